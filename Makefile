@@ -1,0 +1,81 @@
+# Holdfast's tasks. They need Python >= 3.11, make and a package registry; everything else goes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+PYTEST := $(BIN)/python -m pytest
+EXTRAS := postgres
+CHECKED := src tests tools $(patsubst %/,%,$(sort $(dir $(wildcard bench/*.py examples/*.py))))
+SHIPPED := pyproject.toml README.md LICENSE $(shell find src -type f -not -name "*.pyc")
+
+.DEFAULT_GOAL := help
+.PHONY: help start test fast faults check lint types structure format bench clean
+
+help: ## Show the tasks
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+start: $(STAMPS)/package ## Install, then a guided tour on a throw-away store
+	$(BIN)/python -m holdfast.doors.cli.tour
+
+test: $(STAMPS)/test ## All tests on SQLite and PostgreSQL; fails under 85% branch coverage
+	$(PYTEST) --cov --cov-fail-under=85
+
+fast: $(STAMPS)/test ## The tests without PostgreSQL, slow ones and fault loops
+	$(PYTEST) -m "not postgres and not slow and not faults"
+
+faults: $(STAMPS)/test ## The fault loops in their full size
+	$(PYTEST) -m faults --timeout=3600
+
+check: lint types structure build/wheel/ok ## Format, lint, types, import directions, budgets, and the wheel alone
+
+lint: $(STAMPS)/check
+	$(BIN)/ruff format --check $(CHECKED)
+	$(BIN)/ruff check $(CHECKED)
+
+# The types of the tests need what the tests import.
+types: $(STAMPS)/check $(STAMPS)/test
+	$(BIN)/mypy $(CHECKED)
+
+structure: $(STAMPS)/venv
+	$(BIN)/python -m tools.check_imports
+	$(BIN)/python -m tools.check_budgets
+
+# A user's first minute: the built wheel, its base dependencies and nothing else.
+build/wheel/ok: $(SHIPPED) | $(STAMPS)/venv
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet build/wheel/holdfast-*.whl
+	cd build/wheel && venv/bin/holdfast --help > help.txt && test -s help.txt
+	touch $@
+
+format: $(STAMPS)/check ## Format, and repair what the linter can
+	$(BIN)/ruff format $(CHECKED)
+	$(BIN)/ruff check --fix $(CHECKED)
+
+bench: $(STAMPS)/package ## Speed and quality, as one table
+	$(BIN)/holdfast bench relations
+
+clean: ## Remove what the tasks made, the virtual environment too
+	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What is installed, as stamps: newer than pyproject.toml means up to date.
+$(STAMPS)/venv:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer, please: make PYTHON=…')"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet "pip>=25.1"
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/package: pyproject.toml $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
+	touch $@
+
+$(STAMPS)/test: $(STAMPS)/package
+	$(BIN)/python -m pip install --quiet --group test
+	touch $@
+
+$(STAMPS)/check: pyproject.toml $(STAMPS)/venv
+	$(BIN)/python -m pip install --quiet --group check
+	touch $@

@@ -1,0 +1,32 @@
+"""How many tokens a text costs, without asking a model.
+
+An estimate that a caller may replace by a real tokenizer: every budget takes an `Estimate`. Knows nothing
+of what is put into a prompt (see `render`).
+"""
+
+import re
+from collections.abc import Callable
+
+Estimate = Callable[[str], int]
+
+# Tokenizers work on UTF-8 bytes and have learned mostly Latin text, so that about four of its characters make
+# a token. A letter of another alphabet in two bytes shares a token with at most one more; one in three bytes
+# (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is seldom known as a
+# whole. What each costs on top of a Latin character, in quarters of a token:
+_DEARER = (
+    (re.compile("[\u0100-\u07ff]+"), 1),
+    (re.compile("[\u0800-\uffff]+"), 3),
+    (re.compile("[\U00010000-\U0010ffff]+"), 7),
+)
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens `text` costs: characters / 4, rounded up, and more outside Latin-1.
+
+    Never below characters / 4, and never less for a longer text: a part costs at most what the whole does.
+    """
+    quarters = len(text)
+    if not text.isascii():
+        for script, more in _DEARER:
+            quarters += more * sum(map(len, script.findall(text)))
+    return -(-quarters // 4)

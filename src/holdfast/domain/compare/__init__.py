@@ -1,0 +1,10 @@
+"""Same, contradicting or something else: what a new memory is to a known one.
+
+Pure text in, a verdict out. Knows no store, no clock and no model; other evidence joins through
+the `meaning` argument of `TextJudge.compare`.
+"""
+
+from holdfast.domain.compare.judge import TextJudge
+from holdfast.domain.compare.statement import Relation, Statement, Verdict
+
+__all__ = ["Relation", "Statement", "TextJudge", "Verdict"]

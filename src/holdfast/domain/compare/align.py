@@ -1,0 +1,115 @@
+"""Pairs the words of two texts: equal ones, forms of one word, synonyms, equal quantities.
+
+Says how much of each text the other one covers; draws no conclusion from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.domain.compare.lexicon import Lexicon, lexicon
+from holdfast.domain.compare.quantities import equal
+from holdfast.domain.compare.reading import Reading, Token
+from holdfast.domain.compare.words import STOP
+
+_EQUAL, _FORM, _SYNONYM, _KIND, _PART = 1.0, 0.85, 0.85, 0.7, 0.6
+# Forms of one word share their beginning: deploy and deployment, configure and configuration.
+_SHARED_LETTERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Two words taken for one, with how far that holds."""
+
+    left: Token
+    right: Token
+    strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Which words of two texts answer each other, and which are left over."""
+
+    matches: tuple[Match, ...]
+    left_rest: tuple[Token, ...]
+    right_rest: tuple[Token, ...]
+    left_cover: float  # share of the left text's weight that the right one covers
+    right_cover: float
+
+
+def align(left: Reading, right: Reading) -> Alignment:
+    """The pairing of two readings, each word with the best partner that is still free."""
+    words = lexicon()
+    candidates = [
+        (score, one.place, other.place, one, other)
+        for one in left.content
+        for other in right.content
+        if (score := strength(one, other, words)) > 0
+    ]
+    # Strongest first, then words in the order of the text, so that the result is the same from both sides.
+    candidates.sort(key=lambda item: (-item[0], item[1] + item[2], abs(item[1] - item[2])))
+    used_left: dict[int, float] = {}
+    used_right: dict[int, float] = {}
+    matches = []
+    for score, i, j, one, other in candidates:
+        if i not in used_left and j not in used_right:
+            used_left[i] = used_right[j] = score
+            matches.append(Match(one, other, score))
+    for score, i, j, _, _ in candidates:  # a word said twice on one side is covered by its one partner
+        used_left.setdefault(i, 0.8 * score)
+        used_right.setdefault(j, 0.8 * score)
+    return Alignment(
+        matches=tuple(matches),
+        left_rest=tuple(token for token in left.content if token.place not in used_left),
+        right_rest=tuple(token for token in right.content if token.place not in used_right),
+        left_cover=_cover(left, used_left),
+        right_cover=_cover(right, used_right),
+    )
+
+
+def strength(one: Token, other: Token, words: Lexicon) -> float:
+    """How far two words are one: 0 not at all, 1 entirely."""
+    if one.quantity is not None and other.quantity is not None:
+        return _EQUAL if equal(one.quantity, other.quantity) else 0.0
+    if one.key == other.key:
+        return _EQUAL
+    groups = words.groups
+    if one.key in groups and other.key in groups and groups[one.key] & groups[other.key]:
+        return _SYNONYM
+    if one.negated != other.negated and words.opposed(one.key, other.key):
+        return _SYNONYM
+    if one.quantity is not None or other.quantity is not None:
+        return 0.0
+    if _same_word("".join(one.key), "".join(other.key)):
+        return _FORM
+    if one.key in words.kinds and other.key in words.kinds and _names_kind(one, other, words):
+        return _KIND
+    return _PART if _shares_part(one, other) else 0.0
+
+
+def _shares_part(one: Token, other: Token) -> bool:
+    """Whether a fixed phrase and a word, or two phrases, have a telling word in common."""
+    if len(one.key) == 1 and len(other.key) == 1:
+        return False
+    return any(word in other.key and word not in STOP and len(word) > 3 for word in one.key)
+
+
+def _names_kind(one: Token, other: Token, words: Lexicon) -> bool:
+    return " ".join(one.key) in words.kinds[other.key] or " ".join(other.key) in words.kinds[one.key]
+
+
+def _same_word(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) < _SHARED_LETTERS or not short[:_SHARED_LETTERS] == long[:_SHARED_LETTERS]:
+        return False
+    shared = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return shared >= 0.75 * len(short) and len(long) - shared <= 6 and shared >= _SHARED_LETTERS
+
+
+def _cover(reading: Reading, used: dict[int, float]) -> float:
+    total = sum(token.weight for token in reading.content)
+    return (
+        sum(token.weight * used.get(token.place, 0.0) for token in reading.content) / total if total else 0.0
+    )

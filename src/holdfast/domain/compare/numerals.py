@@ -1,0 +1,53 @@
+"""Reads numbers written in digits or in words.
+
+Knows integers, decimals, thousands marks, k/million and English number words up to the millions.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_WORDS: dict[str, float] = {word: float(value) for value, word in enumerate(_ONES.split())}
+_WORDS |= {word: 10.0 * value for value, word in enumerate(_TENS.split(), start=2)}
+_SCALES: dict[str, float] = {
+    "dozen": 12.0,
+    "hundred": 100.0,
+    "thousand": 1e3,
+    "k": 1e3,
+    "million": 1e6,
+    "m": 1e6,
+    "billion": 1e9,
+}
+_SCALE = r"(?:hundred|thousand|million|billion|dozen)"
+_WORD = (
+    rf"(?:{'|'.join(_TENS.split())})(?:[\s-](?:{'|'.join(_ONES.split()[1:10])}))?"
+    rf"|(?:{'|'.join(sorted(_ONES.split(), key=len, reverse=True))})"
+)
+
+#: A pattern without named groups, to be built into larger ones; the text must be in lower case.
+NUMBER = (
+    rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?(?:k\b)?(?:\s(?:thousand|million|billion)\b)?"
+    rf"|\b(?:half\s)?an?\s{_SCALE}\b|\b(?:{_WORD})(?:\s{_SCALE})?\b)"
+)
+
+_PARTS = re.compile(r"[\s-]+")
+
+
+def read_number(text: str) -> float:
+    """The value of what NUMBER matched."""
+    text = text.strip().replace(",", "")
+    if text.endswith("k") and text[:-1].replace(".", "").isdigit():
+        return float(text[:-1]) * 1e3
+    total, current = 0.0, 0.0
+    for part in _PARTS.split(text):
+        if part in ("a", "an"):
+            current = current or 1.0
+        elif part == "half":
+            current = 0.5
+        elif part in _SCALES:
+            total, current = total + (current or 1.0) * _SCALES[part], 0.0
+        else:
+            current += _WORDS[part] if part in _WORDS else float(part)
+    return total + current

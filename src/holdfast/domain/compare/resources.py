@@ -1,0 +1,32 @@
+"""Reads the word lists that ship beside this package, each once and only when first needed.
+
+Knows their file format; what a list is used for is the business of its reader.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+
+def lines(name: str) -> list[str]:
+    """The lines of a word list without comments and blanks."""
+    text = files("holdfast.domain.compare").joinpath("data", name).read_text(encoding="utf-8")
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def listed(text: str) -> list[str]:
+    """The entries of a comma-parted list."""
+    return [entry.strip() for entry in text.split(",") if entry.strip()]
+
+
+@cache
+def irregular_forms() -> dict[str, str]:
+    """Base form by inflected form."""
+    forms: dict[str, str] = {}
+    for line in lines("irregular.txt"):
+        base, *inflected = line.split()
+        forms |= dict.fromkeys((base, *inflected), base)
+        if base.endswith("e") and len(base) > 3:  # taking has lost its e when it gets here
+            forms.setdefault(base[:-1], base)
+    return forms

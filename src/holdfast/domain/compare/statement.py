@@ -1,0 +1,30 @@
+"""What goes into a comparison and what comes out of it.
+
+Knows nothing about how a verdict is reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Relation = Literal["same", "contradicts", "distinct"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A text that claims something, with the labels its owner gave it."""
+
+    text: str
+    subject: str | None = None  # the service, person or topic it is filed under
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a draft is to something known, and why."""
+
+    relation: Relation
+    certain: bool  # False: a near call; keep both and link them as related
+    similarity: float  # 0..1, how much of the two texts agrees
+    reasons: tuple[str, ...]  # short plain-English evidence

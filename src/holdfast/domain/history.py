@@ -1,0 +1,132 @@
+"""What happened to a memory: journal entries, receipts, and what they add up to."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from holdfast.domain.memory import Link, Memory, Message, Origin, Session, Version
+
+Action = Literal[
+    "added",
+    "reinforced",
+    "contradicted",
+    "merged",
+    "revised",
+    "decayed",
+    "forgotten",
+    "restored",
+    "erased",
+    "waiting",
+    "approved",
+    "rejected",
+    "linked",
+    "unlinked",
+    "imported",
+    "undone",
+    "purged",
+]
+
+#: The belief and labels of a memory, as the journal keeps them. Wordings stand in versions alone.
+REMEMBERED = (
+    "category",
+    "subject",
+    "project",
+    "tags",
+    "confidence",
+    "importance",
+    "state",
+    "waiting_for",
+    "pinned",
+    "version",
+    "updated_at",
+    "confirmed_at",
+    "decayed_weeks",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One change, in the order in which it was made."""
+
+    seq: int
+    action: Action
+    memory: str | None
+    origin: Origin
+    session: str | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    note: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One time that a memory went into a prompt."""
+
+    receipt: str
+    kind: str
+    session: str | None
+    query: str | None
+    version: int
+    score: float | None
+    parts: dict[str, float] | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a brief or a recall put into which session, and why."""
+
+    id: str
+    kind: Literal["brief", "recall"]
+    session: str | None
+    query: str | None
+    text: str | None
+    sha256: str
+    tokens: int
+    left_out: int
+    created_at: datetime
+    items: tuple["ReceiptItem", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptItem:
+    """One memory of a receipt, with the score that brought it there."""
+
+    memory: str
+    version: int
+    score: float | None = None
+    parts: dict[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """Where a memory came from, how its confidence came about, and where it went."""
+
+    memory: Memory
+    versions: tuple[Version, ...]
+    entries: tuple[Entry, ...]
+    links: tuple[Link, ...]
+    session: Session | None
+    messages: tuple[Message, ...]
+    uses: tuple[Use, ...] = field(default=())
+
+
+def remembered(memory: Memory) -> dict[str, Any]:
+    """What the journal keeps of `memory`, in JSON's terms."""
+    kept: dict[str, Any] = {}
+    for name in REMEMBERED:
+        value = getattr(memory, name)
+        if isinstance(value, datetime):
+            value = value.isoformat()
+        kept[name] = list(value) if isinstance(value, tuple) else value
+    return kept
+
+
+def recollected(kept: dict[str, Any]) -> dict[str, Any]:
+    """The inverse: field values as a memory has them."""
+    values = {name: kept[name] for name in REMEMBERED if name in kept}
+    for name in ("updated_at", "confirmed_at"):
+        values[name] = datetime.fromisoformat(values[name])
+    values["tags"] = tuple(values["tags"])
+    return values

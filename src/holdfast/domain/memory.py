@@ -1,0 +1,153 @@
+"""What is remembered: memories, their wordings, and what ties them together.
+
+Knows nothing of storage, profiles or time: ids and moments are passed in.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, get_args
+
+State = Literal["active", "inactive", "waiting", "forgotten"]
+Origin = Literal["operator", "user", "assistant", "tool", "import", "file"]
+LinkKind = Literal["related", "supersedes", "contradicts", "elaborates"]
+
+STATES: tuple[State, ...] = get_args(State)
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
+LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
+
+#: Origins that may hold text nobody vouched for: labelled in prompts, never above an operator's word.
+UNTRUSTED: frozenset[Origin] = frozenset({"tool", "import", "file"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Who said it, and where."""
+
+    origin: Origin = "operator"
+    session: str | None = None
+    message: str | None = None  # the message that it was taken from
+    tier: int | None = None  # of the session, for agents that run in tiers
+
+    @property
+    def trusted(self) -> bool:
+        return self.origin not in UNTRUSTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a door wants remembered. `None` means: as the profile says."""
+
+    content: str
+    category: str | None = None
+    subject: str | None = None
+    summary: str | None = None
+    project: str | None = None
+    confidence: float | None = None
+    importance: int | None = None
+    tags: tuple[str, ...] = ()
+    source: Source = field(default_factory=Source)
+    doubtful: str | None = None  # why a person should look first; sends it to the inbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One thing worth knowing later, in its current wording."""
+
+    id: str
+    space: str
+    category: str
+    content: str
+    subject: str | None = None  # the service, person or file it is about; none = general
+    summary: str | None = None  # one line for indexes
+    project: str | None = None
+    confidence: float = 0.7
+    importance: int = 3
+    tags: tuple[str, ...] = ()
+    state: State = "active"
+    waiting_for: str | None = None  # what a person has to decide, while it waits
+    pinned: bool = False
+    version: int = 1
+    source: Source = field(default_factory=Source)
+    created_at: datetime
+    updated_at: datetime
+    confirmed_at: datetime  # what decay counts from
+    decayed_weeks: int = 0  # weeks since then that decay has already taken off
+    accessed_at: datetime | None = None
+    accesses: int = 0
+
+    @property
+    def active(self) -> bool:
+        return self.state == "active"
+
+    def worded(self, content: str, *, summary: str | None, now: datetime) -> "Memory":
+        """The same memory in its next wording."""
+        return replace(self, content=content, summary=summary, version=self.version + 1, updated_at=now)
+
+    def confirmed(self, now: datetime) -> "Memory":
+        """The same memory, known to hold at `now`: decay starts anew."""
+        return replace(self, updated_at=now, confirmed_at=now, decayed_weeks=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One wording of a memory; wordings are only ever added."""
+
+    memory: str
+    number: int
+    content: str
+    summary: str | None
+    source: Source
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """How one memory stands to another of the same space."""
+
+    from_id: str
+    to_id: str
+    kind: LinkKind
+    created_at: datetime
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A run of an agent."""
+
+    id: str
+    space: str
+    name: str | None = None
+    client: str | None = None
+    directory: str | None = None
+    project: str | None = None
+    tier: int | None = None
+    started_at: datetime
+    ended_at: datetime | None = None
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Something said in a session."""
+
+    id: str
+    session: str
+    number: int
+    role: str
+    speaker: str | None
+    content: str | None  # none once its text was erased
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """A value that may not come back. After an erase only the keyed hash is left."""
+
+    hash: str
+    reason: Literal["forgotten", "rejected", "erased", "undone"]
+    memory: str | None
+    category: str | None
+    subject: str | None
+    content: str | None
+    created_at: datetime

@@ -1,0 +1,78 @@
+"""What became of a draft: exactly one of these, never an exception.
+
+Doors match over `Outcome` and finish with `assert_never`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from holdfast.domain.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """It was new. `related` holds near calls that were kept apart and linked."""
+
+    memory: Memory
+    related: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reinforced:
+    """It was known. `counted` is false when this session had confirmed or written it before."""
+
+    memory: Memory
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """It was known and became the known memory's next wording."""
+
+    memory: Memory
+    previous: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Contradicting:
+    """It was kept, and so was what it contradicts; `weakened` as they are now."""
+
+    memory: Memory
+    weakened: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateSuggested:
+    """Nothing was stored: the same thing, or its opposite, is known. Revise `known` instead."""
+
+    known: Memory
+    relation: Literal["same", "contradicts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """It waits in the inbox until a person approves or rejects it."""
+
+    memory: Memory
+    reason: str
+    known: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was stored, and `reason` says why and what would be right."""
+
+    reason: str
+    known_id: str | None = None
+
+
+Outcome = Added | Reinforced | Merged | Contradicting | UpdateSuggested | Waiting | Refused
+
+
+def settled(outcome: Outcome) -> Memory | None:
+    """The memory that now holds what was said; none when nothing was stored."""
+    match outcome:
+        case UpdateSuggested() | Refused():
+            return None
+        case _:
+            return outcome.memory

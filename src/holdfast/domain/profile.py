@@ -1,0 +1,162 @@
+"""A profile: the vocabulary, limits, policy and prompt layout of a space, as plain data.
+
+Holds the rules and checks drafts against them. Where profiles come from is the loader's business;
+no code outside it asks for a profile by name.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from holdfast.domain.memory import Draft
+from holdfast.domain.text import clean
+from holdfast.errors import Invalid, TooLong, TooShort, UnknownCategory
+
+OnSame = Literal["reinforce", "suggest", "merge", "overwrite"]
+OnContradiction = Literal["weaken", "suggest", "keep", "overwrite"]
+Removal = Literal["soft", "permanent"]
+Layout = Literal["by-subject", "by-category", "hits", "index"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long a memory's parts may be, in characters."""
+
+    content_min: int = 1
+    content_max: int = 16_384
+    one_line: bool = False
+    subject_max: int = 200
+    summary_max: int = 500
+    tag_max: int = 64
+    tags: int = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How belief moves, and what a repetition or a contradiction does."""
+
+    on_same: OnSame
+    on_contradiction: OnContradiction
+    removal: Removal
+    confidence: float = 0.7
+    floor: float = 0.0  # below it a memory is inactive
+    reinforce_by: float = 0.0
+    weaken_by: float = 0.0
+    decay_by: float = 0.0  # a week, after the grace; 0 = never
+    decay_after_days: int = 30
+    importance: int = 3
+    raise_importance_by: int = 0
+    subject_is_key: bool = False  # one memory a subject, as with files
+    weighs_confidence: bool = True  # whether confidence is shown and ranked by
+    weighs_importance: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """What the brief of a space looks like."""
+
+    layout: Layout
+    title: str
+    intro: tuple[str, ...] = ()
+    budget: int = 2_000  # tokens
+    lines: int = 0  # 0 = no limit
+    general: str = "general"  # the heading over memories without a subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """One kind of memory, in the profile's order."""
+
+    name: str
+    says: str = ""  # what belongs there, for prompts and tool schemas
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A style of memory."""
+
+    name: str
+    says: str
+    categories: tuple[Category, ...]
+    default_category: str | None
+    limits: Limits
+    policy: Policy
+    block: Block
+
+    @property
+    def category_names(self) -> tuple[str, ...]:
+        return tuple(category.name for category in self.categories)
+
+    def checked(self, draft: Draft) -> Draft:
+        """`draft` with its text cleaned and its defaults filled in.
+
+        Raises: Invalid, UnknownCategory, TooShort, TooLong.
+        """
+        category = self.checked_category(draft.category)
+        return replace(
+            draft,
+            category=category,
+            content=self.checked_content(draft.content),
+            subject=self._subject(draft.subject),
+            summary=self._line(draft.summary, "summary", self.limits.summary_max),
+            project=self._line(draft.project, "project", self.limits.subject_max),
+            tags=self._tags(draft.tags),
+            confidence=self.checked_confidence(draft.confidence),
+            importance=self.checked_importance(draft.importance),
+        )
+
+    def checked_category(self, category: str | None) -> str:
+        if category is None and self.default_category is None:
+            names = ", ".join(self.category_names)
+            raise Invalid(f"a category is needed: one of {names}", field="category")
+        wanted = category if category is not None else self.default_category
+        if wanted not in self.category_names:
+            raise UnknownCategory(str(wanted), self.category_names)
+        return str(wanted)
+
+    def checked_content(self, content: str) -> str:
+        text = clean(content, one_line=self.limits.one_line).strip()
+        if not text:
+            raise TooShort("the text is empty: say what to remember", field="content")
+        least, most = self.limits.content_min, self.limits.content_max
+        if len(text) < least:
+            raise TooShort(
+                f"the text has {len(text)} characters: at least {least} are needed", field="content"
+            )
+        if len(text) > most:
+            raise TooLong(f"the text has {len(text):,} characters: at most {most:,} fit", field="content")
+        return text
+
+    def checked_confidence(self, confidence: float | None) -> float:
+        """Clamped into 0 to 1; the policy's start value when none is given."""
+        if confidence is None:
+            return self.policy.confidence
+        if confidence != confidence:  # NaN compares unequal to itself
+            raise Invalid("confidence is not a number: give one from 0 to 1", field="confidence")
+        return round(min(max(confidence, 0.0), 1.0), 4)
+
+    def checked_importance(self, importance: int | None) -> int:
+        if importance is None:
+            return self.policy.importance
+        if not 1 <= importance <= 5:
+            raise Invalid(f"importance {importance} is out of range: give 1 to 5", field="importance")
+        return importance
+
+    def _subject(self, subject: str | None) -> str | None:
+        text = self._line(subject, "subject", self.limits.subject_max)
+        # The heading over general memories is not a subject: both spellings must meet.
+        return None if text is not None and text.casefold() == self.block.general.casefold() else text
+
+    def _line(self, text: str | None, field: str, most: int) -> str | None:
+        if text is None:
+            return None
+        line = clean(text, one_line=True).strip()
+        if len(line) > most:
+            raise TooLong(f"the {field} has {len(line):,} characters: at most {most:,} fit", field=field)
+        return line or None
+
+    def _tags(self, tags: tuple[str, ...]) -> tuple[str, ...]:
+        lines = (self._line(tag, "tag", self.limits.tag_max) for tag in tags)
+        unique = tuple(sorted({line for line in lines if line}))
+        if len(unique) > self.limits.tags:
+            raise TooLong(f"{len(unique)} tags are too many: at most {self.limits.tags} fit", field="tags")
+        return unique

@@ -1,0 +1,72 @@
+"""Which memories are asked for, and in which order. Pure description; a store answers it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from holdfast.domain.memory import Memory, Origin, State
+
+Order = Literal["category", "recent", "confidence", "created"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Every given part must hold; what is left empty does not matter."""
+
+    states: tuple[State, ...] = ("active",)
+    category: str | None = None
+    subject: str | None = None
+    general: bool = False  # only memories without a subject
+    tags: tuple[str, ...] = ()  # all of them
+    project: str | None = None
+    other_projects: bool = True  # false: only `project`'s memories and those of none
+    origin: Origin | None = None
+    session: str | None = None
+    least_confidence: float | None = None
+    importance: int | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+EVERYTHING = Filter(states=("active", "inactive", "waiting", "forgotten"))
+
+
+def admits(where: Filter, memory: Memory) -> bool:
+    """What a store decides in its own language, said in Python: for memories as they were."""
+    exact = (
+        (where.category, memory.category),
+        (where.subject, memory.subject),
+        (where.origin, memory.source.origin),
+        (where.session, memory.source.session),
+        (where.importance, memory.importance),
+    )
+    if memory.state not in where.states or any(asked not in (None, has) for asked, has in exact):
+        return False
+    if where.general and memory.subject is not None:
+        return False
+    if not where.other_projects:
+        in_project = memory.project in (None, where.project)
+    else:
+        in_project = where.project in (None, memory.project)
+    return (
+        in_project
+        and set(where.tags) <= set(memory.tags)
+        and (where.least_confidence is None or memory.confidence >= where.least_confidence)
+        and (where.created_after is None or memory.created_at >= where.created_after)
+        and (where.created_before is None or memory.created_at < where.created_before)
+    )
+
+
+def in_order(memories: Iterable[Memory], order: Order) -> list[Memory]:
+    """The same orders that a store gives."""
+    found = sorted(memories, key=lambda memory: memory.id)
+    match order:
+        case "category":
+            return sorted(found, key=lambda memory: (memory.category, memory.created_at))
+        case "created":
+            return sorted(found, key=lambda memory: memory.created_at)
+        case "recent":
+            return sorted(found, key=lambda memory: (memory.updated_at, memory.created_at), reverse=True)
+        case "confidence":
+            return sorted(found, key=lambda memory: (-memory.confidence, memory.created_at))

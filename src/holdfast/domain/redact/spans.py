@@ -1,0 +1,100 @@
+"""Where in a text something must go, and how to read one text through another.
+
+Knows offsets only: nothing here can tell a secret from a word.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+
+# start, end, kind. Finders run from the surest to the vaguest, and where spans
+# overlap the first finder names the kind.
+Span = tuple[int, int, str]
+Edit = tuple[int, int, str]  # start, end, what stands there instead
+
+PRIVATE = "private"
+
+
+def marker(kind: str) -> str:
+    """What stands in place of a secret; never itself a secret to any finder."""
+    return "[private]" if kind == PRIVATE else f"[redacted:{kind}]"
+
+
+def united(spans: list[Span]) -> list[Span]:
+    """The same spans in order of appearance, overlapping ones made one."""
+    ranked = sorted(range(len(spans)), key=lambda at: (spans[at][0], at))
+    whole: list[Span] = []
+    best = -1
+    for at in ranked:
+        start, end, kind = spans[at]
+        if whole and start < whole[-1][1]:
+            last = whole[-1]
+            whole[-1] = (last[0], max(last[1], end), kind if at < best else last[2])
+            best = min(at, best)
+        else:
+            whole.append((start, end, kind))
+            best = at
+    return whole
+
+
+class View:
+    """A text made from another by edits, which remembers where each part came from."""
+
+    __slots__ = ("_ends", "_from", "_starts", "_until", "text")
+
+    def __init__(self, source: str, edits: list[Edit]) -> None:
+        self._starts: list[int] = []  # of each edit, in the view
+        self._ends: list[int] = []
+        self._from: list[int] = []  # of each edit, in the source
+        self._until: list[int] = []
+        parts: list[str] = []
+        done = size = 0
+        for start, end, instead in edits:
+            parts.append(source[done:start])
+            size += start - done
+            self._starts.append(size)
+            parts.append(instead)
+            size += len(instead)
+            self._ends.append(size)
+            self._from.append(start)
+            self._until.append(end)
+            done = end
+        parts.append(source[done:])
+        self.text = "".join(parts)
+
+    def origin(self, span: Span) -> Span:
+        """The span of the source that this span of the view stands for."""
+        start, end, kind = span
+        return self._back(start)[0], self._back(end - 1)[1], kind
+
+    def _back(self, at: int) -> tuple[int, int]:
+        edit = bisect_right(self._starts, at) - 1
+        if edit < 0:
+            return at, at + 1
+        if at < self._ends[edit]:
+            return self._from[edit], self._until[edit]
+        there = self._until[edit] + at - self._ends[edit]
+        return there, there + 1
+
+
+@cache
+def _escape() -> re.Pattern[str]:
+    return re.compile(r'\\(?:u00([2-7][0-9a-fA-F])|([nrt"\'/\\]))')
+
+
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def unescaped(text: str) -> View | None:
+    """The text with the escapes of JSON strings undone, or None when it has none."""
+    if "\\" not in text:
+        return None
+    edits: list[Edit] = []
+    for found in _escape().finditer(text):
+        code, letter = found.groups()
+        edits.append(
+            (found.start(), found.end(), chr(int(code, 16)) if code else _ESCAPED.get(letter, letter))
+        )
+    return View(text, edits) if edits else None

@@ -1,0 +1,170 @@
+"""Is this value, given to a key that names a secret, really one?
+
+Tells literals from placeholders, templates, code and ordinary words. Knows how
+the value was written (quoted, bare, in a sentence) but not where it stood.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from holdfast.domain.redact.entropy import is_named, looks_mixed, looks_random
+
+_MASK = r"(?:[xX*•·●#?_.…-]{2,}|[xX]{3,}[-_A-Za-z0-9]{0,4}|\*+.{0,4})"
+_WORDS = (
+    r"change[-_ ]?(?:me|it|this)\w{0,8}|placeholder|example|sample|dummy|fake|redacted|removed|hidden|masked|omitted|"
+    r"secret|password|passwd|pass|pwd|passphrase|token|key|api[-_ ]?key|credentials?|auth|none|null|nil|undefined|nan|"
+    r"true|false|yes|no|on|off|required|optional|unknown|empty|default|value|values?|string|str|bytes|int|integer|"
+    r"bool|boolean|number|float|object|any|text|varchar|char|list|dict|map|array|todo|tbd|fixme|n/?a|unset|missing|"
+    r"invalid|incorrect|correct|wrong|valid|expired|expires|rotated|reset|enabled|disabled|encrypted|hashed|stored|"
+    r"set|test|testing|foo|bar|baz|foobar|abc|asdf|qwerty|hello|world|secretstr|prompt|file|env|vault|keychain|"
+    r"automatic|auto|basic|bearer|digest|never|always|here|there|and|or|not|in|the|a|an|it|this|that|is|was|"
+    r"input|output|self|this|cls|user|username|email|name|admin_password|mypassword|userpassword"
+)
+_LEAD = (
+    r"(?:your|my|the|some|an?|insert|enter|replace|put|add|use|fill|paste|type|example|sample|dummy|fake|test|demo|"
+    r"mock|placeholder|redacted|provide|choose|specify|get|set|secret)[-_ .]"
+)
+
+
+@cache
+def _placeholder() -> re.Pattern[str]:
+    return re.compile(
+        rf"{_MASK}|(?:{_WORDS})[.!?]?|(?:{_LEAD})?(?:your|insert|enter|replace)[-_ .].*", re.IGNORECASE
+    )
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    return re.compile(rf"{_LEAD}[A-Za-z]+(?:[-_ .][A-Za-z]+)*\d{{0,3}}", re.IGNORECASE)
+
+
+@cache
+def _template() -> re.Pattern[str]:
+    """Something a program or a person fills in later: ${X}, {{ x }}, <x>, %s, op://x."""
+    return re.compile(
+        r"\$\{|\$\(|\$\[|\$[A-Za-z_][A-Za-z_0-9]*\b(?!\$)|\{\{|\{%|%\(|%[sdrvq@]|%[A-Za-z_]+%|<[^<>]{0,200}>?|"
+        r"\[(?:redacted|private|hidden|secret|your|filtered|masked|removed|omitted)\b|\{[A-Za-z_][^{}\s]{0,60}\}|"
+        r"#\{|@\{|`|!(?:vault|Ref|Sub|GetAtt|ImportValue|secret|env)\b|ENC\[|enc:|op://|vault:|arn:|ref\+|secretref:|"
+        r"@Microsoft\.KeyVault|env[.:(]|process\.env|os\.environ|os\.getenv|getenv\b|projects/|ssm:|\{\}|\.\.\.|…",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _filled_in() -> re.Pattern[str]:
+    return re.compile(
+        r"\$\{[^}\n]{0,80}\}|\{\{.{0,80}\}\}|\{[A-Za-z_][\w.\[\]()!:'\"]{0,60}\}|<[A-Za-z][\w -]{0,60}>|\[redacted:"
+    )
+
+
+@cache
+def _expression() -> re.Pattern[str]:
+    """Source code that computes a value: a call, an attribute, an index, an operator."""
+    name = r"[A-Za-z_$@&*!~][\w$]*"
+    return re.compile(
+        rf"[({{\[&|!+=~@?:].*|{name}(?:\?|!)?(?:(?:\.|->|::|\?\.){name})*(?:[(\[{{].*)|"
+        rf"{name}(?:(?:\.|->|::|\?\.){name})+\)*|(?:new|await|not|lambda|if|return|yield|async|function)\b.*|"
+        rf"{name}(?:[|+*/<>?]|\s[-+*/|&<>]=?\s).*|-?\d+(?:\.\d+)?[),]*",
+        re.DOTALL,
+    )
+
+
+@cache
+def _path() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:~|\.{0,2}|[A-Za-z]:|[\w.-]+)?[/\\](?:[\w.@ -]*[/\\])*[\w.@ -]*|[\w-]+\.(?:json|ya?ml|toml|txt|pem|key|env|py|js|ts|md|ini|cfg|conf|crt|pub|html?|com|org|net|io|dev)|https?://.*"
+    )
+
+
+@cache
+def _name() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z_$][\w$]*")
+
+
+@cache
+def _named_like_key() -> re.Pattern[str]:
+    return re.compile(
+        r"_*(?:[A-Za-z]+_)*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|tok(?:en)?|key|auth|cred(?:ential)?s?|arg|val(?:ue)?|var|"
+        r"str|s|p|t|k|x|y|a|b|tmp|expected|actual|param|field|line|row|user|name|test|foo|bar|int|uint|float|opt)_?\d{0,4}",
+        re.IGNORECASE,
+    )
+
+
+def is_placeholder(value: str) -> bool:
+    """Stands for a secret without being one."""
+    head = value[:400]
+    return (
+        not head
+        or _placeholder().fullmatch(head) is not None
+        or _lead().fullmatch(head) is not None
+        or _template().match(head) is not None
+        or _filled_in().search(head) is not None
+    )
+
+
+def is_password(value: str, *, quoted: bool, alone: bool) -> bool:
+    """A password somebody chose. `alone` says that nothing else follows on the line."""
+    if len(value) < 3 or is_placeholder(value):
+        return False
+    if any(c.isspace() for c in value):
+        return quoted and _phrase(value)
+    if quoted:
+        return not (_path().fullmatch(value) and not looks_random(value)) or looks_mixed(value)
+    if _path().fullmatch(value) and not looks_random(value):
+        return False
+    if value.isdigit():
+        return len(value) >= 4 and alone
+    if _expression().fullmatch(value) and not looks_mixed(value):
+        return False
+    if _name().fullmatch(value) and not any(c.isdigit() for c in value):
+        # A bare word is a variable in code and a password in a settings file.
+        return alone and value.islower() and len(value) >= 6 and "_" not in value
+    return _named_like_key().fullmatch(value) is None
+
+
+def is_token(value: str, *, quoted: bool, at_least: int = 8) -> bool:
+    """A token some machine drew."""
+    if is_placeholder(value) or any(c.isspace() for c in value):
+        return False
+    if not looks_random(value, at_least=at_least):
+        return False
+    mixed = looks_mixed(value)
+    if not quoted and _expression().fullmatch(value) and not (mixed and "(" not in value):
+        return False
+    return mixed or not (_path().fullmatch(value) or _named_like_key().fullmatch(value))
+
+
+def is_said(value: str, *, strong: bool) -> bool:
+    """A secret told in a sentence ("the password is hunter2"), where words are the rule."""
+    if len(value) < 4 or is_placeholder(value) or _path().fullmatch(value):
+        return False
+    if not strong:
+        return looks_random(value, at_least=8) and not _expression().fullmatch(value)
+    if value.isdigit():
+        return len(value) >= 4
+    letters = any(c.isalpha() for c in value)
+    digits = any(c.isdigit() for c in value)
+    if letters and digits:
+        return (
+            len(value) >= 5
+            and (not is_named(value) or _chosen(value))
+            and _expression().fullmatch(value) is None
+        )
+    return letters and len(value) >= 6 and any(c in "!@#$%^&*+=~" for c in value)
+
+
+def _chosen(value: str) -> bool:
+    """A word with a digit or two at its end, the way people make passwords."""
+    return value.isalnum() and len(value) >= 6 and value[-1].isdigit() and value[:4].isalpha()
+
+
+def _phrase(value: str) -> bool:
+    """A pass phrase has an odd word in it; a label ("Enter your password") has not."""
+    words = value[:400].split()
+    return len(words) <= 8 and any(len(word) >= 5 and _odd(word) for word in words)
+
+
+def _odd(word: str) -> bool:
+    return any(c.isalpha() for c in word) and any(c.isdigit() for c in word) and not is_named(word)

@@ -1,0 +1,107 @@
+"""A block for a prompt: the memories that may be shown, as many as the budget holds.
+
+The one way from memories to prompt text. What a block looks like is the layout's business (`layouts`), that
+stored text stays text is `escape`'s; here it is decided who is in, and the whole is measured.
+"""
+
+import hashlib
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from holdfast.domain.budget import Estimate, estimate_tokens
+from holdfast.domain.memory import Memory
+from holdfast.domain.profile import Profile
+from holdfast.domain.render.layouts import LAYOUTS, Entry, Request, folded
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Prompt text, and what went into it."""
+
+    text: str
+    included: tuple[Memory, ...]  # in the order shown
+    left_out: int  # memories that could have been shown
+    tokens: int
+
+    @property
+    def sha256(self) -> str:
+        """Proof for a host that its prompt cache holds."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def render(
+    memories: Sequence[Memory],
+    profile: Profile,
+    *,
+    budget: int | None = None,
+    subject: str | None = None,
+    estimate: Estimate = estimate_tokens,
+) -> Block:
+    """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
+
+    Memories about `subject` go first. The text is empty when there is nothing to show or no room for it.
+    """
+    layout = LAYOUTS[profile.block.layout]
+    eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
+    request = Request(profile, folded(subject), len(eligible), estimate)
+
+    def ordered(entries: Sequence[Entry]) -> list[Entry]:
+        return sorted(entries, key=lambda entry: layout.order(entry, request))
+
+    entries = [layout.entry(memory, place, request) for place, memory in enumerate(eligible)]
+    entries.sort(key=lambda entry: layout.urgency(entry, request))
+    room = _Room(
+        page=lambda chosen: layout.page(ordered(chosen), request),
+        tokens=profile.block.budget if budget is None else budget,
+        lines=profile.block.lines or math.inf,
+        estimate=estimate,
+    )
+    chosen = ordered(_fitting(entries, room))
+    text = layout.page(chosen, request)
+    if not text or not room.holds(chosen):
+        return Block("", (), len(eligible), 0)
+    return Block(text, tuple(entry.memory for entry in chosen), len(eligible) - len(chosen), estimate(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much a block may hold."""
+
+    page: Callable[[Sequence[Entry]], str]
+    tokens: int
+    lines: float
+    estimate: Estimate
+
+    def left(self, chosen: Sequence[Entry]) -> tuple[int, float]:
+        """The tokens and lines that `chosen` leave; negative where they are too much."""
+        text = self.page(chosen)
+        return self.tokens - self.estimate(text), self.lines - text.count("\n")
+
+    def holds(self, chosen: Sequence[Entry]) -> bool:
+        return min(self.left(chosen)) >= 0
+
+
+def _fitting(entries: Sequence[Entry], room: _Room) -> Sequence[Entry]:
+    """Of `entries`, most urgent first, each that fits beside those taken before it.
+
+    The same as trying one after the other, but measuring the whole block for each would take minutes on a
+    large space: the urgent ones that fit together are found by halving, then smaller ones fill the gap.
+    """
+    if room.holds(entries):
+        return entries
+    together = bisect_left(range(len(entries)), True, key=lambda last: not room.holds(entries[: last + 1]))
+    chosen = list(entries[:together])
+    tokens, lines = room.left(chosen)
+    for entry in entries[together + 1 :]:
+        if lines < 1:
+            break
+        # Joining two texts saves at most the rounding of one: anything larger can't fit, unmeasured.
+        if room.estimate(entry.line) - 1 > tokens:
+            continue
+        left = room.left([*chosen, entry])
+        if min(left) >= 0:
+            chosen.append(entry)
+            tokens, lines = left
+    return chosen

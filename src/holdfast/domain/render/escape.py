@@ -1,0 +1,98 @@
+r"""Stored text as one line that can't be taken for anything but text.
+
+Whatever is stored (a heading, a closing tag, a fence, an id, a marker, a link) is shown readably and can be
+read back exactly: `plain` undoes `inline`. Line breaks are shown as `\n`; a character that could begin a
+structure stands there as its HTML entity, and only where it could begin one. Knows no layout.
+"""
+
+import re
+from urllib.parse import quote
+
+from holdfast.domain.memory import UNTRUSTED
+from holdfast.domain.text import clean
+
+_ENTITIES = {
+    "&": "&amp;",
+    "<": "&lt;",
+    "#": "&#35;",
+    "(": "&#40;",
+    ":": "&#58;",
+    "[": "&#91;",
+    "]": "&#93;",
+    "`": "&#96;",
+}
+_CHARACTERS = {entity: character for character, entity in _ENTITIES.items()}
+_ENTITY = "|".join(map(re.escape, _CHARACTERS))
+
+# Blanks, and the invisible characters that `clean` keeps because scripts and emoji need them: `<` + joiner +
+# `/system>` reads like a tag.
+_BLANK = "[\\s\u034f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+_ORIGINS = "|".join(sorted(UNTRUSTED))
+# What turns a bracket into an id or a marker of ours.
+_MARKER = rf"{_BLANK}*(?:[iI][dD]|[A-Z][\w-]*){_BLANK}*(?=:)"
+
+_DANGEROUS = re.compile(
+    rf"""
+      \n
+    | \\ (?= [\\n\n] | \Z )                     # would read as an escape, or escape what follows the text
+    | (?= {_ENTITY} ) &                         # would read as one of our entities
+    | < (?= {_BLANK}* [/!?] )                   # a closing tag, a comment, a declaration
+    | < (?! [\s\d=<>-] | \Z )                   # an opening tag; `< 5`, `<=` and `<-` are none
+    | \[ (?= {_MARKER} )
+    | (?<= \] ) \(                              # a link's target
+    | \( (?= {_BLANK}* (?i: from \s+ (?:{_ORIGINS}) \b | confidence \s* : ) )      # a label of ours
+    | `{{3,}}                                   # a fence
+    """,
+    re.VERBOSE,
+)
+_FIRST_BRACKET = re.compile(rf"\A((?:\\n|{_BLANK})*)\[")
+_FIRST_COLON = re.compile(rf"\A({_MARKER}):")
+_ESCAPED = re.compile(rf"\\[\\n]|{_ENTITY}")
+
+
+def inline(text: str) -> str:
+    """`text`, cleaned, on one line and without anything that could begin a structure."""
+    line = _DANGEROUS.sub(lambda found: _shown(found[0]), clean(text))
+    # Bullets put tags in brackets before the text: one that begins with a bracket would forge another.
+    return _FIRST_BRACKET.sub(r"\1&#91;", line)
+
+
+def plain(line: str) -> str:
+    """The cleaned text that `inline`, `label` or `heading` made `line` from."""
+    return _ESCAPED.sub(lambda found: _meant(found[0]), line)
+
+
+def label(text: str) -> str:
+    """`text` for use between brackets: none of its own, and no id or marker together with ours."""
+    line = _FIRST_COLON.sub(rf"\1{_ENTITIES[':']}", inline(clean(text, one_line=True).strip()))
+    return line.replace("[", _ENTITIES["["]).replace("]", _ENTITIES["]"])
+
+
+def heading(text: str) -> str:
+    """`text` for use behind a heading's number signs; blank text gives the empty string."""
+    line = inline(clean(text, one_line=True).strip())
+    return _ENTITIES["#"] + line[1:] if line.startswith("#") else line
+
+
+def link_text(text: str) -> str:
+    """`text` for use as the words of a Markdown link."""
+    return label(text)
+
+
+def link_target(name: str) -> str:
+    """`name` for use as a link's target: letters and digits as they are, the rest in percent form."""
+    return re.sub(r"[^\w.-]", lambda found: quote(found[0], safe=""), clean(name, one_line=True).strip())
+
+
+def _shown(found: str) -> str:
+    if found == "\n":
+        return r"\n"
+    if found == "\\":
+        return r"\\"
+    return "".join(_ENTITIES[character] for character in found)
+
+
+def _meant(found: str) -> str:
+    if found == r"\n":
+        return "\n"
+    return "\\" if found == r"\\" else _CHARACTERS[found]

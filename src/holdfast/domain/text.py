@@ -1,0 +1,34 @@
+"""What text may look like in the store: clean Unicode, and a normal form to compare by.
+
+Knows nothing of secrets (see `redact`) or of how prompts escape text (see `render`).
+"""
+
+import re
+import unicodedata
+
+# Characters that only hide or reorder text. The joiners U+200C and U+200D stay: emoji and Persian need them.
+_HIDDEN = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SPACES = re.compile(r"\s+")
+_PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w)[.:/-]|[.:/-](?!\w)")
+
+
+def clean(text: str, *, one_line: bool = False) -> str:
+    """`text` without what can't be stored or only deceives: controls, bidi marks, lone surrogates.
+
+    Line breaks of every kind become newlines, or spaces when `one_line`.
+    """
+    text = _SURROGATES.sub("\ufffd", text)
+    text = _BREAKS.sub("\n", unicodedata.normalize("NFC", text))
+    text = _HIDDEN.sub("", _CONTROLS.sub("", text))
+    return _SPACES.sub(" ", text) if one_line else text
+
+
+def normal_form(text: str) -> str:
+    """What two spellings of one sentence share: no case, no punctuation at word ends, single spaces."""
+    folded = unicodedata.normalize("NFKC", clean(text)).casefold()
+    return _SPACES.sub(" ", _PUNCTUATION.sub(" ", folded)).strip()

@@ -1,0 +1,142 @@
+"""The archive format: a space as JSON lines, the same bytes for the same contents.
+
+A header names the space, then comes a line a row, table by table, then a footer with counts and a checksum,
+so that a file cut short is noticed before anything is written. `docs/formats.md` describes it for other programs.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.engine.ports import Space, Transaction
+from holdfast.errors import Invalid
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """Which space an archive holds."""
+
+    space: str
+    profile: str
+    profile_text: str | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """One space read back: the header and its rows by table."""
+
+    header: Header
+    rows: dict[str, list[dict[str, Any]]]
+
+    @property
+    def last_seq(self) -> int:
+        return max((row["seq"] for row in self.rows.get("journal", ())), default=0)
+
+
+def lines(tx: Transaction) -> Iterator[str]:
+    """A space as lines of an archive."""
+    digest = hashlib.sha256()
+    counts: dict[str, int] = {}
+    yield _line(_header(tx.space))
+    for table in tx.dump.tables():
+        for row in tx.dump.rows(table):
+            line = _line({"table": table, "row": row})
+            digest.update(line.encode())
+            counts[table] = counts.get(table, 0) + 1
+            yield line
+    yield _line({"end": tx.space.name, "counts": counts, "sha256": digest.hexdigest()})
+
+
+def is_archive(first_line: str) -> bool:
+    """Whether a file that begins so is one of ours."""
+    try:
+        return isinstance(head := json.loads(first_line), dict) and head.get("holdfast") == "export"
+    except ValueError:
+        return False
+
+
+def read(stream: Iterable[str]) -> Iterator[Archive]:
+    """The spaces in a file, each checked as a whole.
+
+    Raises: Invalid, with the line, when the file is not an archive, is damaged or incomplete.
+    """
+    reader: _Reader | None = None
+    number = 0
+    for number, line in enumerate(stream, start=1):
+        if not line.strip():
+            continue
+        entry = _parsed(line, number)
+        if reader is None:
+            reader = _Reader(entry, number)
+        elif (archive := reader.take(entry, line, number)) is not None:
+            yield archive
+            reader = None
+    if reader is not None:
+        raise Invalid(
+            f"the archive ends at line {number} before its last line: it was cut short, nothing was taken"
+        )
+    if number == 0:
+        raise Invalid("the archive is empty: nothing was taken")
+
+
+class _Reader:
+    """One space while its lines come in."""
+
+    def __init__(self, entry: dict[str, Any], number: int) -> None:
+        if entry.get("holdfast") != "export":
+            raise Invalid(f"line {number} is no header of a Holdfast archive")
+        if entry.get("format") != FORMAT:
+            raise Invalid(f"line {number}: archive format {entry.get('format')}: this release reads {FORMAT}")
+        try:
+            self.header = Header(
+                space=entry["space"],
+                profile=entry["profile"],
+                profile_text=entry["profile_text"],
+                key=entry["key"],
+            )
+        except KeyError as error:
+            raise Invalid(f"line {number}: the header lacks {error}") from None
+        self.rows: dict[str, list[dict[str, Any]]] = {}
+        self.digest = hashlib.sha256()
+
+    def take(self, entry: dict[str, Any], line: str, number: int) -> Archive | None:
+        if "end" in entry:
+            counts = {table: len(rows) for table, rows in self.rows.items()}
+            if entry.get("counts") != counts or entry.get("sha256") != self.digest.hexdigest():
+                raise Invalid(f"line {number}: the archive was changed or damaged; nothing was taken")
+            return Archive(self.header, self.rows)
+        if not isinstance(entry.get("table"), str) or not isinstance(entry.get("row"), dict):
+            raise Invalid(f"line {number}: expected a row with its table")
+        self.digest.update(line.encode())
+        self.rows.setdefault(entry["table"], []).append(entry["row"])
+        return None
+
+
+def _header(space: Space) -> dict[str, Any]:
+    return {
+        "holdfast": "export",
+        "format": FORMAT,
+        "space": space.name,
+        "profile": space.profile,
+        "profile_text": space.profile_text,
+        "key": space.key,
+    }
+
+
+def _line(entry: dict[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n"
+
+
+def _parsed(line: str, number: int) -> dict[str, Any]:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        raise Invalid(f"line {number} is not JSON: the archive is damaged, nothing was taken") from None
+    if not isinstance(entry, dict):
+        raise Invalid(f"line {number} is no JSON object: the archive is damaged, nothing was taken")
+    return entry

@@ -1,0 +1,103 @@
+"""brief: the block for a prompt, within its budget, and for a session always the same one."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from holdfast.domain.history import Receipt, ReceiptItem
+from holdfast.domain.memory import Memory, Source
+from holdfast.domain.query import Filter
+from holdfast.domain.render import Block, render
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Transaction
+from holdfast.engine.sessions import known_session
+from holdfast.engine.tend import decay
+from holdfast.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A block of text for a prompt; the empty text when there is nothing to say."""
+
+    text: str
+    sha256: str
+    tokens: int
+    included: tuple[str, ...]  # ids
+    left_out: int
+    frozen: bool = False  # true: what this session was given before, byte for byte
+
+
+def brief(
+    *,
+    desk: Desk,
+    session: str | None = None,
+    project: str | None = None,
+    subject: str | None = None,
+    budget: int | None = None,
+) -> Brief:
+    """What a session should know from the start: the project's memories and those of none.
+
+    The first brief of a session stays its brief, whatever is remembered meanwhile.
+    """
+    if budget is not None and budget < 0:
+        raise Invalid(f"budget {budget} is negative: give tokens, 0 or more", field="budget")
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        if session is not None:
+            known_session(tx, Source(session=session), now)
+            given = tx.receipts.brief_of(session)
+            if given is not None:
+                return _again(given)
+        decay(tx, desk, now)
+        block = _rendered(tx, desk, project, subject, budget if budget is not None else desk.budget)
+        made = _made(block)
+        if session is not None:
+            tx.receipts.add(_receipt(made, block, session, desk))
+    return made
+
+
+def _rendered(
+    tx: Transaction, desk: Desk, project: str | None, subject: str | None, budget: int | None
+) -> Block:
+    where = Filter(least_confidence=desk.profile.policy.floor, project=project, other_projects=False)
+    memories: Iterable[Memory] = tx.memories.find(where)
+    if desk.profile.block.layout == "hits":
+        # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
+        memories = sorted(memories, key=lambda memory: (memory.importance, memory.updated_at), reverse=True)
+    return render(list(memories), desk.profile, budget=budget, subject=subject, estimate=desk.estimate)
+
+
+def _made(block: Block) -> Brief:
+    return Brief(
+        text=block.text,
+        sha256=hashlib.sha256(block.text.encode()).hexdigest(),
+        tokens=block.tokens,
+        included=tuple(memory.id for memory in block.included),
+        left_out=block.left_out,
+    )
+
+
+def _receipt(made: Brief, block: Block, session: str, desk: Desk) -> Receipt:
+    return Receipt(
+        id=desk.new_id(),
+        kind="brief",
+        session=session,
+        query=None,
+        text=made.text,
+        sha256=made.sha256,
+        tokens=made.tokens,
+        left_out=made.left_out,
+        created_at=desk.now(),
+        items=tuple(ReceiptItem(memory=memory.id, version=memory.version) for memory in block.included),
+    )
+
+
+def _again(receipt: Receipt) -> Brief:
+    return Brief(
+        text=receipt.text or "",
+        sha256=receipt.sha256,
+        tokens=receipt.tokens,
+        included=tuple(item.memory for item in receipt.items),
+        left_out=receipt.left_out,
+        frozen=True,
+    )

@@ -1,0 +1,117 @@
+"""Writes a change of a memory everywhere it has to stand: row, version, words, journal.
+
+The only module that does, so that no verb can forget one of them.
+"""
+
+from datetime import datetime
+
+from holdfast.domain.history import Action
+from holdfast.domain.memory import Draft, Link, LinkKind, Memory, Source, State, Version
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Transaction
+from holdfast.errors import Unavailable
+
+_TRIES = 50  # ids are 8 random characters: two clashes in a row mean a broken source of chance
+
+
+def add(
+    tx: Transaction,
+    desk: Desk,
+    draft: Draft,
+    *,
+    now: datetime,
+    waiting_for: str | None = None,
+    note: str | None = None,
+) -> Memory:
+    """Stores a checked draft as a new memory, in the inbox when it has to wait for somebody."""
+    for _ in range(_TRIES):
+        memory = _settled(draft, desk, now, waiting_for)
+        if tx.memories.add(memory):
+            break
+    else:
+        raise Unavailable("no free id was found: the random source of this machine seems broken")
+    tx.versions.add(_wording(memory, draft.source, now))
+    if memory.active:
+        tx.words.put(memory)
+    tx.journal.write(
+        "waiting" if waiting_for else "added", source=draft.source, now=now, after=memory, note=note
+    )
+    return memory
+
+
+def change(
+    tx: Transaction,
+    before: Memory,
+    after: Memory,
+    action: Action,
+    *,
+    source: Source,
+    now: datetime,
+    note: str | None = None,
+) -> Memory:
+    """Stores `after` in place of `before`; a new version number brings its wording into the history."""
+    tx.memories.save(after)
+    if after.version != before.version:
+        tx.versions.add(_wording(after, source, now))
+    if after.active:
+        if _reads_otherwise(before, after):
+            tx.words.put(after)
+    elif before.active:
+        tx.words.drop(after.id)
+    tx.journal.write(action, source=source, now=now, before=before, after=after, note=note)
+    return after
+
+
+def connect(
+    tx: Transaction, from_id: str, to_id: str, kind: LinkKind, *, source: Source, now: datetime
+) -> bool:
+    """Links two memories of the space; false when they were linked so already."""
+    link = Link(from_id=from_id, to_id=to_id, kind=kind, created_at=now, session=source.session)
+    return tx.links.add(link)
+
+
+def _settled(draft: Draft, desk: Desk, now: datetime, waiting_for: str | None) -> Memory:
+    assert draft.category is not None
+    assert draft.confidence is not None
+    assert draft.importance is not None
+    state: State = "active" if draft.confidence >= desk.profile.policy.floor else "inactive"
+    return Memory(
+        id=desk.new_id(),
+        space=desk.space,
+        category=draft.category,
+        content=draft.content,
+        subject=draft.subject,
+        summary=draft.summary,
+        project=draft.project,
+        confidence=draft.confidence,
+        importance=draft.importance,
+        tags=draft.tags,
+        state="waiting" if waiting_for else state,
+        waiting_for=waiting_for,
+        source=draft.source,
+        created_at=now,
+        updated_at=now,
+        confirmed_at=now,
+    )
+
+
+def _wording(memory: Memory, source: Source, now: datetime) -> Version:
+    return Version(
+        memory=memory.id,
+        number=memory.version,
+        content=memory.content,
+        summary=memory.summary,
+        source=source,
+        created_at=now,
+    )
+
+
+def _reads_otherwise(before: Memory, after: Memory) -> bool:
+    if not before.active:
+        return True
+    return (before.content, before.subject, before.summary, before.tags) != (
+        after.content,
+        after.subject,
+        after.summary,
+        after.tags,
+    )

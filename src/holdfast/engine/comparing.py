@@ -1,0 +1,84 @@
+"""Holds a draft against what is known and against what may not come back."""
+
+from dataclasses import dataclass
+
+from holdfast.domain.compare import Statement
+from holdfast.domain.memory import Draft, Memory, Tombstone
+from holdfast.domain.words import words
+from holdfast.engine.desk import Desk
+from holdfast.engine.intake import text_hash
+from holdfast.engine.ports import Transaction
+
+#: Up to this many memories on one subject are all compared; above it, those that share most words.
+ALL_UP_TO = 200
+NEAREST = 50
+_RARE_WORDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a draft is to what is known."""
+
+    same: Memory | None
+    contradicted: tuple[Memory, ...]
+    related: tuple[Memory, ...]  # near calls: kept apart, linked
+
+
+def compared(draft: Draft, tx: Transaction, desk: Desk) -> Findings:
+    """Judges the draft against the active memories of its category and subject."""
+    new = Statement(text=draft.content, subject=draft.subject, category=draft.category)
+    same: list[tuple[float, Memory]] = []
+    contradicted, related = [], []
+    for known in _neighbours(draft, tx):
+        old = Statement(text=known.content, subject=known.subject, category=known.category)
+        verdict = desk.judge.compare(old, new)
+        match verdict.relation:
+            case "same":
+                same.append((verdict.similarity, known))
+            case "contradicts" if known.project == draft.project:
+                # A project may differ from the general rule; that is no reason to doubt the rule.
+                contradicted.append(known)
+            case _ if not verdict.certain:
+                related.append(known)
+    # The closest wins; among equals the one that was known first.
+    same.sort(key=lambda pair: (-pair[0], pair[1].created_at, pair[1].id))
+    return Findings(same[0][1] if same else None, tuple(contradicted), tuple(related))
+
+
+def buried(draft: Draft, tx: Transaction, desk: Desk) -> Tombstone | None:
+    """The tombstone that forbids the draft: of the very text, or of a rewording whose text is kept."""
+    exact = tx.tombstones.get(text_hash(draft.content, tx.space.key))
+    if exact is not None:
+        return exact
+    assert draft.category is not None
+    new = Statement(text=draft.content, subject=draft.subject, category=draft.category)
+    for tombstone in tx.tombstones.worded(draft.category, draft.subject, ALL_UP_TO):
+        old = Statement(text=tombstone.content or "", subject=tombstone.subject, category=tombstone.category)
+        if desk.judge.compare(old, new).relation == "same":
+            return tombstone
+    return None
+
+
+def _neighbours(draft: Draft, tx: Transaction) -> list[Memory]:
+    assert draft.category is not None
+    near = tx.memories.about(draft.category, draft.subject, draft.project, ALL_UP_TO + 1)
+    if len(near) <= ALL_UP_TO:
+        return near
+    wanted = list(dict.fromkeys(words(draft.content)))
+    counts = tx.words.frequencies(wanted)
+    rare = sorted((word for word in wanted if counts[word]), key=lambda word: counts[word])[:_RARE_WORDS]
+    found = []
+    for memory_id in tx.words.matching(rare, ALL_UP_TO):
+        known = tx.memories.get(memory_id)
+        if known is not None and _comparable(known, draft):
+            found.append(known)
+    return found[:NEAREST]
+
+
+def _comparable(known: Memory, draft: Draft) -> bool:
+    return (
+        known.active
+        and known.category == draft.category
+        and known.subject == draft.subject
+        and known.project in (None, draft.project)
+    )

@@ -1,0 +1,51 @@
+"""What every verb works with: one space, its rules, and the outside that was wired in."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.domain.budget import Estimate
+from holdfast.domain.memory import Memory
+from holdfast.domain.profile import Profile
+from holdfast.engine.ports import Clock, Judge, NewId, Store, Transaction
+from holdfast.errors import Conflict, NotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """One space, ready to work in."""
+
+    space: str
+    profile: Profile
+    store: Store
+    judge: Judge
+    clock: Clock
+    new_id: NewId
+    estimate: Estimate
+    budget: int | None = None  # tokens of a brief; none = the profile's
+
+    def now(self) -> datetime:
+        return self.clock()
+
+
+def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:
+    """The memory with this id; a forgotten one counts only when asked for.
+
+    Raises: NotFound.
+    """
+    memory = tx.memories.get(memory_id)
+    if memory is None:
+        raise NotFound(
+            f"there is no memory {memory_id!r} in space {tx.space.name!r}: `holdfast list` shows them"
+        )
+    if memory.state == "forgotten" and not forgotten:
+        raise NotFound(f"memory {memory_id} was forgotten: `holdfast restore {memory_id}` brings it back")
+    return memory
+
+
+def expect(memory: Memory, version: int | None) -> None:
+    """Raises Conflict when `memory` has another version than the caller last saw."""
+    if version is not None and memory.version != version:
+        raise Conflict(
+            f"memory {memory.id} is at version {memory.version}, not {version}: "
+            f"look at it again with `holdfast show {memory.id}`, then repeat the change"
+        )

@@ -1,0 +1,101 @@
+"""erase: a memory and every trace of it, for good."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from holdfast.domain.memory import Memory, Source, Tombstone
+from holdfast.engine.desk import Desk
+from holdfast.engine.intake import text_hash
+from holdfast.engine.ports import Transaction
+from holdfast.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What went, or would go, and what is left that can't be reached from here."""
+
+    memories: tuple[str, ...]
+    versions: int
+    links: int
+    messages: int  # source messages that lose their text
+    receipts: int  # stored briefs and recalls that lose theirs
+    left: tuple[str, ...] = ()
+
+
+def erasure(memory_ids: Sequence[str], *, desk: Desk) -> Erasure:
+    """What an erase would remove, said before it is done.
+
+    Raises: NotFound.
+    """
+    with desk.store.read(desk.space) as tx:
+        traces = [_Trace(memory_id, tx) for memory_id in memory_ids]
+        return Erasure(
+            memories=tuple(memory_ids),
+            versions=sum(len(trace.texts) for trace in traces),
+            links=sum(len(tx.links.of(trace.id)) for trace in traces),
+            messages=len({message for trace in traces for message in trace.messages}),
+            receipts=len({use.receipt for trace in traces for use in tx.receipts.uses(trace.id)}),
+        )
+
+
+def erase(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> Erasure:
+    """Removes memories with their versions, links, vectors, journal text, stored briefs and the text of the
+    messages they came from; only a keyed hash stays, so that they do not come back.
+
+    Raises: NotFound, and then nothing was erased.
+    """
+    planned = erasure(memory_ids, desk=desk)
+    texts: list[str] = []
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        for memory_id in memory_ids:
+            trace = _Trace(memory_id, tx)
+            texts += trace.texts
+            texts += _said(trace.messages, tx)
+            _remove(trace, tx, source, now)
+    left = desk.store.scrub(texts, memory_ids, desk.space)
+    return replace(planned, left=tuple(left))
+
+
+class _Trace:
+    """All texts of one memory, also of one whose row is gone and only its tombstones still hold text."""
+
+    def __init__(self, memory_id: str, tx: Transaction) -> None:
+        self.id = memory_id
+        self.memory: Memory | None = tx.memories.get(memory_id)
+        versions = tx.versions.of(memory_id)
+        self.tombstones = tx.tombstones.of(memory_id)
+        kept = [tombstone.content for tombstone in self.tombstones if tombstone.content]
+        if self.memory is None and not kept:
+            raise NotFound(f"there is no memory {memory_id!r} in space {tx.space.name!r}: nothing was erased")
+        self.texts = list(dict.fromkeys([version.content for version in versions] + kept))
+        self.messages = sorted({v.source.message for v in versions if v.source.message})
+
+
+def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> None:
+    for content in trace.texts:
+        tx.tombstones.add(
+            Tombstone(
+                hash=text_hash(content, tx.space.key),
+                reason="erased",
+                memory=trace.id,
+                category=None,
+                subject=None,
+                content=None,
+                created_at=now,
+            )
+        )
+    tx.sessions.silence(trace.messages)
+    tx.receipts.strike(trace.id)
+    tx.calls.strike(trace.id)
+    tx.words.drop(trace.id)
+    tx.memories.remove(trace.id)
+    if trace.memory is not None:
+        tx.journal.write("erased", source=source, now=now, before=trace.memory)
+    tx.journal.forget_text(trace.id)
+
+
+def _said(message_ids: Sequence[str], tx: Transaction) -> list[str]:
+    messages = [tx.sessions.message(message_id) for message_id in message_ids]
+    return [message.content for message in messages if message is not None and message.content]

@@ -1,0 +1,95 @@
+"""find, show and why: what is known, one memory in full, and how it came about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from holdfast.domain.history import Story, recollected
+from holdfast.domain.memory import Link, Memory, Message, Version
+from holdfast.domain.query import Filter, Order, admits, in_order
+from holdfast.engine.desk import Desk, existing
+from holdfast.engine.ports import Transaction
+
+MOST = 10_000  # memories in one answer
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Memories in order, and how many there are in all."""
+
+    memories: tuple[Memory, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """One memory with its wordings and links."""
+
+    memory: Memory
+    versions: tuple[Version, ...]
+    links: tuple[Link, ...]
+
+
+def find(
+    where: Filter,
+    *,
+    desk: Desk,
+    order: Order = "category",
+    limit: int | None = None,
+    offset: int = 0,
+    as_of: datetime | None = None,
+) -> Page:
+    """The memories that `where` admits, now or as they were believed at a past moment."""
+    limit = MOST if limit is None else min(limit, MOST)
+    with desk.store.read(desk.space) as tx:
+        if as_of is None:
+            found = tx.memories.find(where, order=order, limit=limit, offset=offset)
+            return Page(tuple(found), tx.memories.count(where))
+        past = in_order([memory for memory in believed_at(as_of, tx) if admits(where, memory)], order)
+        return Page(tuple(past[offset : offset + limit]), len(past))
+
+
+def show(memory_id: str, *, desk: Desk) -> Details:
+    """Raises: NotFound."""
+    with desk.store.read(desk.space) as tx:
+        memory = existing(tx, memory_id, forgotten=True)
+        return Details(memory, tuple(tx.versions.of(memory_id)), tuple(tx.links.of(memory_id)))
+
+
+def why(memory_id: str, *, desk: Desk) -> Story:
+    """Where a memory came from, how its confidence came about, and which prompts it went into.
+
+    Raises: NotFound.
+    """
+    with desk.store.read(desk.space) as tx:
+        memory = existing(tx, memory_id, forgotten=True)
+        versions = tx.versions.of(memory_id)
+        return Story(
+            memory=memory,
+            versions=tuple(versions),
+            entries=tuple(tx.journal.of(memory_id)),
+            links=tuple(tx.links.of(memory_id)),
+            session=tx.sessions.get(memory.source.session) if memory.source.session else None,
+            messages=_sources(versions, tx),
+            uses=tuple(tx.receipts.uses(memory_id)),
+        )
+
+
+def believed_at(moment: datetime, tx: Transaction) -> list[Memory]:
+    """Every memory that was stored at `moment` and has not been removed for good since, as it stood then."""
+    past = []
+    for entry in tx.journal.latest_before(moment):
+        memory = tx.memories.get(entry.memory or "")
+        if memory is None or entry.after is None:
+            continue
+        then = replace(memory, **recollected(entry.after))
+        wording = tx.versions.get(memory.id, then.version)
+        if wording is not None:
+            past.append(replace(then, content=wording.content, summary=wording.summary))
+    return past
+
+
+def _sources(versions: Sequence[Version], tx: Transaction) -> tuple[Message, ...]:
+    ids = dict.fromkeys(version.source.message for version in versions if version.source.message)
+    found = (tx.sessions.message(message_id) for message_id in ids)
+    return tuple(message for message in found if message is not None)

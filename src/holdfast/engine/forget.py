@@ -1,0 +1,77 @@
+"""forget and restore: out of sight, and back."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from holdfast.domain.belief import believed
+from holdfast.domain.memory import Memory, Source, Tombstone
+from holdfast.engine import changes
+from holdfast.engine.desk import Desk, existing, expect
+from holdfast.engine.intake import text_hash
+from holdfast.engine.ports import Transaction
+from holdfast.errors import Conflict, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The memory as it was; `restorable` unless the profile removes for good."""
+
+    memory: Memory
+    restorable: bool
+
+
+def forget(memory_id: str, *, desk: Desk, source: Source, expect_version: int | None = None) -> Forgotten:
+    """Takes a memory out of lists, briefs and recall, softly or for good as the profile says.
+
+    Either way it does not come back by itself: not its text, and not in other words.
+    Raises: NotFound, Conflict.
+    """
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        known = existing(tx, memory_id)
+        expect(known, expect_version)
+        bury(tx, known, "forgotten", now)
+        if desk.profile.policy.removal == "permanent":
+            tx.words.drop(known.id)
+            tx.memories.remove(known.id)
+            tx.journal.write("purged", source=source, now=now, before=known)
+            return Forgotten(known, restorable=False)
+        changes.change(tx, known, replace(known, state="forgotten"), "forgotten", source=source, now=now)
+        return Forgotten(known, restorable=True)
+
+
+def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
+    """Brings a forgotten memory back as it was.
+
+    Raises: NotFound, Conflict.
+    """
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        if tx.memories.get(memory_id) is None and tx.tombstones.of(memory_id):
+            raise NotFound(f"memory {memory_id} was removed for good and can't be restored")
+        known = existing(tx, memory_id, forgotten=True)
+        if known.state != "forgotten":
+            raise Conflict(f"memory {memory_id} is {known.state}, not forgotten: there is nothing to restore")
+        tx.tombstones.lift_of(memory_id)
+        back = believed(replace(known, state="active"), known.confidence, desk.profile.policy)
+        return changes.change(tx, known, back, "restored", source=source, now=now)
+
+
+def bury(
+    tx: Transaction, memory: Memory, reason: Literal["forgotten", "rejected", "undone"], now: datetime
+) -> None:
+    """Forbids every wording that the memory has had."""
+    wordings = {version.content for version in tx.versions.of(memory.id)} | {memory.content}
+    for content in sorted(wordings):
+        tx.tombstones.add(
+            Tombstone(
+                hash=text_hash(content, tx.space.key),
+                reason=reason,
+                memory=memory.id,
+                category=memory.category,
+                subject=memory.subject,
+                content=content,
+                created_at=now,
+            )
+        )

@@ -1,0 +1,87 @@
+"""The same call twice counts once: answers are kept under the caller's key, in the call's own transaction."""
+
+import hashlib
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain import outcomes
+from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.outcomes import Outcome
+from holdfast.engine.ports import Transaction
+from holdfast.errors import Conflict, Invalid
+
+_MOST = 200  # characters of a key
+
+
+def fingerprint(verb: str, draft: Draft) -> str:
+    """Tells a repeated call from another one under the same key."""
+    return hashlib.sha256(f"{verb} {draft!r}".encode()).hexdigest()
+
+
+def once(
+    tx: Transaction, key: str | None, print_of_call: str, now: datetime, act: Callable[[], Outcome]
+) -> Outcome:
+    """Acts, or answers what acting under this key gave before.
+
+    Raises: Conflict, when the key was used for another call; Invalid, for a key that can't be one.
+    """
+    if key is None:
+        return act()
+    if not key.strip() or len(key) > _MOST or not key.isprintable():
+        raise Invalid(f"the idempotency key must be 1 to {_MOST} printable characters", field="key")
+    answered = tx.calls.get(key)
+    if answered is not None:
+        kept_print, kept = answered
+        if kept_print != print_of_call:
+            raise Conflict(f"the key {key!r} was used for another call: use a new key")
+        return _recalled(kept, tx)
+    outcome = act()
+    tx.calls.put(key, print_of_call, _kept(outcome), now)
+    return outcome
+
+
+def _kept(outcome: Outcome) -> dict[str, Any]:
+    kind = type(outcome).__name__
+    match outcome:
+        case outcomes.Added(memory, others) | outcomes.Contradicting(memory, others):
+            return {"kind": kind, "memory": memory.id, "others": [other.id for other in others]}
+        case outcomes.Reinforced(memory, counted):
+            return {"kind": kind, "memory": memory.id, "counted": counted}
+        case outcomes.Merged(memory, _):
+            return {"kind": kind, "memory": memory.id}
+        case outcomes.UpdateSuggested(known, relation):
+            return {"kind": kind, "memory": known.id, "relation": relation}
+        case outcomes.Waiting(memory, reason, others):
+            return {"kind": kind, "memory": memory.id, "reason": reason, "others": [o.id for o in others]}
+        case outcomes.Refused(reason, known_id):
+            return {"kind": kind, "reason": reason, "known_id": known_id}
+
+
+def _recalled(kept: dict[str, Any], tx: Transaction) -> Outcome:
+    """The outcome again, with its memories as they are now."""
+    if kept["kind"] == "Refused":
+        return outcomes.Refused(kept["reason"], kept["known_id"])
+    memory = tx.memories.get(kept["memory"])
+    if memory is None:
+        return outcomes.Refused(
+            "this call was answered before, and its memory has been removed since", kept["memory"]
+        )
+    others = tuple(found for found in map(tx.memories.get, kept.get("others", ())) if found is not None)
+    return _rebuilt(kept, memory, others)
+
+
+def _rebuilt(kept: dict[str, Any], memory: Memory, others: tuple[Memory, ...]) -> Outcome:
+    match kept["kind"]:
+        case "Added":
+            return outcomes.Added(memory, others)
+        case "Contradicting":
+            return outcomes.Contradicting(memory, others)
+        case "Reinforced":
+            return outcomes.Reinforced(memory, kept["counted"])
+        case "Merged":
+            return outcomes.Merged(memory, memory)
+        case "UpdateSuggested":
+            return outcomes.UpdateSuggested(memory, kept["relation"])
+        case _:
+            return outcomes.Waiting(memory, kept["reason"], others)

@@ -1,0 +1,86 @@
+"""The inbox: what waits for a person, approved or rejected."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.domain.belief import believed
+from holdfast.domain.memory import Memory, Source
+from holdfast.domain.query import Filter
+from holdfast.engine import changes
+from holdfast.engine.desk import Desk, existing
+from holdfast.engine.forget import bury
+from holdfast.engine.ports import Transaction
+from holdfast.engine.remember import weaken
+from holdfast.errors import Conflict
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A waiting memory and the known ones that it stands against or near."""
+
+    memory: Memory
+    known: tuple[Memory, ...]
+
+
+def inbox(*, desk: Desk) -> list[Item]:
+    """What waits, oldest first."""
+    with desk.store.read(desk.space) as tx:
+        waiting = tx.memories.find(Filter(states=("waiting",)), order="created")
+        return [Item(memory, _known(memory, tx)) for memory in waiting]
+
+
+def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Memory]:
+    """Lets waiting memories in; what they contradict or replace loses trust as the profile says.
+
+    Raises: NotFound, Conflict; then none was approved.
+    """
+    approved = []
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        for memory_id in memory_ids:
+            waiting = _waiting(memory_id, tx)
+            known = _known(waiting, tx, kinds=("contradicts", "supersedes"))
+            ready = believed(
+                replace(waiting, state="active", waiting_for=None), waiting.confidence, desk.profile.policy
+            )
+            memory = changes.change(tx, waiting, ready.confirmed(now), "approved", source=source, now=now)
+            for old in known:
+                if old.active:
+                    weaken(old, memory, tx, desk, now)
+            approved.append(memory)
+    return approved
+
+
+def reject(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Memory]:
+    """Turns waiting memories down for good: they do not come back.
+
+    Raises: NotFound, Conflict; then none was rejected.
+    """
+    rejected = []
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        for memory_id in memory_ids:
+            waiting = _waiting(memory_id, tx)
+            bury(tx, waiting, "rejected", now)
+            gone = replace(waiting, state="forgotten", waiting_for=None)
+            rejected.append(changes.change(tx, waiting, gone, "rejected", source=source, now=now))
+    return rejected
+
+
+def _waiting(memory_id: str, tx: Transaction) -> Memory:
+    memory = existing(tx, memory_id)
+    if memory.state != "waiting":
+        raise Conflict(
+            f"memory {memory_id} is {memory.state}, not waiting: `holdfast inbox` lists what waits"
+        )
+    return memory
+
+
+def _known(memory: Memory, tx: Transaction, kinds: Sequence[str] | None = None) -> tuple[Memory, ...]:
+    found = []
+    for link in tx.links.of(memory.id):
+        if link.from_id == memory.id and (kinds is None or link.kind in kinds):
+            other = tx.memories.get(link.to_id)
+            if other is not None and other.state != "forgotten":
+                found.append(other)
+    return tuple(found)

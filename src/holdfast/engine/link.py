@@ -1,0 +1,54 @@
+"""link and unlink: how one memory stands to another of the same space."""
+
+from holdfast.domain.memory import LINK_KINDS, LinkKind, Source
+from holdfast.engine import changes
+from holdfast.engine.desk import Desk, existing
+from holdfast.errors import Invalid, NotFound
+
+
+def link(from_id: str, to_id: str, kind: LinkKind, *, desk: Desk, source: Source) -> bool:
+    """Links two memories; false when they were linked so already.
+
+    Raises: NotFound, Invalid.
+    """
+    _check(from_id, to_id, kind)
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        from_memory = existing(tx, from_id)
+        existing(tx, to_id)
+        if not changes.connect(tx, from_id, to_id, kind, source=source, now=now):
+            return False
+        tx.journal.write(
+            "linked", source=source, now=now, before=from_memory, after=from_memory, note=f"{kind} {to_id}"
+        )
+        return True
+
+
+def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, desk: Desk, source: Source) -> int:
+    """Removes the links from one memory to the other, of one kind or of all; answers how many.
+
+    Raises: NotFound, when there is none.
+    """
+    with desk.store.write(desk.space) as tx:
+        from_memory = existing(tx, from_id)
+        count = tx.links.remove(from_id, to_id, kind)
+        if not count:
+            raise NotFound(
+                f"no such link leads from {from_id} to {to_id}: `holdfast show {from_id}` lists its links"
+            )
+        tx.journal.write(
+            "unlinked",
+            source=source,
+            now=desk.now(),
+            before=from_memory,
+            after=from_memory,
+            note=f"{kind or 'all'} {to_id}",
+        )
+        return count
+
+
+def _check(from_id: str, to_id: str, kind: str) -> None:
+    if kind not in LINK_KINDS:
+        raise Invalid(f"unknown link {kind!r}: use one of {', '.join(LINK_KINDS)}", field="kind")
+    if from_id == to_id:
+        raise Invalid("a memory can't be linked to itself: give two ids", field="to_id")

@@ -1,0 +1,191 @@
+"""remember: keep what a draft says, as a new memory or as more or less trust in a known one."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import assert_never
+
+from holdfast.domain.belief import reinforced, weakened
+from holdfast.domain.memory import Draft, Memory, Tombstone
+from holdfast.domain.outcomes import (
+    Added,
+    Contradicting,
+    Merged,
+    Outcome,
+    Refused,
+    Reinforced,
+    UpdateSuggested,
+    Waiting,
+)
+from holdfast.domain.text import normal_form
+from holdfast.engine import changes
+from holdfast.engine.comparing import Findings, buried, compared
+from holdfast.engine.desk import Desk
+from holdfast.engine.idempotency import fingerprint, once
+from holdfast.engine.intake import taken_in
+from holdfast.engine.ports import Transaction
+from holdfast.engine.sessions import known_session
+
+
+def remember(draft: Draft, *, desk: Desk, key: str | None = None, anyway: bool = False) -> Outcome:
+    """Keeps what `draft` says; exactly one outcome, in one transaction.
+
+    The same `key` again answers the first outcome and changes nothing. `anyway` lets a person bring back
+    what was deleted.
+    Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
+    """
+    draft = taken_in(draft, desk.profile)
+    with desk.store.write(desk.space) as tx:
+        return once(
+            tx,
+            key,
+            fingerprint("remember", draft),
+            desk.now(),
+            lambda: decide(draft, tx, desk, anyway=anyway),
+        )
+
+
+def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -> Outcome:
+    """What becomes of a checked draft."""
+    now = desk.now()
+    draft = replace(draft, source=known_session(tx, draft.source, now))
+    tombstone = buried(draft, tx, desk)
+    if tombstone is not None:
+        if not anyway:
+            return _refused(tombstone)
+        tx.tombstones.lift(tombstone.hash)
+    if desk.profile.policy.subject_is_key and draft.subject is not None:
+        named = tx.memories.named(draft.subject)
+        if named:
+            return _overwritten(named[0], draft, tx, now)
+    findings = compared(draft, tx, desk)
+    if reason := _why_wait(draft, findings):
+        return _waiting(reason, draft, findings, tx, desk, now)
+    if findings.same is not None:
+        return _known_already(findings.same, draft, tx, desk, now)
+    if findings.contradicted:
+        return _contradicted(findings.contradicted, draft, tx, desk, now)
+    memory = changes.add(tx, desk, draft, now=now)
+    for near in findings.related:
+        changes.connect(tx, memory.id, near.id, "related", source=draft.source, now=now)
+    return Added(memory, findings.related)
+
+
+def _refused(tombstone: Tombstone) -> Refused:
+    how = {
+        "forgotten": "was forgotten",
+        "rejected": "was rejected",
+        "erased": "was erased",
+        "undone": "was undone with its session",
+    }[tombstone.reason]
+    day = tombstone.created_at.date().isoformat()
+    back = f"`holdfast restore {tombstone.memory}` or " if tombstone.reason == "forgotten" else ""
+    return Refused(f"this {how} on {day} and stays so: {back}--anyway brings it back", tombstone.memory)
+
+
+def _why_wait(draft: Draft, findings: Findings) -> str | None:
+    """Why a person has to look first, if so."""
+    if draft.doubtful:
+        return None if findings.same is not None else draft.doubtful
+    if draft.source.trusted:
+        return None
+    # What nobody vouched for may be noted, but never lowers what an operator said.
+    owned = [known.id for known in findings.contradicted if known.source.origin == "operator"]
+    if owned and findings.same is None:
+        return f"it came from {draft.source.origin} and contradicts the operator's memory {', '.join(owned)}"
+    return None
+
+
+def _waiting(
+    reason: str, draft: Draft, findings: Findings, tx: Transaction, desk: Desk, now: datetime
+) -> Waiting:
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    for known in findings.contradicted:
+        changes.connect(tx, memory.id, known.id, "contradicts", source=draft.source, now=now)
+    for known in findings.related:
+        changes.connect(tx, memory.id, known.id, "related", source=draft.source, now=now)
+    return Waiting(memory, reason, findings.contradicted + findings.related)
+
+
+def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    match desk.profile.policy.on_same:
+        case "suggest":
+            return UpdateSuggested(known, "same")
+        case "overwrite":
+            return _overwritten(known, draft, tx, now)
+        case "reinforce":
+            return _reinforced(known, draft, tx, desk, now)
+        case "merge":
+            return _merged(known, draft, tx, desk, now)
+        case never:
+            assert_never(never)
+
+
+def _reinforced(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    if not _counts(known, draft, tx):
+        return Reinforced(known, counted=False)
+    stronger = reinforced(known, desk.profile.policy, now)
+    return Reinforced(changes.change(tx, known, stronger, "reinforced", source=draft.source, now=now))
+
+
+def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    if not _counts(known, draft, tx):
+        return Reinforced(known, counted=False)
+    importance = min(known.importance + desk.profile.policy.raise_importance_by, 5)
+    merged = replace(
+        known.confirmed(now), importance=importance, tags=tuple(sorted({*known.tags, *draft.tags}))
+    )
+    if _adds_words(draft.content, known.content):
+        merged = merged.worded(draft.content, summary=draft.summary or known.summary, now=now)
+    return Merged(changes.change(tx, known, merged, "merged", source=draft.source, now=now), known)
+
+
+def _overwritten(known: Memory, draft: Draft, tx: Transaction, now: datetime) -> Outcome:
+    if not draft.source.trusted and known.source.origin == "operator":
+        return Refused(f"{draft.source.origin} may not overwrite the operator's memory {known.id}", known.id)
+    assert draft.category is not None
+    after = known.confirmed(now).worded(draft.content, summary=draft.summary or known.summary, now=now)
+    after = replace(
+        after, category=draft.category, tags=draft.tags or known.tags, state="active", waiting_for=None
+    )
+    return Merged(changes.change(tx, known, after, "merged", source=draft.source, now=now), known)
+
+
+def _contradicted(
+    known: tuple[Memory, ...], draft: Draft, tx: Transaction, desk: Desk, now: datetime
+) -> Outcome:
+    policy = desk.profile.policy
+    if policy.on_contradiction == "suggest":
+        return UpdateSuggested(known[0], "contradicts")
+    if policy.on_contradiction == "overwrite":
+        return _overwritten(known[0], draft, tx, now)
+    memory = changes.add(tx, desk, draft, now=now)
+    now_held = tuple(weaken(old, memory, tx, desk, now) for old in known)
+    return Contradicting(memory, now_held)
+
+
+def weaken(old: Memory, by: Memory, tx: Transaction, desk: Desk, now: datetime) -> Memory:
+    """Links a memory to what contradicts it and takes trust off it, once a session."""
+    changes.connect(tx, by.id, old.id, "contradicts", source=by.source, now=now)
+    policy, session = desk.profile.policy, by.source.session
+    if policy.on_contradiction != "weaken":
+        return old
+    if session and tx.journal.said_by(session, old.id, ("contradicted",)):
+        return old
+    lower = weakened(old, policy)
+    return changes.change(tx, old, lower, "contradicted", source=by.source, now=now, note=f"by {by.id}")
+
+
+def _counts(known: Memory, draft: Draft, tx: Transaction) -> bool:
+    """Whether this repetition is evidence: not the writer's own, not a second one of a session, not a
+    copy that an untrusted origin brings of what a trusted one said."""
+    if known.source.trusted and not draft.source.trusted:
+        return False
+    session = draft.source.session
+    if session is None:
+        return True
+    return not tx.journal.said_by(session, known.id, ("added", "reinforced", "merged", "waiting"))
+
+
+def _adds_words(new: str, old: str) -> bool:
+    """Whether the new wording says it otherwise; one that only drops words would lose detail."""
+    return not set(normal_form(new).split()) <= set(normal_form(old).split())

@@ -1,0 +1,128 @@
+"""revise: another wording, another belief, or other labels for a known memory."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from holdfast.domain.belief import believed
+from holdfast.domain.memory import Draft, Memory, Source
+from holdfast.domain.outcomes import Waiting
+from holdfast.domain.profile import Profile
+from holdfast.engine import changes
+from holdfast.engine.desk import Desk, existing, expect
+from holdfast.engine.intake import taken_in, text_hash
+from holdfast.engine.ports import Transaction
+from holdfast.engine.sessions import known_session
+from holdfast.errors import Conflict, Invalid, NotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """What to change; what is none stays. An empty text takes subject, summary or project away."""
+
+    content: str | None = None
+    category: str | None = None
+    subject: str | None = None
+    summary: str | None = None
+    project: str | None = None
+    tags: tuple[str, ...] | None = None
+    confidence: float | None = None
+    importance: int | None = None
+    pinned: bool | None = None
+    version: int | None = None  # the number of an earlier wording to go back to
+
+    @property
+    def empty(self) -> bool:
+        return self == Revision()
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """The memory as it is now, and as it was."""
+
+    memory: Memory
+    previous: Memory
+
+
+def revise(
+    memory_id: str, revision: Revision, *, desk: Desk, source: Source, expect_version: int | None = None
+) -> Revised | Waiting:
+    """Changes a memory and keeps what it was before.
+
+    What comes from tools, imports or files can't change an operator's memory: it waits in the inbox.
+    Raises: NotFound, Conflict, Invalid and its kinds.
+    """
+    if revision.empty:
+        raise Invalid("nothing to change was given: give a text, a confidence, a category ...")
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        known = existing(tx, memory_id)
+        expect(known, expect_version)
+        source = known_session(tx, source, now)
+        revision = _with_earlier_wording(revision, known, tx)
+        draft = _drafted(known, revision, source, desk.profile)
+        if not source.trusted and known.source.origin == "operator":
+            return _proposed(known, draft, tx, desk, now)
+        _refuse_buried(draft, known, tx)
+        after = _applied(known, draft, revision, desk.profile, now)
+        if source.origin in ("operator", "user"):
+            after = after.confirmed(now)
+        changes.change(tx, known, after, "revised", source=source, now=now)
+    return Revised(after, known)
+
+
+def _with_earlier_wording(revision: Revision, known: Memory, tx: Transaction) -> Revision:
+    if revision.version is None:
+        return revision
+    wording = tx.versions.get(known.id, revision.version)
+    if wording is None:
+        raise NotFound(f"memory {known.id} has no version {revision.version}: it has 1 to {known.version}")
+    return replace(revision, content=wording.content, summary=wording.summary)
+
+
+def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile) -> Draft:
+    """The memory as it would be, checked like anything new."""
+    draft = Draft(
+        content=known.content if revision.content is None else revision.content,
+        category=revision.category or known.category,
+        subject=known.subject if revision.subject is None else revision.subject,
+        summary=known.summary if revision.summary is None else revision.summary,
+        project=known.project if revision.project is None else revision.project,
+        tags=known.tags if revision.tags is None else revision.tags,
+        confidence=known.confidence if revision.confidence is None else revision.confidence,
+        importance=known.importance if revision.importance is None else revision.importance,
+        source=source,
+    )
+    return taken_in(draft, profile)
+
+
+def _refuse_buried(draft: Draft, known: Memory, tx: Transaction) -> None:
+    tombstone = tx.tombstones.get(text_hash(draft.content, tx.space.key))
+    if tombstone is not None and draft.content != known.content:
+        raise Conflict(f"this wording was {tombstone.reason} before and stays so: say it otherwise")
+
+
+def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, now: datetime) -> Memory:
+    assert draft.category is not None
+    assert draft.importance is not None
+    assert draft.confidence is not None
+    after = replace(
+        known,
+        category=draft.category,
+        subject=draft.subject,
+        project=draft.project,
+        tags=draft.tags,
+        importance=draft.importance,
+        pinned=known.pinned if revision.pinned is None else revision.pinned,
+        updated_at=now,
+    )
+    if (draft.content, draft.summary) != (known.content, known.summary):
+        after = after.worded(draft.content, summary=draft.summary, now=now)
+    # A new wording leaves belief alone, even where the memory is inactive.
+    return believed(after, draft.confidence, profile.policy) if revision.confidence is not None else after
+
+
+def _proposed(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Waiting:
+    reason = f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
+    return Waiting(memory, reason, (known,))

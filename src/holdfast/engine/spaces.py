@@ -1,0 +1,77 @@
+"""Spaces: created with a profile, listed, deleted."""
+
+import re
+import secrets
+from dataclasses import dataclass
+
+from holdfast.domain.profile import Profile
+from holdfast.domain.query import Filter
+from holdfast.engine.ports import Clock, Space, Store
+from holdfast.errors import Invalid, NotFound
+from holdfast.profiles import BUILT_IN, built_in, parse
+
+DEFAULT = "default"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A space and what is in it."""
+
+    space: Space
+    active: int
+    inactive: int
+    waiting: int
+    forgotten: int
+    sessions: int
+
+
+def create_space(
+    name: str, *, store: Store, clock: Clock, profile: str = DEFAULT, text: str | None = None
+) -> Space:
+    """Creates a space with a built-in profile, or with the profile that the TOML `text` describes.
+
+    Raises: Invalid, Conflict.
+    """
+    if not _NAME.fullmatch(name):
+        raise Invalid(f"{name!r} is no space name: use a-z, 0-9, _ and -, at most 63", field="space")
+    if text is not None:
+        profile = parse(text).name
+    elif profile not in BUILT_IN:
+        built_in(profile)  # says which there are
+    space = Space(
+        name=name, profile=profile, profile_text=text, key=secrets.token_hex(32), created_at=clock()
+    )
+    store.create_space(space)
+    return space
+
+
+def profile_of(space: Space) -> Profile:
+    """The rules of a space."""
+    if space.profile_text is not None:
+        return parse(space.profile_text, where=f"the profile of space {space.name!r}")
+    return built_in(space.profile)
+
+
+def overview(name: str, *, store: Store) -> Overview:
+    """Raises: NotFound."""
+    with store.read(name) as tx:
+        memories = tx.memories
+        return Overview(
+            space=tx.space,
+            active=memories.count(Filter(states=("active",))),
+            inactive=memories.count(Filter(states=("inactive",))),
+            waiting=memories.count(Filter(states=("waiting",))),
+            forgotten=memories.count(Filter(states=("forgotten",))),
+            sessions=tx.sessions.count(),
+        )
+
+
+def delete_space(name: str, *, store: Store) -> None:
+    """Removes a space with everything in it, for good.
+
+    Raises: NotFound.
+    """
+    if store.space(name) is None:
+        raise NotFound(f"there is no space {name!r}: `holdfast space list` shows them")
+    store.delete_space(name)

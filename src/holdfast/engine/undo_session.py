@@ -1,0 +1,109 @@
+"""undo-session: everything that one session wrote, taken back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from holdfast.domain.belief import believed
+from holdfast.domain.history import Entry, recollected
+from holdfast.domain.memory import Memory, Source
+from holdfast.engine import changes
+from holdfast.engine.desk import Desk
+from holdfast.engine.forget import bury
+from holdfast.engine.ports import Transaction
+from holdfast.errors import NotFound
+
+#: What others do to a memory that shows they rely on it.
+_VOUCHING = ("reinforced", "merged", "revised", "approved", "restored")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back, and what stays because others relied on it since."""
+
+    removed: tuple[Memory, ...]
+    changed: tuple[Memory, ...]
+    kept: tuple[Memory, ...]
+    links: int
+
+
+def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
+    """Takes back what a session wrote and leaves the rest as it was.
+
+    Raises: NotFound.
+    """
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        if tx.sessions.get(session_id) is None:
+            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+        removed: list[Memory] = []
+        changed: list[Memory] = []
+        kept: list[Memory] = []
+        for memory, entries in _touched(session_id, tx):
+            since = [entry for entry in tx.journal.of(memory.id) if _by_others(entry, entries[0], session_id)]
+            if entries[0].action in ("added", "waiting"):
+                vouched = any(entry.action in _VOUCHING for entry in since)
+                (kept if vouched else removed).append(memory)
+                if not vouched:
+                    _remove(memory, tx, source, now)
+            elif after := _taken_back(memory, entries, since, tx, desk, now):
+                changed.append(
+                    changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
+                )
+        links = [
+            link
+            for link in tx.links.of_session(session_id)
+            if tx.links.remove(link.from_id, link.to_id, link.kind)
+        ]
+    return Undone(tuple(removed), tuple(changed), tuple(kept), len(links))
+
+
+def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]]]:
+    """The memories that a session changed and that are still there, each with what it did, in order."""
+    done: dict[str, list[Entry]] = {}
+    for entry in tx.journal.of_session(session_id):
+        if entry.memory is not None and entry.action not in ("linked", "unlinked"):
+            done.setdefault(entry.memory, []).append(entry)
+    found = []
+    for memory_id, entries in done.items():
+        memory = tx.memories.get(memory_id)
+        already = any(
+            entry.action == "undone" and entry.note == session_id for entry in tx.journal.of(memory_id)
+        )
+        if memory is not None and memory.state != "forgotten" and not already:
+            found.append((memory, entries))
+    return found
+
+
+def _by_others(entry: Entry, first: Entry, session_id: str) -> bool:
+    return entry.seq > first.seq and entry.session != session_id
+
+
+def _remove(memory: Memory, tx: Transaction, source: Source, now: datetime) -> None:
+    bury(tx, memory, "undone", now)
+    gone = replace(memory, state="forgotten", waiting_for=None)
+    changes.change(tx, memory, gone, "undone", source=source, now=now, note=memory.source.session)
+
+
+def _taken_back(
+    memory: Memory,
+    entries: Sequence[Entry],
+    since: Sequence[Entry],
+    tx: Transaction,
+    desk: Desk,
+    now: datetime,
+) -> Memory | None:
+    """The memory without the session's changes; where others went on since, only its share of belief goes."""
+    before, last = entries[0].before, entries[-1].after
+    if before is None or last is None:
+        return None
+    if since:
+        share = sum(e.after["confidence"] - e.before["confidence"] for e in entries if e.after and e.before)
+        return believed(memory, memory.confidence - share, desk.profile.policy)
+    values = recollected(before)
+    wording = tx.versions.get(memory.id, values.pop("version"))
+    back = replace(memory, **values)
+    if wording is not None and (wording.content, wording.summary) != (memory.content, memory.summary):
+        # The history only grows: the old wording comes back as the newest version.
+        back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
+    return back

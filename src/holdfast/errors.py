@@ -1,0 +1,62 @@
+"""The one error tree. It knows nothing of HTTP, exit codes or databases.
+
+    HoldfastError
+    ├── Invalid                 what was given can't be taken as it is
+    │   ├── UnknownCategory
+    │   ├── TooShort
+    │   └── TooLong
+    ├── NotFound                no such memory, session or space here
+    ├── Conflict                it changed meanwhile, or says something else than before
+    └── Unavailable             the store can't be used now; nothing was lost
+        └── NewerSchema         a newer release wrote this store
+
+Expected results (reinforced, refused, waiting ...) are outcomes, not errors.
+"""
+
+from collections.abc import Iterable
+
+
+class HoldfastError(Exception):
+    """Something that a caller can be told in one line, with what would be right."""
+
+
+class Invalid(HoldfastError):
+    """What was given can't be taken as it is."""
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class UnknownCategory(Invalid):
+    """A category that the profile does not have."""
+
+    def __init__(self, category: str, allowed: Iterable[str]) -> None:
+        self.category = category
+        self.allowed = tuple(allowed)
+        names = ", ".join(self.allowed)
+        super().__init__(f"unknown category {category!r}: use one of {names}", field="category")
+
+
+class TooShort(Invalid):
+    """A text under its least length."""
+
+
+class TooLong(Invalid):
+    """A text over its greatest length."""
+
+
+class NotFound(HoldfastError):
+    """No such memory, session or space here."""
+
+
+class Conflict(HoldfastError):
+    """It changed meanwhile, or the same key came with something else."""
+
+
+class Unavailable(HoldfastError):
+    """The store can't be used now; what was acknowledged before is safe."""
+
+
+class NewerSchema(Unavailable):
+    """A newer release of Holdfast wrote this store."""

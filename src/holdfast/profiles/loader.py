@@ -1,0 +1,156 @@
+"""Reads profiles from TOML, the built-in ones and a user's own.
+
+The only place that knows the file form: unknown names, wrong types and impossible values are refused with
+the line they stand in and what would be right.
+"""
+
+import re
+import tomllib
+from dataclasses import MISSING, fields
+from functools import cache
+from importlib import resources
+from types import UnionType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from holdfast.domain.profile import Block, Category, Limits, Policy, Profile
+from holdfast.errors import Invalid
+
+BUILT_IN = ("default", "ops", "assistant", "semantic", "files")
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_TOP = {"name", "says", "default_category", "category", "limits", "policy", "block"}
+_SHARES = ("confidence", "floor", "reinforce_by", "weaken_by", "decay_by")
+
+Section = TypeVar("Section", Limits, Policy, Block, Category)
+
+
+def built_in_text(name: str) -> str:
+    """The TOML of a built-in profile.
+
+    Raises: Invalid.
+    """
+    if name not in BUILT_IN:
+        raise Invalid(
+            f"unknown profile {name!r}: use one of {', '.join(BUILT_IN)}, or a TOML file", field="profile"
+        )
+    return resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+@cache
+def built_in(name: str) -> Profile:
+    """A built-in profile by its name."""
+    return parse(built_in_text(name), where=f"{name}.toml")
+
+
+def parse(text: str, *, where: str = "profile") -> Profile:
+    """The profile that `text` describes.
+
+    Raises: Invalid, naming `where`, the line and the reason.
+    """
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Invalid(f"{where}: {error}", field="profile") from None
+    return _Reader(text, where).profile(tree)
+
+
+class _Reader:
+    """One profile file: its values, and the lines they stand in."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self.lines = text.splitlines()
+        self.where = where
+
+    def profile(self, tree: dict[str, Any]) -> Profile:
+        for key in tree:
+            if key not in _TOP:
+                raise self.wrong(key, f"unknown name {key!r}: use {', '.join(sorted(_TOP))}")
+        name = self.text_of(tree, "name")
+        if not _NAME.fullmatch(name):
+            raise self.wrong("name", f"{name!r} is no profile name: use a-z, 0-9, _ and -, a letter first")
+        profile = Profile(
+            name=name,
+            says=self.text_of(tree, "says"),
+            categories=self.categories(tree.get("category")),
+            default_category=tree.get("default_category"),
+            limits=self.section(Limits, tree, "limits"),
+            policy=self.section(Policy, tree, "policy"),
+            block=self.section(Block, tree, "block"),
+        )
+        self.check(profile)
+        return profile
+
+    def categories(self, tables: object) -> tuple[Category, ...]:
+        if not isinstance(tables, list) or not tables:
+            raise self.wrong("category", "at least one [[category]] is needed")
+        found = tuple(self.filled(Category, table, "category") for table in tables)
+        for category in found:
+            if not _NAME.fullmatch(category.name):
+                raise self.wrong(
+                    category.name, f"{category.name!r} is no category name: use a-z, 0-9, _ and -"
+                )
+        names = [category.name for category in found]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise self.wrong(twice, f"category {twice!r} stands there twice")
+        return found
+
+    def section(self, kind: type[Section], tree: dict[str, Any], name: str) -> Section:
+        table = tree.get(name, {})
+        if not isinstance(table, dict):
+            raise self.wrong(name, f"{name} must be a table: [{name}]")
+        return self.filled(kind, table, name)
+
+    def filled(self, kind: type[Section], table: dict[str, Any], name: str) -> Section:
+        types = get_type_hints(kind)
+        values: dict[str, Any] = {}
+        for key, value in table.items():
+            if key not in types:
+                raise self.wrong(key, f"unknown name {key!r} in [{name}]: use {', '.join(types)}")
+            values[key] = self.typed(key, value, types[key])
+        for field in fields(kind):
+            if field.name not in values and field.default is MISSING:
+                raise self.wrong(name, f"[{name}] needs {field.name}")
+        return kind(**values)
+
+    def typed(self, key: str, value: object, wanted: Any) -> object:
+        """`value` as `wanted`, where TOML's idea of it is close enough."""
+        if get_origin(wanted) is Literal:
+            if value in get_args(wanted):
+                return value
+            raise self.wrong(key, f"{key} = {value!r}: use one of {', '.join(get_args(wanted))}")
+        if get_origin(wanted) is tuple and isinstance(value, list) and all(isinstance(v, str) for v in value):
+            return tuple(value)
+        if wanted is float and type(value) in (int, float):
+            return float(value)  # type: ignore[arg-type]
+        if not isinstance(wanted, UnionType) and type(value) is wanted:
+            return value
+        raise self.wrong(key, f"{key} = {value!r}: expected {getattr(wanted, '__name__', 'a list of texts')}")
+
+    def text_of(self, tree: dict[str, Any], key: str) -> str:
+        value = tree.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(key, f"{key} is needed, as a text")
+        return value
+
+    def check(self, profile: Profile) -> None:
+        default = profile.default_category
+        if default is not None and default not in profile.category_names:
+            raise self.wrong("default_category", f"{default!r} is none of its categories")
+        limits = profile.limits
+        if not 1 <= limits.content_min <= limits.content_max <= 1_000_000:
+            raise self.wrong(
+                "content_max", "limits must satisfy 1 <= content_min <= content_max <= 1,000,000"
+            )
+        for key in _SHARES:
+            if not 0 <= getattr(profile.policy, key) <= 1:
+                raise self.wrong(key, f"{key} = {getattr(profile.policy, key)}: expected 0 to 1")
+        if not 1 <= profile.policy.importance <= 5:
+            raise self.wrong("importance", f"importance = {profile.policy.importance}: expected 1 to 5")
+        if profile.block.budget < 0:
+            raise self.wrong("budget", "budget must not be negative")
+
+    def wrong(self, key: str, reason: str) -> Invalid:
+        """The error, with the first line that mentions `key` where there is one."""
+        mention = re.compile(rf"(^|[\s\[\"']){re.escape(key)}([\s\]\"'=]|$)")
+        line = next((n for n, text in enumerate(self.lines, 1) if mention.search(text.split("#")[0])), None)
+        return Invalid(f"{self.where}{f', line {line}' if line else ''}: {reason}", field="profile")

@@ -1,0 +1,1 @@
+"""Measures how good the product's judgements are, on data that ships with it."""

@@ -1,0 +1,161 @@
+"""Queries over versions and the journal."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, func, insert, select, update
+
+from holdfast.domain.history import Action, Entry, remembered
+from holdfast.domain.memory import Memory, Source, Version
+from holdfast.store.rows import AnyRow, from_source, to_source
+from holdfast.store.schema import heads, journal, versions
+
+
+class VersionTable:
+    """The wordings of one space's memories."""
+
+    def __init__(self, connection: Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+
+    def add(self, version: Version) -> None:
+        self._connection.execute(
+            insert(versions).values(
+                space=self._space,
+                memory_id=version.memory,
+                number=version.number,
+                content=version.content,
+                summary=version.summary,
+                created_at=version.created_at,
+                **from_source(version.source),
+            )
+        )
+
+    def of(self, memory_id: str) -> list[Version]:
+        """All wordings of a memory, oldest first."""
+        query = (
+            select(versions)
+            .where(versions.c.space == self._space, versions.c.memory_id == memory_id)
+            .order_by(versions.c.number)
+        )
+        return [_version(row) for row in self._connection.execute(query)]
+
+    def get(self, memory_id: str, number: int) -> Version | None:
+        query = select(versions).where(
+            versions.c.space == self._space, versions.c.memory_id == memory_id, versions.c.number == number
+        )
+        row = self._connection.execute(query).one_or_none()
+        return _version(row) if row else None
+
+
+class JournalTable:
+    """Every change in one space, in order."""
+
+    def __init__(self, connection: Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+
+    def write(
+        self,
+        action: Action,
+        *,
+        source: Source,
+        now: datetime,
+        before: Memory | None = None,
+        after: Memory | None = None,
+        note: str | None = None,
+    ) -> int:
+        """Adds an entry and answers its number. The head row is locked by the transaction already."""
+        mine = heads.c.space == self._space
+        seq: int = self._connection.execute(select(heads.c.seq).where(mine)).scalar_one() + 1
+        self._connection.execute(update(heads).where(mine).values(seq=seq))
+        memory = after or before
+        self._connection.execute(
+            insert(journal).values(
+                space=self._space,
+                seq=seq,
+                action=action,
+                memory_id=memory.id if memory else None,
+                origin=source.origin,
+                session_id=source.session,
+                before=remembered(before) if before else None,
+                after=remembered(after) if after else None,
+                note=note,
+                created_at=now,
+            )
+        )
+        return seq
+
+    def of(self, memory_id: str) -> list[Entry]:
+        return self._entries(journal.c.memory_id == memory_id)
+
+    def of_session(self, session_id: str) -> list[Entry]:
+        return self._entries(journal.c.session_id == session_id)
+
+    def latest_before(self, moment: datetime) -> Iterator[Entry]:
+        """For each memory, the last entry written at or before `moment` that says how it stood."""
+        latest = (
+            select(func.max(journal.c.seq).label("seq"))
+            .where(
+                journal.c.space == self._space,
+                journal.c.created_at <= moment,
+                journal.c.memory_id.is_not(None),
+            )
+            .where(journal.c.after.is_not(None))
+            .group_by(journal.c.memory_id)
+            .subquery()
+        )
+        query = (
+            select(journal)
+            .join(latest, and_(journal.c.seq == latest.c.seq, journal.c.space == self._space))
+            .order_by(journal.c.seq)
+        )
+        return (_entry(row) for row in self._connection.execute(query))
+
+    def said_by(self, session_id: str, memory_id: str, actions: Sequence[Action]) -> bool:
+        """Whether this session has done one of `actions` to this memory before."""
+        query = select(journal.c.seq).where(
+            journal.c.space == self._space,
+            journal.c.memory_id == memory_id,
+            journal.c.session_id == session_id,
+            journal.c.action.in_(actions),
+        )
+        return self._connection.execute(query.limit(1)).first() is not None
+
+    def forget_text(self, memory_id: str) -> None:
+        """Leaves of a memory's entries only what was done, when and by whom."""
+        self._connection.execute(
+            update(journal)
+            .where(journal.c.space == self._space, journal.c.memory_id == memory_id)
+            .values(before=None, after=None, note=None)
+        )
+
+    def _entries(self, condition: Any) -> list[Entry]:
+        query = select(journal).where(journal.c.space == self._space, condition).order_by(journal.c.seq)
+        return [_entry(row) for row in self._connection.execute(query)]
+
+
+def _version(row: AnyRow) -> Version:
+    return Version(
+        memory=row.memory_id,
+        number=row.number,
+        content=row.content,
+        summary=row.summary,
+        source=to_source(row),
+        created_at=row.created_at,
+    )
+
+
+def _entry(row: AnyRow) -> Entry:
+    return Entry(
+        seq=row.seq,
+        action=row.action,
+        memory=row.memory_id,
+        origin=row.origin,
+        session=row.session_id,
+        before=row.before,
+        after=row.after,
+        note=row.note,
+        created_at=row.created_at,
+    )

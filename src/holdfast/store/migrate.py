@@ -1,0 +1,45 @@
+"""Brings a database to the schema of this release, or says why it can't.
+
+Alembic is imported only when there is something to do: asking for the revision is one plain query.
+"""
+
+import logging
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from holdfast.errors import NewerSchema
+
+#: The newest revision under migrations/versions; a test keeps the two in step.
+HEAD = "0001"
+_HERE = Path(__file__).parent / "migrations"
+
+
+def revision(connection: Connection) -> str | None:
+    """The revision that the database is at; none for one without our tables."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return str(found) if found is not None else None
+
+
+def refuse_newer(found: str | None, where: str) -> None:
+    """Raises NewerSchema when `found` comes from a later release than this one."""
+    if found is not None and found > HEAD:
+        raise NewerSchema(
+            f"{where} was written by a newer Holdfast (schema {found}, this release knows {HEAD}): "
+            "upgrade with `pip install -U holdfast`; nothing was changed"
+        )
+
+
+def upgrade(engine: Engine) -> None:
+    """Runs the missing revisions, all of them or none."""
+    from alembic import command
+    from alembic.config import Config
+
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = Config()
+    config.set_main_option("script_location", str(_HERE).replace("%", "%%"))
+    with engine.connect().execution_options(holdfast_write=True) as connection, connection.begin():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

@@ -1,0 +1,43 @@
+"""PostgreSQL as the store: how a server is reached."""
+
+from sqlalchemy import Engine, create_engine, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError
+
+from holdfast.errors import Invalid, Unavailable
+
+
+def server_url(text: str) -> URL:
+    """`text` as a URL for the driver in use.
+
+    Raises: Invalid.
+    """
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise Invalid(
+            "the database URL can't be read: use postgresql://user@host:port/name", field="db"
+        ) from None
+    if url.get_backend_name() != "postgresql":
+        raise Invalid(
+            f"{url.get_backend_name()} is not supported: use a file path or a postgresql:// URL", field="db"
+        )
+    return url.set(drivername="postgresql+psycopg")
+
+
+def open_engine(url: URL) -> Engine:
+    """An engine on the server at `url`; connections are checked before use, so a restart goes unnoticed.
+
+    Raises: Unavailable, when the driver is not installed.
+    """
+    try:
+        # UTC on the wire keeps every time as it was stored, whatever the server's zone.
+        return create_engine(
+            url,
+            pool_pre_ping=True,
+            pool_size=8,
+            max_overflow=8,
+            connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
+        )
+    except ModuleNotFoundError:
+        raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast[postgres]'") from None

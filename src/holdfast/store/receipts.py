@@ -1,0 +1,125 @@
+"""Queries over receipts: what went into which prompt."""
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from holdfast.domain.history import Receipt, ReceiptItem, Use
+from holdfast.store.schema import receipt_items, receipts
+
+
+class ReceiptTable:
+    """The receipts of one space."""
+
+    def __init__(self, connection: Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+
+    def add(self, receipt: Receipt) -> None:
+        self._connection.execute(
+            insert(receipts).values(
+                space=self._space,
+                id=receipt.id,
+                session_id=receipt.session,
+                kind=receipt.kind,
+                query=receipt.query,
+                text=receipt.text,
+                sha256=receipt.sha256,
+                tokens=receipt.tokens,
+                left_out=receipt.left_out,
+                created_at=receipt.created_at,
+            )
+        )
+        rows = [
+            {
+                "space": self._space,
+                "receipt_id": receipt.id,
+                "position": position,
+                "memory_id": item.memory,
+                "version": item.version,
+                "score": item.score,
+                "parts": item.parts,
+            }
+            for position, item in enumerate(receipt.items)
+        ]
+        if rows:
+            self._connection.execute(insert(receipt_items), rows)
+
+    def brief_of(self, session_id: str) -> Receipt | None:
+        """The brief that a session was given, which is its brief for good."""
+        mine = (receipts.c.space == self._space) & (receipts.c.session_id == session_id)
+        query = select(receipts).where(mine, receipts.c.kind == "brief", receipts.c.text.is_not(None))
+        row = self._connection.execute(query.order_by(receipts.c.created_at).limit(1)).one_or_none()
+        if row is None:
+            return None
+        return Receipt(
+            id=row.id,
+            kind=row.kind,
+            session=row.session_id,
+            query=row.query,
+            text=row.text,
+            sha256=row.sha256,
+            tokens=row.tokens,
+            left_out=row.left_out,
+            created_at=row.created_at,
+            items=self._items(row.id),
+        )
+
+    def shown_in(self, session_id: str) -> set[str]:
+        """The memories that a session has been shown."""
+        query = (
+            select(receipt_items.c.memory_id)
+            .join(
+                receipts,
+                (receipts.c.space == receipt_items.c.space) & (receipts.c.id == receipt_items.c.receipt_id),
+            )
+            .where(receipts.c.space == self._space, receipts.c.session_id == session_id)
+        )
+        return set(self._connection.execute(query).scalars())
+
+    def uses(self, memory_id: str) -> list[Use]:
+        """The prompts that a memory went into, oldest first."""
+        query = (
+            select(receipts, receipt_items.c.version, receipt_items.c.score, receipt_items.c.parts)
+            .join(
+                receipt_items,
+                (receipts.c.space == receipt_items.c.space) & (receipts.c.id == receipt_items.c.receipt_id),
+            )
+            .where(receipt_items.c.space == self._space, receipt_items.c.memory_id == memory_id)
+            .order_by(receipts.c.created_at, receipts.c.id)
+        )
+        return [
+            Use(
+                receipt=row.id,
+                kind=row.kind,
+                session=row.session_id,
+                query=row.query,
+                version=row.version,
+                score=row.score,
+                parts=row.parts,
+                created_at=row.created_at,
+            )
+            for row in self._connection.execute(query)
+        ]
+
+    def strike(self, memory_id: str) -> int:
+        """Takes a memory out of every receipt, and the text of those it stood in; answers how many."""
+        mine = (receipt_items.c.space == self._space) & (receipt_items.c.memory_id == memory_id)
+        touched = select(receipt_items.c.receipt_id).where(mine)
+        statement = (
+            update(receipts)
+            .where(receipts.c.space == self._space, receipts.c.id.in_(touched))
+            .values(text=None, query=None)
+        )
+        count: int = self._connection.execute(statement).rowcount
+        self._connection.execute(delete(receipt_items).where(mine))
+        return count
+
+    def _items(self, receipt_id: str) -> tuple[ReceiptItem, ...]:
+        query = (
+            select(receipt_items)
+            .where(receipt_items.c.space == self._space, receipt_items.c.receipt_id == receipt_id)
+            .order_by(receipt_items.c.position)
+        )
+        return tuple(
+            ReceiptItem(memory=row.memory_id, version=row.version, score=row.score, parts=row.parts)
+            for row in self._connection.execute(query)
+        )

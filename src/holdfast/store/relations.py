@@ -1,0 +1,60 @@
+"""Queries over links between memories."""
+
+from typing import Any
+
+from sqlalchemy import Connection, delete, or_, select
+
+from holdfast.domain.memory import Link, LinkKind
+from holdfast.store.rows import AnyRow
+from holdfast.store.schema import links
+from holdfast.store.upsert import insert_new
+
+
+class LinkTable:
+    """The links of one space."""
+
+    def __init__(self, connection: Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+
+    def add(self, link: Link) -> bool:
+        """Adds it; false when the two are linked so already."""
+        values = {
+            "space": self._space,
+            "from_id": link.from_id,
+            "to_id": link.to_id,
+            "kind": link.kind,
+            "session_id": link.session,
+            "created_at": link.created_at,
+        }
+        return insert_new(self._connection, links, values)
+
+    def of(self, memory_id: str) -> list[Link]:
+        """The links that begin or end at a memory, oldest first."""
+        return self._links(or_(links.c.from_id == memory_id, links.c.to_id == memory_id))
+
+    def of_session(self, session_id: str) -> list[Link]:
+        return self._links(links.c.session_id == session_id)
+
+    def remove(self, from_id: str, to_id: str, kind: LinkKind | None) -> int:
+        """Removes the links from one memory to the other, of one kind or of all; answers how many."""
+        statement = delete(links).where(
+            links.c.space == self._space, links.c.from_id == from_id, links.c.to_id == to_id
+        )
+        if kind is not None:
+            statement = statement.where(links.c.kind == kind)
+        return self._connection.execute(statement).rowcount
+
+    def _links(self, condition: Any) -> list[Link]:
+        query = (
+            select(links)
+            .where(links.c.space == self._space, condition)
+            .order_by(links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
+        )
+        return [_link(row) for row in self._connection.execute(query)]
+
+
+def _link(row: AnyRow) -> Link:
+    return Link(
+        from_id=row.from_id, to_id=row.to_id, kind=row.kind, created_at=row.created_at, session=row.session_id
+    )

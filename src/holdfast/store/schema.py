@@ -1,0 +1,333 @@
+"""The tables, one schema for SQLite and PostgreSQL.
+
+The space comes first in every key, so that rows of a space live together and PostgreSQL can be sharded by it;
+`spaces` is the one reference table. No triggers, no keys across spaces, ids made by the client.
+Full-text tables and the view operational_memories are plain SQL in the migrations.
+"""
+# budget: the whole schema is one list; a reader looks for a table here and nowhere else.
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from holdfast.store.types import Json, Moment, Name
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _space() -> Column[str]:
+    return Column("space", Name, nullable=False)
+
+
+def _in_space() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["space"], ["spaces.name"], ondelete="CASCADE")
+
+
+def _of_memory(column: str = "memory_id") -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(["space", column], ["memories.space", "memories.id"], ondelete="CASCADE")
+
+
+spaces = Table(
+    "spaces",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("profile", Name, nullable=False),
+    Column("profile_text", Text),  # a user's own TOML; built-in profiles come with the release
+    Column("key", Text, nullable=False),  # keys the hashes of tombstones
+    Column("has_work", Boolean, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+# One row a space, locked by every writer: it orders the journal and makes compare-then-write safe.
+heads = Table(
+    "heads",
+    metadata,
+    Column("space", Name, primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+    _in_space(),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("name", Text),
+    Column("client", Text),
+    Column("directory", Text),
+    Column("project", Name),
+    Column("tier", Integer),
+    Column("started_at", Moment, nullable=False),
+    Column("ended_at", Moment),
+    Column("exit_code", Integer),
+    PrimaryKeyConstraint("space", "id"),
+    Index(None, "space", "started_at"),
+    _in_space(),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("session_id", Name, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("role", Name, nullable=False),
+    Column("speaker", Text),
+    Column("content", Text),
+    Column("said_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "id"),
+    UniqueConstraint("space", "session_id", "number"),
+    ForeignKeyConstraint(["space", "session_id"], ["sessions.space", "sessions.id"], ondelete="CASCADE"),
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("category", Name, nullable=False),
+    Column("subject", Name),
+    Column("project", Name),
+    Column("content", Text, nullable=False),
+    Column("summary", Text),
+    Column("tags", Json, nullable=False),
+    Column("confidence", Float, nullable=False),
+    Column("importance", Integer, nullable=False),
+    Column("state", Name, nullable=False),
+    Column("waiting_for", Text),
+    Column("pinned", Boolean, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("origin", Name, nullable=False),
+    Column("session_id", Name),
+    Column("message_id", Name),
+    Column("tier", Integer),
+    Column("created_at", Moment, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+    Column("confirmed_at", Moment, nullable=False),
+    Column("decayed_weeks", Integer, nullable=False),
+    Column("accessed_at", Moment),
+    Column("accesses", Integer, nullable=False),
+    PrimaryKeyConstraint("space", "id"),
+    Index(None, "space", "subject", "state"),
+    Index(None, "space", "confidence", "state"),
+    Index(None, "space", "category", "created_at", "id"),
+    Index(None, "space", "importance"),
+    Index(None, "space", "created_at"),
+    Index(None, "space", "state", "updated_at"),
+    Index(None, "space", "session_id"),
+    _in_space(),
+)
+
+versions = Table(
+    "versions",
+    metadata,
+    _space(),
+    Column("memory_id", Name, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("summary", Text),
+    Column("origin", Name, nullable=False),
+    Column("session_id", Name),
+    Column("message_id", Name),
+    Column("tier", Integer),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "memory_id", "number"),
+    _of_memory(),
+)
+
+links = Table(
+    "links",
+    metadata,
+    _space(),
+    Column("from_id", Name, nullable=False),
+    Column("to_id", Name, nullable=False),
+    Column("kind", Name, nullable=False),
+    Column("session_id", Name),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "from_id", "to_id", "kind"),
+    Index(None, "space", "to_id"),
+    _of_memory("from_id"),
+    _of_memory("to_id"),
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    _space(),
+    Column("memory_id", Name, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("model", Name, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "memory_id", "version", "model"),
+    _of_memory(),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("session_id", Name),
+    Column("kind", Name, nullable=False),
+    Column("query", Text),
+    Column("text", Text),  # none once something in it was erased
+    Column("sha256", Text, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("left_out", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "id"),
+    Index(None, "space", "session_id", "kind"),
+    _in_space(),
+)
+
+receipt_items = Table(
+    "receipt_items",
+    metadata,
+    _space(),
+    Column("receipt_id", Name, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("memory_id", Name, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("score", Float),
+    Column("parts", Json),
+    PrimaryKeyConstraint("space", "receipt_id", "position"),
+    Index(None, "space", "memory_id"),
+    ForeignKeyConstraint(["space", "receipt_id"], ["receipts.space", "receipts.id"], ondelete="CASCADE"),
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    _space(),
+    Column("hash", Name, nullable=False),
+    Column("reason", Name, nullable=False),
+    Column("memory_id", Name),
+    Column("category", Name),
+    Column("subject", Name),
+    Column("content", Text),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "hash"),
+    Index(None, "space", "category", "subject"),
+    Index(None, "space", "memory_id"),
+    _in_space(),
+)
+
+events = Table(
+    "events",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("level", Name, nullable=False),
+    Column("service", Name),
+    Column("content", Text, nullable=False),
+    Column("session_id", Name),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "id"),
+    Index(None, "space", "created_at"),
+    _in_space(),
+)
+
+cooldowns = Table(
+    "cooldowns",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("action", Name, nullable=False),
+    Column("service", Name, nullable=False),
+    Column("succeeded", Boolean, nullable=False),
+    Column("content", Text),
+    Column("session_id", Name),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "id"),
+    Index(None, "space", "service", "action", "created_at"),
+    _in_space(),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("kind", Name, nullable=False),
+    Column("payload", Json, nullable=False),
+    Column("state", Name, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("error", Text),
+    Column("due_at", Moment, nullable=False),
+    Column("leased_until", Moment),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "id"),
+    Index(None, "space", "state", "due_at"),
+    _in_space(),
+)
+
+spend = Table(
+    "spend",
+    metadata,
+    _space(),
+    Column("id", Name, nullable=False),
+    Column("purpose", Name, nullable=False),
+    Column("model", Name, nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("cost", Float, nullable=False),
+    Column("session_id", Name),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "id"),
+    Index(None, "space", "created_at"),
+    _in_space(),
+)
+
+# Every change, in order. Belief and labels only, never wordings: those stand in `versions` alone.
+journal = Table(
+    "journal",
+    metadata,
+    _space(),
+    Column("seq", BigInteger, nullable=False),
+    Column("action", Name, nullable=False),
+    Column("memory_id", Name),
+    Column("origin", Name, nullable=False),
+    Column("session_id", Name),
+    Column("before", Json),
+    Column("after", Json),
+    Column("note", Text),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "seq"),
+    Index(None, "space", "memory_id", "seq"),
+    Index(None, "space", "session_id", "seq"),
+    _in_space(),
+)
+
+# Answers already given under an idempotency key.
+calls = Table(
+    "calls",
+    metadata,
+    _space(),
+    Column("key", Name, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("outcome", Json, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "key"),
+    _in_space(),
+)

@@ -1,0 +1,56 @@
+"""Queries over spaces themselves, the one table that is not inside a space."""
+
+from sqlalchemy import Connection, delete, insert, select
+
+from holdfast.engine.ports import Space
+from holdfast.store.rows import AnyRow
+from holdfast.store.schema import heads, spaces
+from holdfast.store.upsert import insert_new
+
+
+class SpaceTable:
+    """Which spaces there are."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def all(self) -> list[Space]:
+        return [_space(row) for row in self._connection.execute(select(spaces).order_by(spaces.c.name))]
+
+    def get(self, name: str) -> Space | None:
+        row = self._connection.execute(select(spaces).where(spaces.c.name == name)).one_or_none()
+        return _space(row) if row else None
+
+    def add(self, space: Space) -> bool:
+        """Adds it; false when the name is taken."""
+        values = {
+            "name": space.name,
+            "profile": space.profile,
+            "profile_text": space.profile_text,
+            "key": space.key,
+            "has_work": False,
+            "created_at": space.created_at,
+        }
+        if not insert_new(self._connection, spaces, values):
+            return False
+        self._connection.execute(insert(heads).values(space=space.name, seq=0))
+        return True
+
+    def remove(self, name: str) -> None:
+        """Removes a space with everything in it."""
+        self._connection.execute(delete(spaces).where(spaces.c.name == name))
+
+    def lock(self, name: str) -> bool:
+        """Waits until no other writer is in the space; false when there is no such space."""
+        query = select(heads.c.seq).where(heads.c.space == name).with_for_update()
+        return self._connection.execute(query).one_or_none() is not None
+
+
+def _space(row: AnyRow) -> Space:
+    return Space(
+        name=row.name,
+        profile=row.profile,
+        profile_text=row.profile_text,
+        key=row.key,
+        created_at=row.created_at,
+    )

@@ -1,0 +1,145 @@
+"""SQLite as the store: how a file is opened, written by one process at a time, and checkpointed.
+
+Every connection is in WAL mode with full sync. SQLite's own automatic checkpoints are off: versions before
+3.51.3 can corrupt the log when two connections checkpoint and write at once, so only the holder of the
+application's write lock checkpoints. The lock is a file lock, which the system drops when a process dies.
+"""
+
+import fcntl
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.pool import QueuePool
+
+from holdfast.errors import Unavailable
+
+APPLICATION_ID = 0x486F6C64  # "Hold": tells our files from other programs' databases
+PATIENCE = 60.0  # seconds to wait for the write lock
+LOG_LIMIT = 4 * 1024 * 1024  # bytes of write-ahead log after which a writer checkpoints
+
+_PRAGMAS = (
+    f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}",
+    "PRAGMA auto_vacuum = INCREMENTAL",  # takes hold only while the file is empty
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA wal_autocheckpoint = 0",
+    f"PRAGMA journal_size_limit = {2 * LOG_LIMIT}",
+    "PRAGMA temp_store = MEMORY",
+)
+
+
+def open_engine(path: Path) -> Engine:
+    """An engine on the file at `path`, which is made, for its owner only, if it is not there."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        try:
+            for pragma in _PRAGMAS:
+                connection.execute(pragma).fetchall()
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    # No overflow: a connection that closes by itself would checkpoint outside of the write lock.
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=0)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A deferred transaction that reads first can't wait for the lock when it comes to write.
+        writes = connection.get_execution_options().get("holdfast_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+class WriteLock:
+    """One writer at a time over all threads and processes that use a database file."""
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(database.name + "-lock")
+        self._threads = threading.RLock()
+        self._depth = 0
+
+    @contextmanager
+    def held(self, patience: float = PATIENCE) -> Iterator[None]:
+        """Holds the lock for the block.
+
+        Raises: Unavailable, when somebody else holds it for longer than `patience` seconds.
+        """
+        deadline = time.monotonic() + patience
+        if not self._threads.acquire(timeout=patience):
+            raise self._taken(patience)
+        try:
+            if self._depth:
+                yield
+                return
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                self._wait(descriptor, deadline, patience)
+                self._depth += 1
+                yield
+            finally:
+                self._depth = 0
+                os.close(descriptor)
+        finally:
+            self._threads.release()
+
+    def _wait(self, descriptor: int, deadline: float, patience: float) -> None:
+        pause = 0.0005
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise self._taken(patience) from None
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.02)
+
+    def _taken(self, patience: float) -> Unavailable:
+        return Unavailable(
+            f"another process has been writing for over {patience:.0f} s: stop it, then try again"
+        )
+
+
+def checkpoint(connection: Connection) -> bool:
+    """Moves the log into the database and empties it; false when a reader still needs it.
+
+    Only for the holder of the write lock.
+    """
+    cursor = connection.connection.driver_connection
+    assert isinstance(cursor, sqlite3.Connection)
+    cursor.execute("PRAGMA busy_timeout = 0")
+    try:
+        busy, _, _ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        cursor.execute(_PRAGMAS[0])
+    return not busy
+
+
+def log_size(path: Path) -> int:
+    """Bytes in the write-ahead log of the database at `path`."""
+    with suppress(FileNotFoundError):
+        return path.with_name(path.name + "-wal").stat().st_size
+    return 0
+
+
+def foreign(connection: Connection) -> bool:
+    """Whether the file holds another program's tables."""
+    owner = connection.execute(text("PRAGMA application_id")).scalar_one()
+    if owner == APPLICATION_ID:
+        return False
+    return bool(connection.execute(text("SELECT count(*) FROM sqlite_master")).scalar_one())

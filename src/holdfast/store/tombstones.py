@@ -1,0 +1,79 @@
+"""Queries over values that may not come back."""
+
+from sqlalchemy import Connection, delete, select
+
+from holdfast.domain.memory import Tombstone
+from holdfast.store.rows import AnyRow
+from holdfast.store.schema import tombstones
+from holdfast.store.upsert import insert_new
+
+
+class TombstoneTable:
+    """The tombstones of one space."""
+
+    def __init__(self, connection: Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+
+    def add(self, tombstone: Tombstone) -> None:
+        """Adds it in place of one for the same text: what was erased must lose the text it had."""
+        self.lift(tombstone.hash)
+        values = {
+            "space": self._space,
+            "hash": tombstone.hash,
+            "reason": tombstone.reason,
+            "memory_id": tombstone.memory,
+            "category": tombstone.category,
+            "subject": tombstone.subject,
+            "content": tombstone.content,
+            "created_at": tombstone.created_at,
+        }
+        insert_new(self._connection, tombstones, values)
+
+    def get(self, text_hash: str) -> Tombstone | None:
+        query = select(tombstones).where(tombstones.c.space == self._space, tombstones.c.hash == text_hash)
+        row = self._connection.execute(query).one_or_none()
+        return _tombstone(row) if row else None
+
+    def of(self, memory_id: str) -> list[Tombstone]:
+        query = select(tombstones).where(
+            tombstones.c.space == self._space, tombstones.c.memory_id == memory_id
+        )
+        return [_tombstone(row) for row in self._connection.execute(query)]
+
+    def worded(self, category: str, subject: str | None, limit: int) -> list[Tombstone]:
+        """Those on this subject whose text is kept, newest first: a rewording of them is refused too."""
+        query = (
+            select(tombstones)
+            .where(
+                tombstones.c.space == self._space,
+                tombstones.c.category == category,
+                tombstones.c.subject.is_not_distinct_from(subject),
+                tombstones.c.content.is_not(None),
+            )
+            .order_by(tombstones.c.created_at.desc(), tombstones.c.hash)
+            .limit(limit)
+        )
+        return [_tombstone(row) for row in self._connection.execute(query)]
+
+    def lift(self, text_hash: str) -> None:
+        self._connection.execute(
+            delete(tombstones).where(tombstones.c.space == self._space, tombstones.c.hash == text_hash)
+        )
+
+    def lift_of(self, memory_id: str) -> None:
+        self._connection.execute(
+            delete(tombstones).where(tombstones.c.space == self._space, tombstones.c.memory_id == memory_id)
+        )
+
+
+def _tombstone(row: AnyRow) -> Tombstone:
+    return Tombstone(
+        hash=row.hash,
+        reason=row.reason,
+        memory=row.memory_id,
+        category=row.category,
+        subject=row.subject,
+        content=row.content,
+        created_at=row.created_at,
+    )

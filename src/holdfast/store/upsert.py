@@ -1,0 +1,14 @@
+"""Insert unless the key is taken, in the words of either dialect."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+
+def insert_new(connection: Connection, table: Table, values: Mapping[str, Any]) -> bool:
+    """Adds the row; false when its key is taken, and then nothing was changed."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    statement = dialect.insert(table).values(values).on_conflict_do_nothing()
+    return bool(connection.execute(statement).rowcount == 1)

@@ -1,0 +1,80 @@
+"""The one place where the parts are put together: store, judge, clock and ids for a space."""
+
+import secrets
+import string
+from datetime import UTC, datetime
+
+from holdfast.domain.budget import estimate_tokens
+from holdfast.domain.compare import TextJudge
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Clock, Judge, NewId, Store
+from holdfast.engine.spaces import DEFAULT, create_space, profile_of
+from holdfast.errors import Conflict, NotFound
+from holdfast.settings import Settings
+
+_ALPHABET = string.ascii_letters + string.digits
+
+
+def new_id() -> str:
+    """8 characters of A-Z a-z 0-9 from a cryptographic source."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def open_store(db: str | None = None) -> Store:
+    """The store at `db`, at the settings' place when none is given.
+
+    Raises: Unavailable, NewerSchema, Invalid.
+    """
+    from holdfast.store.database import Database
+
+    return Database.open(db or Settings.read().db)
+
+
+def migrate(db: str | None = None) -> tuple[str | None, str]:
+    """Brings the database to this release's schema; answers the revisions before and after.
+
+    Raises: Unavailable, NewerSchema, Invalid.
+    """
+    from holdfast.store.database import Database
+    from holdfast.store.migrate import HEAD
+
+    database, found = Database.migrated(db or Settings.read().db)
+    database.close()
+    return found, HEAD
+
+
+def desk_for(
+    space: str,
+    store: Store,
+    *,
+    clock: Clock = utc_now,
+    ids: NewId = new_id,
+    judge: Judge | None = None,
+    budget: int | None = None,
+) -> Desk:
+    """A space ready to work in. The default space exists from first use.
+
+    Raises: NotFound, with the command that would create the space.
+    """
+    found = store.space(space)
+    if found is None and space == DEFAULT:
+        try:
+            found = create_space(DEFAULT, store=store, clock=clock)
+        except Conflict:  # another process was faster
+            found = store.space(space)
+    if found is None:
+        raise NotFound(f"there is no space {space!r}: create it with `holdfast space create {space}`")
+    return Desk(
+        space=space,
+        profile=profile_of(found),
+        store=store,
+        judge=judge or TextJudge(),
+        clock=clock,
+        new_id=ids,
+        estimate=estimate_tokens,
+        budget=budget,
+    )

@@ -1,0 +1,229 @@
+"""Fixtures that all tests share: a clean environment, a clock that stands still, fresh databases."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from hypothesis import settings
+from sqlalchemy import make_url
+
+from holdfast.testing import FixedClock
+from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer
+
+MARK_OF = {"sqlite": "sqlite", "postgresql": "postgres"}
+TESTS_ON = pytest.StashKey[Counter[str]]()
+WITHOUT_POSTGRES = pytest.StashKey[str]()
+
+# A busy machine is no failure; slowness is measured in bench/, and a hang ends by the timeout.
+settings.register_profile("holdfast", deadline=None, derandomize=os.environ.get("CI") == "true")
+settings.load_profile("holdfast")
+
+
+class NewDatabase(Protocol):
+    """Makes databases of one kind for one test; each is gone after it."""
+
+    def __call__(self, *, migrated: bool = True) -> str:
+        """The URL of a new database without a row in it; unmigrated, without a table either."""
+
+
+# -------------------------------------------------------------------------------------- environment and time
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the user reaches a test, and no test reaches the user's own store."""
+    for name in list(os.environ):
+        if name.startswith("HOLDFAST_") or name == "CLAUDEOPS_MEMORY_BUDGET":
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(home))
+    for name in ("DATA", "CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    for name in ("APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(home / name.lower()))
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """Stands at 2026-03-01T12:00:00Z until a test moves it."""
+    return FixedClock()
+
+
+# ------------------------------------------------------------------------------------------------- databases
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=getattr(pytest.mark, mark)) for name, mark in MARK_OF.items()]
+)
+def dialect(request: pytest.FixtureRequest) -> str:
+    """The database that this run of the test is on: "sqlite" or "postgresql"."""
+    return str(request.param)
+
+
+@pytest.fixture
+def database_url(new_database: NewDatabase) -> str:
+    """A database with the current schema and no rows: the test runs once on SQLite and once on PostgreSQL."""
+    return new_database()
+
+
+@pytest.fixture
+def empty_database_url(new_database: NewDatabase) -> str:
+    """A database without tables (on SQLite: no file yet), on SQLite and on PostgreSQL."""
+    return new_database(migrated=False)
+
+
+@pytest.fixture
+def new_database(dialect: str, request: pytest.FixtureRequest) -> NewDatabase:
+    """For a test that needs several databases of the same kind."""
+    made: NewDatabase = request.getfixturevalue(f"new_{dialect}_database")
+    return made
+
+
+@pytest.fixture
+def new_sqlite_database(tmp_path: Path, request: pytest.FixtureRequest) -> NewDatabase:
+    made = 0
+
+    def new(*, migrated: bool = True) -> str:
+        nonlocal made
+        made += 1
+        file = tmp_path / f"holdfast-{made}.db"
+        if migrated:
+            shutil.copyfile(request.getfixturevalue("sqlite_template"), file)
+        return f"sqlite:///{file}"
+
+    return new
+
+
+@pytest.fixture
+def new_postgresql_database(
+    postgres_databases: Databases, request: pytest.FixtureRequest
+) -> Iterator[NewDatabase]:
+    made: list[str] = []
+
+    def new(*, migrated: bool = True) -> str:
+        template = request.getfixturevalue("postgres_template") if migrated else "template0"
+        made.append(postgres_databases.create(template))
+        return made[-1]
+
+    yield new
+    for url in made:
+        postgres_databases.drop(url)
+
+
+@pytest.fixture
+def sqlite_url(new_sqlite_database: NewDatabase) -> str:
+    """For a test of what only SQLite does."""
+    return new_sqlite_database()
+
+
+@pytest.fixture
+def postgres_url(new_postgresql_database: NewDatabase) -> str:
+    """For a test of what only PostgreSQL does."""
+    return new_postgresql_database()
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[OwnServer]:
+    """A server that this test alone may stop, kill and restart; its databases are empty."""
+    server = _server_or_skip()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the current schema, made once."""
+    from holdfast.wiring import migrate
+
+    file = tmp_path_factory.mktemp("template") / "template.db"
+    migrate(f"sqlite:///{file}")
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file alone is the database
+    connection.close()
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_databases() -> Iterator[Databases]:
+    """The server that the tests share: started when the first of them asks for it."""
+    if SERVER_FROM_ENVIRONMENT:
+        databases = Databases(make_url(SERVER_FROM_ENVIRONMENT), strategy="WAL_LOG")
+        yield databases
+        databases.close()
+        return
+    server = _server_or_skip()
+    databases = Databases(server.url, strategy="FILE_COPY")  # the quicker one where nothing is synced to disk
+    yield databases
+    databases.close()
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_databases: Databases) -> Iterator[str]:
+    """A database with the current schema, made once and cloned for each test."""
+    from holdfast.wiring import migrate
+
+    url = postgres_databases.create()
+    migrate(url)
+    yield url
+    postgres_databases.drop(url)
+
+
+def _server_or_skip() -> OwnServer:
+    try:
+        return OwnServer()
+    except ImportError as missing:
+        reason = f"no PostgreSQL: {missing}. Run `make test`, or set HOLDFAST_TEST_DATABASE_URL"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+
+
+# ----------------------------------------------------------------------------------------- marks and summary
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[TESTS_ON] = Counter()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for a database gets its mark, so that `-m "not postgres"` leaves none behind."""
+    for item in items:
+        wanted = set(getattr(item, "fixturenames", ()))
+        if wanted & {"postgres_databases", "own_postgres"}:
+            item.add_marker("postgres")
+        if wanted & {"new_sqlite_database"}:
+            item.add_marker("sqlite")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    for name, mark in MARK_OF.items():
+        if item.get_closest_marker(mark):
+            item.config.stash[TESTS_ON][name] += 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and "no PostgreSQL" in str(report.longrepr):
+        item.config.stash[WITHOUT_POSTGRES] = str(report.longrepr)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    counts = config.stash[TESTS_ON]
+    on_each = ", ".join(f"{counts[name]} tests on {name}" for name in MARK_OF)
+    terminalreporter.write_line(f"databases: {on_each}")
+    if WITHOUT_POSTGRES in config.stash:
+        terminalreporter.write_line("POSTGRESQL WAS NOT TESTED", red=True, bold=True)
