@@ -26,7 +26,8 @@ class Rule:
 
 
 RULES: Mapping[str, Rule] = {
-    "holdfast.domain": Rule(()),
+    # The error tree imports nothing, so that the innermost part may raise what every door understands.
+    "holdfast.domain": Rule(("holdfast.errors",)),
     "holdfast.errors": Rule(()),
     "holdfast.profiles": Rule(("holdfast.domain", "holdfast.errors")),
     "holdfast.engine": Rule(("holdfast.domain", "holdfast.profiles", "holdfast.errors", "holdfast.settings")),

@@ -23,6 +23,7 @@ from holdfast.engine import remember as remembering
 from holdfast.engine import revise as revising
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Clock, Judge, NewId, Store
+from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 
 
@@ -54,9 +55,13 @@ class Memories:
         """
         settings = Settings.read()
         store = wiring.open_store(db or settings.db)
-        return cls.of(
-            store, space or settings.space, clock=clock, ids=ids, judge=judge, budget=settings.budget
-        )
+        try:
+            return cls.of(
+                store, space or settings.space, clock=clock, ids=ids, judge=judge, budget=settings.budget
+            )
+        except HoldfastError:
+            store.close()
+            raise
 
     @classmethod
     def of(
@@ -214,7 +219,8 @@ class Memories:
         return recalling.recall(
             query,
             desk=self._desk,
-            where=where or Filter(project=project, other_projects=False),
+            where=where,
+            project=project,
             limit=limit,
             threshold=threshold,
             as_of=as_of,

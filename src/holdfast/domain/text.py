@@ -7,8 +7,10 @@ import re
 import unicodedata
 
 # Characters that only hide or reorder text. The joiners U+200C and U+200D stay: emoji and Persian need them.
+# A variation selector stays only behind the ideograph that it varies: a run of them spells hidden text.
 _HIDDEN = re.compile(
-    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]|"
+    "[\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
@@ -23,8 +25,8 @@ def clean(text: str, *, one_line: bool = False) -> str:
     Line breaks of every kind become newlines, or spaces when `one_line`.
     """
     text = _SURROGATES.sub("\ufffd", text)
-    text = _BREAKS.sub("\n", unicodedata.normalize("NFC", text))
-    text = _HIDDEN.sub("", _CONTROLS.sub("", text))
+    text = _HIDDEN.sub("", _CONTROLS.sub("", _BREAKS.sub("\n", text)))
+    text = unicodedata.normalize("NFC", text)  # last: what was hidden between a letter and its accent is gone
     return _SPACES.sub(" ", text) if one_line else text
 
 

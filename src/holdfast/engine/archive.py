@@ -1,7 +1,7 @@
 """The archive format: a space as JSON lines, the same bytes for the same contents.
 
 A header names the space, then comes a line a row, table by table, then a footer with counts and a checksum,
-so that a file cut short is noticed before anything is written. `docs/formats.md` describes it for other programs.
+so that a file cut short is noticed before anything is written. `docs/formats.md` describes it in full.
 """
 
 import hashlib

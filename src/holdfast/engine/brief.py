@@ -10,7 +10,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, render
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
-from holdfast.engine.sessions import known_session
+from holdfast.engine.sessions import known_session, project_of
 from holdfast.engine.tend import decay
 from holdfast.errors import Invalid
 
@@ -35,7 +35,7 @@ def brief(
     subject: str | None = None,
     budget: int | None = None,
 ) -> Brief:
-    """What a session should know from the start: the project's memories and those of none.
+    """What a session should know from the start: its project's memories and those of none.
 
     The first brief of a session stays its brief, whatever is remembered meanwhile.
     """
@@ -49,6 +49,7 @@ def brief(
             if given is not None:
                 return _again(given)
         decay(tx, desk, now)
+        project = project or project_of(session, tx)
         block = _rendered(tx, desk, project, subject, budget if budget is not None else desk.budget)
         made = _made(block)
         if session is not None:

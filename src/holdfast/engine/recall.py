@@ -13,7 +13,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.find import believed_at
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Transaction
-from holdfast.engine.sessions import known_session
+from holdfast.engine.sessions import known_session, project_of
 from holdfast.errors import Invalid
 
 CANDIDATES = 400
@@ -35,7 +35,8 @@ def recall(
     query: str,
     *,
     desk: Desk,
-    where: Filter,
+    where: Filter | None = None,
+    project: str | None = None,
     limit: int = 5,
     threshold: float = THRESHOLD,
     as_of: datetime | None = None,
@@ -43,7 +44,7 @@ def recall(
 ) -> Recall:
     """The memories that answer `query`; nothing, when nothing does.
 
-    Counts an access of each hit and, in a session, leaves a receipt.
+    Of the project (the session's, when none is named) and of none, unless `where` says otherwise. Counts an access of each hit and, in a session, leaves a receipt.
     Raises: Invalid.
     """
     if not clean(query).strip():
@@ -53,6 +54,7 @@ def recall(
     query = safe(query[:_MOST_QUERY])
     now = desk.now()
     with desk.store.read(desk.space) as tx:
+        where = where or Filter(project=project or project_of(session, tx), other_projects=False)
         candidates, counts, total = _candidates(query, where, as_of, tx)
     rarity = rarity_of(counts, total)
     hits = []

@@ -1,16 +1,15 @@
 """The store: opens a database, hands out transactions, and keeps both databases' differences to itself."""
 
-import os
-import shutil
+import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from holdfast.engine.ports import Space
-from holdfast.errors import Conflict, NotFound, Unavailable
+from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
 from holdfast.store import migrate, postgres, scrub, sqlite
 from holdfast.store.spaces import SpaceTable
 from holdfast.store.transaction import SpaceTransaction
@@ -33,14 +32,8 @@ class Database:
         Raises: Unavailable, NewerSchema, Invalid.
         """
         database = cls._connect(target)
-        with database._troubles():
-            with database._connected() as connection:
-                if database.path and sqlite.foreign(connection):
-                    raise Unavailable(
-                        f"{database.where()} belongs to another program: name another file with --db"
-                    )
-                found = migrate.revision(connection)
-            migrate.refuse_newer(found, database.where())
+        with database._closed_on_trouble():
+            found = database._revision()
             if found != migrate.HEAD:
                 if database.path is None:
                     raise Unavailable(
@@ -53,15 +46,13 @@ class Database:
     def migrated(cls, target: str) -> tuple["Database", str | None]:
         """The same, but a server's schema is brought up to date as well; with the revision it was at."""
         database = cls._connect(target)
-        with database._troubles():
-            with database._connected() as connection:
-                found = migrate.revision(connection)
-            migrate.refuse_newer(found, database.where())
-            if database.path is None and found != migrate.HEAD:
-                migrate.upgrade(database.engine)
-        if database.path is not None:
-            database.close()
-            return cls.open(target), found
+        with database._closed_on_trouble():
+            found = database._revision()
+            if found != migrate.HEAD:
+                if database.path is None:
+                    migrate.upgrade(database.engine)
+                else:
+                    database._migrate_file()
         return database, found
 
     @classmethod
@@ -71,9 +62,12 @@ class Database:
             return cls(postgres.open_engine(postgres.server_url(target)))
         path = Path(target).expanduser().absolute()
         try:
-            return cls(sqlite.open_engine(path), path=path)
-        except OSError as error:
-            raise unavailable(error, str(path)) from None
+            engine = sqlite.open_engine(path)
+            if sqlite.foreign(path):
+                raise Unavailable(f"{path} belongs to another program: name another file with --db")
+        except (sqlite3.Error, OSError) as error:
+            raise unavailable(error, str(path)) from error
+        return cls(engine, path=path)
 
     def where(self) -> str:
         """The place in words, without a password."""
@@ -152,27 +146,33 @@ class Database:
             raise NotFound(f"there is no space {space!r}: create it with `holdfast space create {space}`")
         return SpaceTransaction(connection, found)
 
+    def _revision(self) -> str | None:
+        """The schema that is there; none for a new database.
+
+        Raises: NewerSchema.
+        """
+        is_new = self.path is not None and self.path.stat().st_size == 0
+        # Of many processes that open a new file, one at a time may switch it to a write-ahead log.
+        with self._writing() if is_new else nullcontext():
+            found = self._asked_revision()
+        migrate.refuse_newer(found, self.where())
+        return found
+
+    def _asked_revision(self) -> str | None:
+        with self._connected() as connection:
+            return migrate.revision(connection)
+
     def _migrate_file(self) -> None:
         assert self.path is not None
         with self._writing():
-            with self._connected() as connection:
-                found = migrate.revision(connection)  # another process may have been faster
+            found = self._asked_revision()  # another process may have been faster
             if found == migrate.HEAD:
                 return
             if found is not None:
-                self._copy_aside(found)
+                copy = self.path.with_name(f"{self.path.name}.before-{found}.bak")
+                with self._connected() as connection:
+                    sqlite.copy_to(connection, copy)
             migrate.upgrade(self.engine)
-            with self._connected() as connection:
-                connection.exec_driver_sql(f"PRAGMA application_id = {sqlite.APPLICATION_ID}")
-
-    def _copy_aside(self, found: str) -> None:
-        """A copy of the file as it was, beside it, before a migration touches it."""
-        assert self.path is not None
-        with self._connected() as connection:
-            sqlite.checkpoint(connection)
-        copy = self.path.with_name(f"{self.path.name}.before-{found}.bak")
-        shutil.copyfile(self.path, copy)
-        os.chmod(copy, 0o600)
 
     def _writing(self) -> AbstractContextManager[None]:
         return self._lock.held() if self._lock else nullcontext()
@@ -191,8 +191,18 @@ class Database:
 
     def _checkpoint_when_long(self) -> None:
         if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:
-            with self._connected() as connection:
+            # The caller's change is committed: trouble from here on must not look like a failed write.
+            with suppress(SQLAlchemyError, sqlite3.Error), self._connected() as connection:
                 sqlite.checkpoint(connection)
+
+    @contextmanager
+    def _closed_on_trouble(self) -> Iterator[None]:
+        try:
+            with self._troubles():
+                yield
+        except HoldfastError:
+            self.close()
+            raise
 
     @contextmanager
     def _troubles(self) -> Iterator[None]:
@@ -200,5 +210,5 @@ class Database:
             yield
         except IntegrityError:
             raise
-        except (SQLAlchemyError, OSError) as error:
+        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             raise unavailable(error, self.where()) from error

@@ -7,6 +7,11 @@ from sqlalchemy.exc import ArgumentError
 from holdfast.errors import Invalid, Unavailable
 
 
+# UTC on the wire keeps every time as it was stored, whatever the server's zone. Acknowledged means on disk,
+# even where the server's default says otherwise. Nobody waits for a lock for ever.
+_SETTINGS = "-c timezone=UTC -c synchronous_commit=on -c lock_timeout=60s"
+
+
 def server_url(text: str) -> URL:
     """`text` as a URL for the driver in use.
 
@@ -31,13 +36,18 @@ def open_engine(url: URL) -> Engine:
     Raises: Unavailable, when the driver is not installed.
     """
     try:
-        # UTC on the wire keeps every time as it was stored, whatever the server's zone.
         return create_engine(
             url,
             pool_pre_ping=True,
             pool_size=8,
             max_overflow=8,
-            connect_args={"connect_timeout": 10, "options": "-c timezone=UTC"},
+            connect_args={"connect_timeout": 10, "options": _options(url)},
         )
     except ModuleNotFoundError:
         raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast[postgres]'") from None
+
+
+def _options(url: URL) -> str:
+    """Our settings after those that the URL brings along."""
+    given = url.query.get("options", ())
+    return " ".join([*((given,) if isinstance(given, str) else given), _SETTINGS])

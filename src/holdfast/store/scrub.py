@@ -4,39 +4,54 @@ Deleted rows live on in the full-text index until it is merged, in free pages un
 the write-ahead log until it is emptied, and in copies made before a migration.
 """
 
-import contextlib
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from holdfast.store import sqlite
+from holdfast.store.trouble import unavailable
 
 _CHUNK = 1 << 20
+
+# What names a memory without being its own row, in a copy of any revision.
+_IN_COPIES = (
+    """UPDATE messages SET content = NULL WHERE space = :space AND id IN
+       (SELECT message_id FROM versions WHERE space = :space AND memory_id = :id)""",
+    """UPDATE receipts SET text = NULL, query = NULL WHERE space = :space AND id IN
+       (SELECT receipt_id FROM receipt_items WHERE space = :space AND memory_id = :id)""",
+    "DELETE FROM calls WHERE space = :space AND instr(outcome, '\"' || :id || '\"')",
+    """DELETE FROM memory_words WHERE rowid IN
+       (SELECT doc FROM memory_docs WHERE space = :space AND memory_id = :id)""",
+)
 
 
 def sqlite_files(
     engine: Engine, path: Path, *, texts: Sequence[str], memory_ids: Sequence[str], space: str
 ) -> list[str]:
-    """Cleans the database, its log and its copies; answers what is left. The caller holds the write lock."""
+    """Cleans the database, its log and its copies; answers what is left. The caller holds the write lock.
+
+    The rows are gone already, so trouble on the way is told as something left, not raised.
+    """
     left = []
-    with engine.connect() as connection:
-        connection.exec_driver_sql("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
-        connection.commit()
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        driver.execute("VACUUM")
-        if not sqlite.checkpoint(connection):
+    try:
+        if not _emptied(engine):
             left.append(
-                f"the log {path.name}-wal, which another process is reading: erase again after it ends"
+                f"the log {path.name}-wal, which another process is reading: the next erase empties it"
             )
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        left.append(f"free pages, which the next erase overwrites: {unavailable(error, str(path))}")
     for copy in copies(path):
-        _clean_copy(copy, memory_ids, space)
-    for file in (path, path.with_name(path.name + "-wal"), *copies(path)):
-        if found_in(file, texts):
-            left.append(f"a trace in {file}")
-    return left
+        try:
+            _clean_copy(copy, memory_ids, space)
+        except sqlite3.Error as error:
+            left.append(f"the copy before a migration: {unavailable(error, str(copy))}")
+    pieces = {path: sqlite.raw_bytes(path, _CHUNK)}
+    pieces |= {file: _pieces(file) for file in (path.with_name(path.name + "-wal"), *copies(path))}
+    return left + [f"a trace in {file}" for file, found in pieces.items() if contains(found, texts)]
 
 
 def postgres(engine: Engine) -> list[str]:
@@ -51,39 +66,58 @@ def copies(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{path.name}.before-*.bak"))
 
 
-def found_in(file: Path, texts: Iterable[str]) -> bool:
-    """Whether any of `texts` stands in the file, byte for byte."""
+def contains(pieces: Iterator[bytes], texts: Sequence[str]) -> bool:
+    """Whether any of `texts` stands in the pieces of a file, byte for byte."""
     needles = [needle.encode() for needle in texts if len(needle) >= 4]
-    if not needles or not file.exists():
-        return False
-    overlap = max(len(needle) for needle in needles)
-    with file.open("rb") as stream:
-        before = b""
-        while chunk := stream.read(_CHUNK):
-            window = before + chunk
-            if any(needle in window for needle in needles):
-                return True
-            before = window[-overlap:]
+    overlap = max(map(len, needles), default=0)
+    before = b""
+    for piece in pieces:
+        window = before + piece
+        if any(needle in window for needle in needles):
+            return True
+        before = window[-overlap:]
     return False
+
+
+def _emptied(engine: Engine) -> bool:
+    """Merges the index, rewrites every page and empties the log; false when a reader still needs the log."""
+    with engine.connect() as connection:
+        connection.exec_driver_sql("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+        connection.commit()
+        sqlite.driver_of(connection).execute("VACUUM")
+        return sqlite.checkpoint(connection)
+
+
+def _pieces(file: Path) -> Iterator[bytes]:
+    if file.exists():
+        with file.open("rb") as stream:
+            while piece := stream.read(_CHUNK):
+                yield piece
 
 
 def _clean_copy(copy: Path, memory_ids: Sequence[str], space: str) -> None:
     """Removes memories from an older copy, whatever its tables: all name a memory alike."""
-    with contextlib.closing(sqlite3.connect(copy)) as connection:
+    with closing(sqlite3.connect(copy)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
-        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        for (table,) in names:
-            columns = {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
-            column = "id" if table == "memories" else "memory_id"
-            if {"space", column} <= columns and table != "memory_docs":
-                for memory_id in memory_ids:
-                    connection.execute(
-                        f'DELETE FROM "{table}" WHERE space = ? AND "{column}" = ?', (space, memory_id)
-                    )
+        tables = _tables_of_memories(connection)
         for memory_id in memory_ids:
-            mine = "SELECT doc FROM memory_docs WHERE space = ? AND memory_id = ?"
-            connection.execute(f"DELETE FROM memory_words WHERE rowid IN ({mine})", (space, memory_id))
+            key = {"space": space, "id": memory_id}
+            for statement in _IN_COPIES:
+                connection.execute(statement, key)
+            for table, column in tables:
+                connection.execute(f'DELETE FROM "{table}" WHERE space = :space AND "{column}" = :id', key)
         connection.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
         connection.commit()
         connection.execute("VACUUM")
+
+
+def _tables_of_memories(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """The tables whose rows belong to a memory, each with the column that names it."""
+    found = []
+    for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        column = "id" if table == "memories" else "memory_id"
+        columns = {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
+        if {"space", column} <= columns:
+            found.append((table, column))
+    return found

@@ -3,6 +3,9 @@
 Every connection is in WAL mode with full sync. SQLite's own automatic checkpoints are off: versions before
 3.51.3 can corrupt the log when two connections checkpoint and write at once, so only the holder of the
 application's write lock checkpoints. The lock is a file lock, which the system drops when a process dies.
+
+Nobody else may open the database file in this process: closing any descriptor of it drops the locks that SQLite
+holds on it, and another process could then remove the log under us. So bytes are read by `raw_bytes` alone.
 """
 
 import fcntl
@@ -11,10 +14,10 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
 
 from holdfast.errors import Unavailable
@@ -39,7 +42,8 @@ _PRAGMAS = (
 def open_engine(path: Path) -> Engine:
     """An engine on the file at `path`, which is made, for its owner only, if it is not there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
@@ -114,20 +118,27 @@ class WriteLock:
 
 
 def checkpoint(connection: Connection) -> bool:
-    """Moves the log into the database and empties it; false when a reader still needs it.
+    """Moves the log into the database and empties it; false when that can't be done now.
 
+    A reader may still need the log, or the disk may be full: nothing is lost then, the log stays.
     Only for the holder of the write lock.
     """
-    cursor = connection.connection.driver_connection
-    assert isinstance(cursor, sqlite3.Connection)
-    cursor.execute("PRAGMA busy_timeout = 0")
+    driver = driver_of(connection)
+    driver.execute("PRAGMA busy_timeout = 0")
     try:
-        busy, _, _ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except sqlite3.OperationalError:
+        busy, _, _ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error:
         return False
     finally:
-        cursor.execute(_PRAGMAS[0])
+        driver.execute(_PRAGMAS[0])
     return not busy
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection, for what has no transaction around it."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
 
 
 def log_size(path: Path) -> int:
@@ -137,9 +148,39 @@ def log_size(path: Path) -> int:
     return 0
 
 
-def foreign(connection: Connection) -> bool:
-    """Whether the file holds another program's tables."""
-    owner = connection.execute(text("PRAGMA application_id")).scalar_one()
-    if owner == APPLICATION_ID:
+def foreign(path: Path) -> bool:
+    """Whether the file holds another program's tables; asked read-only, so that it stays as it is."""
+    if path.stat().st_size + log_size(path) == 0:
         return False
-    return bool(connection.execute(text("SELECT count(*) FROM sqlite_master")).scalar_one())
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as connection:
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(owner != APPLICATION_ID and tables)
+
+
+def copy_to(connection: Connection, target: Path) -> None:
+    """Writes all that is committed, the log's part too, into one new file; the whole of it or nothing."""
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(sqlite3.connect(part, isolation_level=None)) as copy:
+        driver_of(connection).backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE").fetchall()  # the copy needs no log beside it
+    os.replace(part, target)
+
+
+#: By device and inode; never closed, for the reason that the top of this file gives.
+_scanned: dict[tuple[int, int], int] = {}
+
+
+def raw_bytes(path: Path, size: int) -> Iterator[bytes]:
+    """A database file as it lies on the disk, in pieces."""
+    status = path.stat()
+    key = (status.st_dev, status.st_ino)
+    descriptor = _scanned.get(key)
+    if descriptor is None:
+        descriptor = _scanned.setdefault(key, os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+    position = 0
+    while piece := os.pread(descriptor, size, position):
+        yield piece
+        position += len(piece)

@@ -1,32 +1,53 @@
 """Turns what databases complain about into one clear line."""
 
+import sqlite3
+
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from holdfast.errors import Unavailable
 
-# What SQLite says, and what it means for a person. The first match counts.
+Trouble = SQLAlchemyError | sqlite3.Error | OSError
+
+_FULL = "the disk is full: free some space, then try again; what was acknowledged is safe"
+_READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
+_NO_DATABASE = "this file is no Holdfast database: name another with --db, or move the file away"
+_DAMAGED = "the file is damaged: restore a backup with `holdfast backup FILE --restore`, the file stays"
+_HELD = "another process has held the database for too long: stop it, then try again"
+_DOWN = "the server can't be reached: start it, then try again; what was acknowledged is safe"
+
+# What SQLite, PostgreSQL and the system say, and what it means for a person. The first match counts.
 _MEANINGS = (
-    (
-        "database or disk is full",
-        "the disk is full: free some space, then try again; what was acknowledged is safe",
-    ),
+    ("database or disk is full", _FULL),
+    ("no space left", _FULL),
+    ("quota exceeded", _FULL),
     ("disk i/o error", "the disk failed to read or write: check it; what was acknowledged is safe"),
-    ("not a database", "this file is no Holdfast database: name another with --db, or move the file away"),
-    (
-        "malformed",
-        "the file is damaged: restore a backup with `holdfast backup FILE --restore`, the file stays",
-    ),
-    (
-        "readonly database",
-        "the database can't be written: check the owner and mode of the file and its folder",
-    ),
+    ("not a database", _NO_DATABASE),
+    ("is a directory", "this is a folder: name a file with --db"),
+    ("malformed", _DAMAGED),
+    ("could not decode to utf-8", _DAMAGED),
+    ("readonly database", _READ_ONLY),
+    ("read-only file system", _READ_ONLY),
+    ("permission denied for", "the server's user may not do this: grant it rights on the database"),
+    ("permission denied", _READ_ONLY),
     ("unable to open", "the database can't be opened: check that the folder exists and may be written"),
-    ("locked", "another process has held the database for too long: stop it, then try again"),
-    ("busy", "another process has held the database for too long: stop it, then try again"),
+    ("authentication failed", "the server refuses the user or the password: check the URL of --db"),
+    ("does not exist", "the server has no such database, user or table: check the URL of --db"),
+    ("lock timeout", _HELD),
+    ("locked", _HELD),
+    ("busy", _HELD),
+    ("too many clients", "the server has no connection left: close some clients, then try again"),
+    ("connection refused", _DOWN),
+    ("connection failed", _DOWN),
+    ("connection is bad", _DOWN),
+    ("server closed the connection", _DOWN),
+    ("terminating connection", _DOWN),
+    ("starting up", _DOWN),
+    ("shutting down", _DOWN),
+    ("connection timeout expired", _DOWN),
 )
 
 
-def unavailable(error: SQLAlchemyError | OSError, where: str) -> Unavailable:
+def unavailable(error: Trouble, where: str) -> Unavailable:
     """The same trouble in the product's words. `where` names the store without its password."""
     said = str(error.orig if isinstance(error, DBAPIError) else error)
     first_line = said.strip().splitlines()[0] if said.strip() else type(error).__name__

@@ -47,11 +47,15 @@ def jwt(rng: Random) -> str:
         return base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
 
     head = part({"alg": rng.choice(["HS256", "RS256"]), "typ": "JWT"})
-    return ".".join((head, part({"sub": chars(rng, DIGITS, 8), "iat": rng.randrange(10**9)}), chars(rng, WORD, 43)))
+    return ".".join(
+        (head, part({"sub": chars(rng, DIGITS, 8), "iat": rng.randrange(10**9)}), chars(rng, WORD, 43))
+    )
 
 
 def card(rng: Random) -> str:
-    prefix, size = rng.choice([("4", 16), ("4", 13), ("51", 16), ("55", 16), ("2223", 16), ("34", 15), ("37", 15), ("6011", 16)])
+    prefix, size = rng.choice(
+        [("4", 16), ("4", 13), ("51", 16), ("55", 16), ("2223", 16), ("34", 15), ("37", 15), ("6011", 16)]
+    )
     digits = prefix + chars(rng, DIGITS, size - len(prefix) - 1)
     total = 0
     for place, digit in enumerate(reversed(digits)):
@@ -70,17 +74,26 @@ TOKENS: dict[str, Draw] = {
     **{f"github-{p}": after(f"gh{p}_", ALNUM, 36) for p in "pousr"},
     "github-pat": joined("github_" + "pat_", some(ALNUM, 22), "_", some(ALNUM, 59)),
     "gitlab-pat": after("glpat-", WORD, 20),
-    "gitlab-other": any_of(*(after(f"gl{p}-", WORD, 20) for p in ("dt", "rt", "cbt", "ptt", "ft", "soat", "agent"))),
+    "gitlab-other": any_of(
+        *(after(f"gl{p}-", WORD, 20) for p in ("dt", "rt", "cbt", "ptt", "ft", "soat", "agent"))
+    ),
     "slack-bot": joined("xox" + "b-", some(DIGITS, 12), "-", some(DIGITS, 12), "-", some(ALNUM, 24)),
     "slack-user": joined("xox" + "p-", some(DIGITS, 12), "-", some(DIGITS, 12), "-", some(HEX, 32)),
     "slack-app": joined("xap" + "p-1-A", some(UPPER + DIGITS, 10), "-", some(DIGITS, 13), "-", some(HEX, 64)),
     "slack-webhook": joined(
-        "https://hooks.slack" + ".com/services/T", some(UPPER + DIGITS, 9), "/B", some(UPPER + DIGITS, 9), "/", some(ALNUM, 24)
+        "https://hooks.slack" + ".com/services/T",
+        some(UPPER + DIGITS, 9),
+        "/B",
+        some(UPPER + DIGITS, 9),
+        "/",
+        some(ALNUM, 24),
     ),
     "stripe-secret": any_of(after("sk_" + "live_", ALNUM, 24), after("sk_" + "test_", ALNUM, 99)),
     "stripe-restricted": after("rk_" + "live_", ALNUM, 24),
     "stripe-webhook": after("whsec" + "_", ALNUM, 32),
-    "openai": any_of(after("sk-", ALNUM, 48), joined("sk-", some(ALNUM, 20), "T3Blbk" + "FJ", some(ALNUM, 20))),
+    "openai": any_of(
+        after("sk-", ALNUM, 48), joined("sk-", some(ALNUM, 20), "T3Blbk" + "FJ", some(ALNUM, 20))
+    ),
     "openai-project": after("sk-" + "proj-", WORD, 120),
     "anthropic": after("sk-" + "ant-api03-", WORD, 93, "AA"),
     "openrouter": after("sk-" + "or-v1-", HEX, 64),
@@ -93,14 +106,18 @@ TOKENS: dict[str, Draw] = {
     "huggingface": after("hf" + "_", ALNUM, 34),
     "telegram": joined(some("123456789", 1), some(DIGITS, 9), ":AA", some(WORD, 33)),
     "discord-bot": joined(some("MNO", 1), some(ALNUM, 23), ".", some(WORD, 6), ".", some(WORD, 38)),
-    "discord-webhook": joined("https://discord" + ".com/api/webhooks/", some("123456789", 18), "/", some(WORD, 68)),
+    "discord-webhook": joined(
+        "https://discord" + ".com/api/webhooks/", some("123456789", 18), "/", some(WORD, 68)
+    ),
     "twilio-key": after("SK", HEX, 32),
     "twilio-sid": after("AC", HEX, 32),
     "sendgrid": joined("SG" + ".", some(WORD, 22), ".", some(WORD, 43)),
     "mailgun": after("key" + "-", HEX, 32),
     "mailchimp": joined(some(HEX, 32), "-us", some("123456789", 1)),
     "shopify": any_of(*(after(f"shp{p}_", HEX, 32) for p in ("at", "ca", "pa", "ss"))),
-    "square": any_of(after("sq0" + "atp-", WORD, 22), after("sq0" + "csp-", WORD, 43), after("EAA" + "A", WORD, 60)),
+    "square": any_of(
+        after("sq0" + "atp-", WORD, 22), after("sq0" + "csp-", WORD, 43), after("EAA" + "A", WORD, 60)
+    ),
     "databricks": after("da" + "pi", HEX, 32),
     "digitalocean": any_of(after("dop" + "_v1_", HEX, 64), after("doo" + "_v1_", HEX, 64)),
     "heroku": after("HRKU" + "-AA", WORD, 58),
@@ -156,7 +173,9 @@ PLACES = (
 
 
 def random_password(rng: Random) -> str:
-    word = rng.choice(["hunter", "sunshine", "Winter", "dragon", "trust", "Blue", "monkey", "correct", "Zebra"])
+    word = rng.choice(
+        ["hunter", "sunshine", "Winter", "dragon", "trust", "Blue", "monkey", "correct", "Zebra"]
+    )
     return rng.choice(
         [
             word + chars(rng, DIGITS, rng.randint(1, 4)),
@@ -168,7 +187,9 @@ def random_password(rng: Random) -> str:
 
 
 def random_key(rng: Random) -> str:
-    return rng.choice([some(HEX, 32), some(ALNUM, 40), some(ALNUM, 24), some(BASE64, 44), some(WORD, 36)])(rng)
+    return rng.choice([some(HEX, 32), some(ALNUM, 40), some(ALNUM, 24), some(BASE64, 44), some(WORD, 36)])(
+        rng
+    )
 
 
 def pem(rng: Random, newline: str) -> tuple[str, str]:
@@ -176,41 +197,48 @@ def pem(rng: Random, newline: str) -> tuple[str, str]:
     name = rng.choice(["RSA ", "EC ", "OPENSSH ", "", "ENCRYPTED ", "DSA "])
     lines = [chars(rng, BASE64, 64) for _ in range(rng.randint(3, 20))] + [chars(rng, BASE64, 30) + "=="]
     dashes = "-" * 5
-    block = newline.join([f"{dashes}BEGIN {name}PRIVATE KEY{dashes}", *lines, f"{dashes}END {name}PRIVATE KEY{dashes}"])
+    block = newline.join(
+        [f"{dashes}BEGIN {name}PRIVATE KEY{dashes}", *lines, f"{dashes}END {name}PRIVATE KEY{dashes}"]
+    )
     return block, lines[rng.randrange(len(lines))]
 
 
 PASSWORD_PLACES = (
-    "password={}", "password: {}", "DB_PASSWORD={}", 'export PGPASSWORD="{}"', '"password": "{}"', "passwd = '{}'",
-    "the password is {}", "The password for the staging db is {}.", "my pwd: {}", "mysql --password {} -h db",
-    "tool login --password={} --quiet", "sshpass -p {} ssh root@host", "docker login -u bob -p {}",
-    "curl -u bob:{} https://example.com/", "Server=db;User Id=sa;Password={};Database=x",
-    "host=db user=app password={} dbname=x", "<password>{}</password>", 'config["password"] = "{}"',
-    "- name: DB_PASSWORD\n  value: {}\n", "{{\\\"password\\\": \\\"{}\\\"}}", "\tuserPassword: '{}',",
-    "ALTER USER app WITH PASSWORD '{}';", "machine example.com login bob password {}", ":password => '{}'",
+    "password={}", "password: {}", "DB_PASSWORD={}", 'export PGPASSWORD="{}"', '"password": "{}"',
+    "passwd = '{}'", "the password is {}", "The password for the staging db is {}.", "my pwd: {}",
+    "mysql --password {} -h db", "tool login --password={} --quiet", "sshpass -p {} ssh root@host",
+    "docker login -u bob -p {}", "curl -u bob:{} https://example.com/",
+    "Server=db;User Id=sa;Password={};Database=x", "host=db user=app password={} dbname=x",
+    "<password>{}</password>", 'config["password"] = "{}"', "- name: DB_PASSWORD\n  value: {}\n",
+    '{{\\"password\\": \\"{}\\"}}', "\tuserPassword: '{}',", "ALTER USER app WITH PASSWORD '{}';",
+    "machine example.com login bob password {}", ":password => '{}'",
     "POST /login user=bob&password={}&next=/", 'password: str = "{}"', "spring.datasource.password={}",
-    "ERROR login failed user=bob password={} ip=10.0.0.1", "$env:DB_PASSWORD = '{}'", "ENV MYSQL_ROOT_PASSWORD {}",
+    "ERROR login failed user=bob password={} ip=10.0.0.1", "$env:DB_PASSWORD = '{}'",
+    "ENV MYSQL_ROOT_PASSWORD {}",
 )  # fmt: skip
 
 KEY_PLACES = (
-    "api_key={}", "API_KEY={}", '"api_key": "{}"', "apiKey: '{}',", "X-Api-Key: {}", "client_secret = \"{}\"",
-    "export STRIPE_SECRET_KEY={}", "access_token={}", "https://example.com/x?access_token={}&page=1", "--api-key {}",
-    "aws_secret_access_key = {}", "DD_API_KEY={}", "CLOUDFLARE_API_TOKEN={}", "auth_token: {}", "secret: {}", "private_key={}",
-    "//registry.npmjs.org/:_authToken={}", "AccountName=x;AccountKey={};EndpointSuffix=y", '{{"token": "{}"}}', "token: {}",
-    "the token is {}", "TF_VAR_db_secret={}", "set_api_key('{}')", "secretKey: \"{}\"", "sv=2022-11-02&sig={}",
-    "SharedAccessKeyName=root;SharedAccessKey={}", "signing_key: {}", "refreshToken = '{}'", "ENCRYPTION_KEY={}",
+    "api_key={}", "API_KEY={}", '"api_key": "{}"', "apiKey: '{}',", "X-Api-Key: {}",
+    'client_secret = "{}"', "export STRIPE_SECRET_KEY={}", "access_token={}",
+    "https://example.com/x?access_token={}&page=1", "--api-key {}", "aws_secret_access_key = {}",
+    "DD_API_KEY={}", "CLOUDFLARE_API_TOKEN={}", "auth_token: {}", "secret: {}", "private_key={}",
+    "//registry.npmjs.org/:_authToken={}", "AccountName=x;AccountKey={};EndpointSuffix=y",
+    '{{"token": "{}"}}', "token: {}", "the token is {}", "TF_VAR_db_secret={}", "set_api_key('{}')",
+    'secretKey: "{}"', "sv=2022-11-02&sig={}", "SharedAccessKeyName=root;SharedAccessKey={}",
+    "signing_key: {}", "refreshToken = '{}'", "ENCRYPTION_KEY={}",
 )  # fmt: skip
 
 HEADER_PLACES = (
-    "Authorization: Bearer {}", "curl -H 'Authorization: Bearer {}' https://x.io", '"Authorization": "token {}"',
-    "Authorization: {}", "Cookie: theme=dark; sessionid={}; lang=en", "Set-Cookie: session={}; Path=/; HttpOnly",
-    "headers={{'Authorization': 'Bearer {}'}}", "Proxy-Authorization: Bearer {}", "X-Auth-Token: {}",
+    "Authorization: Bearer {}", "curl -H 'Authorization: Bearer {}' https://x.io",
+    '"Authorization": "token {}"', "Authorization: {}", "Cookie: theme=dark; sessionid={}; lang=en",
+    "Set-Cookie: session={}; Path=/; HttpOnly", "headers={{'Authorization': 'Bearer {}'}}",
+    "Proxy-Authorization: Bearer {}", "X-Auth-Token: {}",
 )  # fmt: skip
 
 URL_PLACES = (
-    "postgresql://app:{}@db.internal:5432/app", "https://bob:{}@example.com/x.git", "redis://:{}@cache:6379/0",
-    "mongodb+srv://svc:{}@cluster0.example.net/?w=majority", "DATABASE_URL=mysql://root:{}@127.0.0.1/x",
-    'amqp = "amqps://u:{}@mq:5671/%2f"',
+    "postgresql://app:{}@db.internal:5432/app", "https://bob:{}@example.com/x.git",
+    "redis://:{}@cache:6379/0", "mongodb+srv://svc:{}@cluster0.example.net/?w=majority",
+    "DATABASE_URL=mysql://root:{}@127.0.0.1/x", 'amqp = "amqps://u:{}@mq:5671/%2f"',
 )  # fmt: skip
 
 
@@ -233,7 +261,11 @@ def planted(seed: int, count: int) -> Iterator[tuple[str, str, str]]:
         ("keyed-password", PASSWORD_PLACES, random_password),
         ("keyed-key", KEY_PLACES, random_key),
         ("header", HEADER_PLACES, some(ALNUM, 40)),
-        ("basic-auth", ("Authorization: Basic {}", "curl -H 'authorization: basic {}'", "sent Basic {} to it"), basic),
+        (
+            "basic-auth",
+            ("Authorization: Basic {}", "curl -H 'authorization: basic {}'", "sent Basic {} to it"),
+            basic,
+        ),
         ("url-userinfo", URL_PLACES, url_password),
     )
     names = [*TOKENS, *(name for name, _, _ in keyed for _ in range(6)), "pem", "pem-cut", "private"]
@@ -247,7 +279,11 @@ def planted(seed: int, count: int) -> Iterator[tuple[str, str, str]]:
         elif name == "private":
             said = "the cat is called " + chars(rng, LOWER, 9)
             close = rng.choice(["</private>", "</PRIVATE >", "", "</Private>"])
-            yield name, f"before {rng.choice(['<private>', '<PRIVATE>', '<private why=x>'])}{said}{close}", said
+            yield (
+                name,
+                f"before {rng.choice(['<private>', '<PRIVATE>', '<private why=x>'])}{said}{close}",
+                said,
+            )
         else:
             places, draw = by_name.get(name, (PLACES, TOKENS.get(name, card)))
             secret = draw(rng)

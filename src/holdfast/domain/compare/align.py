@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from holdfast.domain.compare.lexicon import Lexicon, lexicon
 from holdfast.domain.compare.quantities import equal
 from holdfast.domain.compare.reading import Reading, Token
-from holdfast.domain.compare.words import STOP
+from holdfast.domain.compare.resources import role
 
 _EQUAL, _FORM, _SYNONYM, _KIND, _PART = 1.0, 0.85, 0.85, 0.7, 0.6
 # Forms of one word share their beginning: deploy and deployment, configure and configuration.
@@ -31,10 +31,13 @@ class Alignment:
     """Which words of two texts answer each other, and which are left over."""
 
     matches: tuple[Match, ...]
+    echoes: tuple[Match, ...]  # words without a partner of their own, with the one that says the same
     left_rest: tuple[Token, ...]
     right_rest: tuple[Token, ...]
     left_cover: float  # share of the left text's weight that the right one covers
     right_cover: float
+    left_said: float  # the same without names and quantities: what is said, not of whom
+    right_said: float
 
 
 def align(left: Reading, right: Reading) -> Alignment:
@@ -55,15 +58,21 @@ def align(left: Reading, right: Reading) -> Alignment:
         if i not in used_left and j not in used_right:
             used_left[i] = used_right[j] = score
             matches.append(Match(one, other, score))
-    for score, i, j, _, _ in candidates:  # a word said twice on one side is covered by its one partner
+    echoes = []
+    for score, i, j, one, other in candidates:  # a word said twice on one side is covered by its one partner
+        if i not in used_left or j not in used_right:
+            echoes.append(Match(one, other, score))
         used_left.setdefault(i, 0.8 * score)
         used_right.setdefault(j, 0.8 * score)
     return Alignment(
         matches=tuple(matches),
+        echoes=tuple(echoes),
         left_rest=tuple(token for token in left.content if token.place not in used_left),
         right_rest=tuple(token for token in right.content if token.place not in used_right),
         left_cover=_cover(left, used_left),
         right_cover=_cover(right, used_right),
+        left_said=_cover(left, used_left, said=True),
+        right_said=_cover(right, used_right, said=True),
     )
 
 
@@ -91,7 +100,7 @@ def _shares_part(one: Token, other: Token) -> bool:
     """Whether a fixed phrase and a word, or two phrases, have a telling word in common."""
     if len(one.key) == 1 and len(other.key) == 1:
         return False
-    return any(word in other.key and word not in STOP and len(word) > 3 for word in one.key)
+    return any(word in other.key and word not in role("stop") and len(word) > 3 for word in one.key)
 
 
 def _names_kind(one: Token, other: Token, words: Lexicon) -> bool:
@@ -108,8 +117,7 @@ def _same_word(one: str, other: str) -> bool:
     return shared >= 0.75 * len(short) and len(long) - shared <= 6 and shared >= _SHARED_LETTERS
 
 
-def _cover(reading: Reading, used: dict[int, float]) -> float:
-    total = sum(token.weight for token in reading.content)
-    return (
-        sum(token.weight * used.get(token.place, 0.0) for token in reading.content) / total if total else 0.0
-    )
+def _cover(reading: Reading, used: dict[int, float], said: bool = False) -> float:
+    tokens = [token for token in reading.content if not (said and (token.name or token.quantity))]
+    total = sum(token.weight for token in tokens)
+    return sum(token.weight * used.get(token.place, 0.0) for token in tokens) / total if total else 0.0

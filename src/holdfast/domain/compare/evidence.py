@@ -1,129 +1,132 @@
-"""Gathers the evidence on two statements: a few figures between 0 and 1, each with its reason in words.
+"""Gathers the evidence on two statements: a few figures between 0 and 1, with reasons in words.
 
 Weighs nothing; the judge does that. Every figure is the same from both sides.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from holdfast.domain.compare.align import Alignment, align
 from holdfast.domain.compare.change import changes
-from holdfast.domain.compare.polarity import frequency_clash, negation_flips, opposites, order_clash
-from holdfast.domain.compare.reading import Reading, Token, read
-from holdfast.domain.compare.slots import Swap, many_valued, swaps
+from holdfast.domain.compare.order import freed, order_clash
+from holdfast.domain.compare.polarity import frequency_clash, linked, negation_flips, opposites
+from holdfast.domain.compare.reading import Reading, read
+from holdfast.domain.compare.slots import Swap, alike, several, swaps
 from holdfast.domain.compare.statement import Statement
 
-FEATURES = (
-    "low_cover",
-    "high_cover",
-    "both_left_over",
-    "quantity_agrees",
-    "quantity_clashes",
-    "negation",
-    "opposite",
-    "opposite_agrees",
-    "frequency",
-    "order_agrees",
-    "order_clashes",
-    "change",
-    "other_topic",
-    "other_place",
-    "other_value",
-    "other_filler",
-    "other_name",
-)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
-    """What speaks for and against, by name, with reasons in plain words."""
+    """What speaks for and against, with reasons in plain words."""
 
-    figures: dict[str, float]
-    reasons: tuple[str, ...]
-    similarity: float
+    low_cover: float = 0.0  # of the two texts' shares that the other one covers, the lower
+    high_cover: float = 0.0
+    low_said: float = 0.0  # the same without names and quantities
+    high_said: float = 0.0
+    left_over: float = 0.0  # weight that stays unpaired on both sides, but for what clashes
+    same_quantity: float = 0.0
+    clash: float = 0.0  # how surely something is said that cannot hold beside the other
+    replaced: float = 0.0  # a change is reported, and another value
+    other_thing: float = 0.0  # how surely they speak of two things
+    filler: float = 0.0  # the same sentence with another word in one place
+    open_slot: float = 0.0  # the same, where several may hold at once
+    parallel: float = 0.0  # built alike word by word, and yet with something else said in them
+    reasons: list[str] = field(default_factory=list)
+    clashing: set[int] = field(default_factory=set)  # places in the left text that a clash explains
+
+    def add_clash(self, strength: float, reason: str, place: int | None = None) -> None:
+        """Counts one more clash; independent ones add up, never beyond 1."""
+        self.clash = 1 - (1 - self.clash) * (1 - strength)
+        if strength >= 0.3 and reason not in self.reasons:
+            self.reasons.append(reason)
+        if place is not None:
+            self.clashing.add(place)
 
 
 def gather(known: Statement, draft: Statement) -> Evidence:
     """The evidence on two statements."""
     left, right = read(known.text), read(draft.text)
     paired = align(left, right)
-    low, high = sorted((paired.left_cover, paired.right_cover))
-    figures = dict.fromkeys(FEATURES, 0.0)
-    figures |= {"low_cover": low, "high_cover": high, "both_left_over": _left_over(paired)}
-    reasons: list[str] = []
-    _say_yes_and_no(left, right, paired, figures, reasons)
-    _changed(left, right, figures, reasons)
-    _put_in_place(left, right, paired, figures, reasons)
-    return Evidence(figures=figures, reasons=tuple(reasons), similarity=(low + high) / 2)
+    found = Evidence()
+    found.low_cover, found.high_cover = sorted((paired.left_cover, paired.right_cover))
+    found.low_said, found.high_said = sorted((paired.left_said, paired.right_said))
+    _yes_and_no(left, right, paired, found)
+    _order(left, right, paired, found)
+    _places(left, right, paired, found)
+    _change(left, right, found)
+    found.left_over = _left_over(paired, found)
+    found.parallel = found.left_over * alike(left, right)
+    return found
 
 
-def _left_over(paired: Alignment) -> float:
-    least = min(sum(token.weight for token in rest) for rest in (paired.left_rest, paired.right_rest))
-    return min(least, 3.0) / 3.0
+def _left_over(paired: Alignment, found: Evidence) -> float:
+    """How much is said on either side that the other does not speak of; 1 stands for three words or more."""
+    clashing = sum(token.weight for token in paired.left_rest if token.place in found.clashing)
+    left = sum(token.weight for token in paired.left_rest) - clashing
+    right = sum(token.weight for token in paired.right_rest) - clashing
+    return min(max(min(left, right), 0.0), 3.0) / 3.0
 
 
-def _say_yes_and_no(left: Reading, right: Reading, paired: Alignment, figures: dict[str, float], reasons: list[str]) -> None:
-    clashing, agreeing = opposites(left, right)
-    if clashing:
-        figures["opposite"] = 1.0
-        reasons.append(f"{clashing[0][0].surface} against {clashing[0][1].surface}")
-    elif agreeing:
-        figures["opposite_agrees"] = 1.0
-        reasons.append(f"{agreeing[0][0].surface} is the opposite of {agreeing[0][1].surface}, one of them negated")
-    share, heaviest = negation_flips(paired.matches, agreeing)
-    figures["negation"] = share
-    if heaviest is not None and share > 0.3:
-        reasons.append(f"only one of them denies {heaviest.left.surface}")
+def _yes_and_no(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
+    clashing, agreeing = opposites(left, right, paired)
+    for one, other in clashing:
+        strength = 0.8 if linked((one, other), paired) else 0.4
+        found.add_clash(strength, f"{one.surface} against {other.surface}", one.place)
+    share, heaviest = negation_flips((*paired.matches, *paired.echoes), agreeing)
+    if heaviest is not None:
+        found.add_clash(0.9 * share, f"only one of them denies {heaviest.left.surface}")
     general = frequency_clash(left, right)
     if general:
-        figures["frequency"] = 1.0
-        reasons.append(general)
+        found.add_clash(0.7, general)
+
+
+def _order(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
     ordered, opposite = order_clash(left, right, paired)
-    figures["order_clashes"] = float(ordered and opposite)
-    figures["order_agrees"] = float(ordered and not opposite)
-    if ordered:
-        reasons.append("the opposite order" if opposite else "the same order")
+    if ordered and opposite:
+        found.add_clash(0.9, "the opposite order")
+    elif ordered:
+        found.reasons.append("the same order")
+    elif freed(left, right):
+        found.add_clash(0.9, "an order against none")
 
 
-def _changed(left: Reading, right: Reading, figures: dict[str, float], reasons: list[str]) -> None:
+def _change(left: Reading, right: Reading, found: Evidence) -> None:
     one, other = changes(left), changes(right)
     if bool(one) != bool(other):
-        figures["change"] = 1.0
-        reasons.append(f"reports a change: {' '.join(sorted(one or other)[0])}")
+        found.replaced = float(found.clash >= 0.5)
+        found.add_clash(0.6, f"reports a change: {min(one or other)}")
 
 
-def _put_in_place(left: Reading, right: Reading, paired: Alignment, figures: dict[str, float], reasons: list[str]) -> None:
+def _places(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
     for match in paired.matches:
         if match.left.quantity and match.right.quantity:
-            figures["quantity_agrees"] = 1.0
+            found.same_quantity = 1.0
             if match.left.surface != match.right.surface:
-                reasons.append(f"{match.left.surface} equals {match.right.surface}")
-    several = many_valued(left) and many_valued(right)
+                found.reasons.append(f"{match.left.surface} equals {match.right.surface}")
+    many = several(left) and several(right)
+    strongest: dict[str, Swap] = {}
     for swap in swaps(left, right, paired):
-        feature = _feature(swap, several)
-        weight = max(swap.fit, 0.5)
-        if weight > figures[feature]:
-            figures[feature] = weight
-            reasons.append(f"{swap.left.surface} against {swap.right.surface}")
-    if _telling(paired.left_rest, "topic") and _telling(paired.right_rest, "topic"):
-        figures["other_topic"] = 1.0
-        reasons.append("they speak of different things")
+        if swap.kind not in strongest or swap.fit > strongest[swap.kind].fit:
+            strongest[swap.kind] = swap
+    for swap in strongest.values():
+        _place(swap, many, found)
 
 
-def _feature(swap: Swap, several: bool) -> str:
-    if swap.family.startswith("place"):
-        return "other_place"
-    if swap.topic:
-        return "other_topic"
-    if swap.left.quantity is not None:
-        return "quantity_clashes"
-    if swap.family:
-        return "other_value"
-    if swap.left.name and swap.right.name and not several:
-        return "other_name"
-    return "other_filler"
-
-
-def _telling(rest: tuple[Token, ...], where: str) -> bool:
-    return any(token.weight >= 1 and token.topic for token in rest)
+def _place(swap: Swap, many: bool, found: Evidence) -> None:
+    reason = f"{swap.left.surface} against {swap.right.surface}"
+    place = swap.left.place
+    match swap.kind:
+        case "place" | "topic":
+            strength = 1.0 if swap.named or swap.kind == "place" else 0.4 + 0.4 * swap.fit
+            found.other_thing = max(found.other_thing, strength)
+            found.reasons.append(reason)
+        case "quantity":
+            found.add_clash(0.6 + 0.3 * swap.fit, reason, place)
+        case "value":
+            found.add_clash(0.5 + 0.4 * swap.fit, reason, place)
+        case "name" if not many:
+            found.add_clash(0.7 * swap.fit, reason, place)
+        case "name" | "filler":
+            found.filler = max(found.filler, swap.fit)
+            found.open_slot = max(found.open_slot, swap.fit * many)

@@ -10,7 +10,20 @@ import re
 
 from holdfast.domain.compare.numerals import NUMBER, read_number
 
-_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTH = {name: number for number, name in enumerate(_MONTHS, start=1)}
 _MONTH |= {name[:3]: number for name, number in _MONTH.items()} | {"sept": 9}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))

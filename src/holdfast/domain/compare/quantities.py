@@ -133,15 +133,20 @@ def equal(left: Quantity, right: Quantity) -> bool:
     if isinstance(left.value, float) and isinstance(right.value, float):
         if left.kind != right.kind and {left.kind, right.kind} != {"time", "period"}:
             return False
-        slack = (
-            0.08
-            if left.kind == "size"
-            else 0.02
-            if left.kind in ("time", "period", "length", "mass")
-            else 1e-9
-        )
-        return abs(left.value - right.value) <= slack * max(abs(left.value), abs(right.value))
+        return abs(left.value - right.value) <= _slack(left, right) * max(abs(left.value), abs(right.value))
     return left.kind == right.kind and left.value == right.value
+
+
+def _slack(left: Quantity, right: Quantity) -> float:
+    if left.kind == "size":
+        return 0.08
+    if left.text == right.text or left.kind not in ("time", "period", "length", "mass"):
+        return 1e-9
+    # A month is 28 to 31 days and a mile 1.6 km to most writers; seconds to weeks are exact.
+    rounded = left.kind in ("length", "mass") or any(
+        "month" in one.text or "year" in one.text for one in (left, right)
+    )
+    return 0.04 if rounded else 1e-9
 
 
 def _same_date(left: Value, right: Value) -> bool:

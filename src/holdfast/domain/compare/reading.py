@@ -1,4 +1,4 @@
-"""Reads one text: its words with their base forms, weights and negation, its quantities, its subject.
+"""Reads one text: its words with their base forms, weights and negation, its quantities, its main verb.
 
 Looks at one text only and keeps what it found, since one draft is held against many known texts.
 """
@@ -10,29 +10,11 @@ from functools import lru_cache
 
 from holdfast.domain.compare.lexicon import Lexicon, Phrase, lexicon
 from holdfast.domain.compare.quantities import Quantity, find_quantities
-from holdfast.domain.compare.words import STOP, WORD, expand, fold, stem
+from holdfast.domain.compare.resources import role
+from holdfast.domain.compare.words import WORD, expand, fold, stem, stemmed
 
 _BREAKS = frozenset(",;:.!?()")
-# Words that open a new clause; a negation does not reach across them.
-_OPENERS = frozenset(
-    ["because", "but", "so", "otherwise", "if", "when", "while", "unless", "until", "although", "though", "since", "before", "after", "once", "which"]
-)
-_DENIALS = frozenset(
-    ["not", "no", "never", "nobody", "none", "nothing", "neither", "nor", "without", "hardly", "barely", "stop", "avoid", "refuse"]
-)
-# Said of nearly everything, so they tell little about what a text is about.
-_LIGHT = frozenset(
-    stem(word)
-    for word in ["be", "have", "do", "make", "take", "give", "get", "go", "keep", "need", "use", "run", "work", "set", "put", "want", "like", "prefer", "say", "user", "people", "person", "thing", "way", "please", "now", "new", "still", "also", "only", "always", "never", "sometimes", "currently", "usually", "anymore", "longer", "again", "instead", "already", "must", "should", "need", "require", "happen", "become", "know", "let", "start", "called", "named", "current", "possible", "able", "back", "well", "good"]
-)
-_DETERMINERS = frozenset(
-    ["the", "a", "an", "this", "that", "these", "those", "my", "our", "your", "his", "her", "its", "their", "no", "every", "each", "all", "any", "some", "of", "for", "in", "on", "at", "with", "to", "from", "by"]
-)
-_ORDER = frozenset("before after until till once over than rather".split())
-_AUXILIARIES = frozenset(["be", "have", "do", "will", "would", "shall", "should", "can", "could", "may", "might", "must"])
-
-
-_DENYING_PHRASES = frozenset({("no", "longer"), ("can", "not", "stand"), ("get", "rid", "of"), ("stop",)})
+_DENYING_PHRASES = frozenset({("no", "longer"), ("can", "not", "stand")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +36,8 @@ class Token:
 class Reading:
     """All that one text tells on its own."""
 
-    text: str
     tokens: tuple[Token, ...]  # every one, function words included
     content: tuple[Token, ...]  # those that carry weight
-    quantities: tuple[Token, ...]
-    words: tuple[str, ...]  # base forms of single words in order
     verb: int  # place of the main verb, or -1
 
 
@@ -89,56 +68,54 @@ def read(text: str) -> Reading:
             name=piece.name,
             topic=place < verb and piece.clause == pieces[verb].clause,
             quantity=piece.quantity,
-        )  # fmt: skip
+        )
         for place, piece in enumerate(pieces)
     )
-    return Reading(
-        text=text,
-        tokens=tokens,
-        content=tuple(token for token in tokens if token.weight > 0),
-        quantities=tuple(token for token in tokens if token.quantity is not None),
-        words=tuple(word for token in tokens for word in token.key),
-        verb=verb,
-    )
+    return Reading(tokens=tokens, content=tuple(token for token in tokens if token.weight > 0), verb=verb)
 
 
 def _pieces(text: str) -> list[_Piece]:
-    found = find_quantities(text.lower())
     if len(text.lower()) != len(text):  # letters that change length in lower case would shift every span
         text = text.lower()
     pieces: list[_Piece] = []
     clause, position = 0, 0
-    for item in (*found, None):
-        end = item.start if item else len(text)
-        clause = _take_words(text, position, end, clause, pieces)
-        if item:
-            # A bare number may be part of a name or have one: port 22, 404.
-            pieces.append(_Piece((item.quantity.text,), item.quantity.text, clause, False, item.quantity))
-            position = item.end
+    for item in find_quantities(text.lower()):
+        clause = _take_words(text, position, item.start, clause, pieces)
+        # A bare number may be a name or a part of one: 404, port 22.
+        pieces.append(_Piece((item.quantity.text,), item.quantity.text, clause, False, item.quantity))
+        position = item.end
+    _take_words(text, position, len(text), clause, pieces)
     return pieces
 
 
 def _take_words(text: str, start: int, end: int, clause: int, pieces: list[_Piece]) -> int:
+    openers = role("opener")
+    fresh = not pieces  # the first word of a sentence is capital by rule, not by being a name
     for match in WORD.finditer(text, start, end):
         raw = match[0]
         if raw in _BREAKS or not raw.strip(" -"):
             clause += 1
+            fresh = raw != ","
             continue
         low = raw.lower()
-        if low in _OPENERS and pieces:
+        if low in openers and pieces:
             clause += 1
-        sentence_start = not pieces or text[: match.start()].rstrip().endswith((".", "!", "?", ":", ";"))
         for index, part in enumerate(expand(low)):
-            pieces.append(_Piece((stem(part),), part, clause, index == 0 and _is_name(raw, sentence_start)))
+            pieces.append(_Piece((stem(part),), part, clause, index == 0 and _is_name(raw, fresh)))
+        fresh = False
     return clause
 
 
-def _is_name(raw: str, sentence_start: bool) -> bool:
+def _is_name(raw: str, fresh: bool) -> bool:
     letters = raw.split("'")[0]
     if any(mark in letters for mark in "./_@#") or any(letter.isdigit() for letter in letters):
         return True
-    inner = letters[1:] != letters[1:].lower()
-    return inner or (letters[:1].isupper() and not sentence_start and letters.lower() not in STOP)
+    if letters[1:] != letters[1:].lower():
+        return True
+    if not letters[:1].isupper() or fresh:
+        return False
+    low = letters.lower()
+    return low not in role("stop") or (low,) in lexicon().families  # Go is a language as well
 
 
 def _join_phrases(pieces: list[_Piece], words: Lexicon) -> list[_Piece]:
@@ -170,43 +147,77 @@ def _phrase_length(pieces: list[_Piece], index: int, words: Lexicon) -> int:
 
 
 def _main_verb(pieces: list[_Piece], words: Lexicon) -> int:
-    """The place of the first verb that is no noun by its neighbours; -1 if there is none."""
+    """The place of the first verb that is no noun by its form and neighbours; -1 if there is none."""
     for place, piece in enumerate(pieces):
-        head = piece.key[0]
-        if head in _AUXILIARIES or (head in words.verbs and piece.quantity is None and not piece.name):
+        if piece.key[0] in role("auxiliary"):
+            return place
+        if piece.key[0] in words.verbs and piece.quantity is None and not piece.name:
             before = pieces[place - 1].surface if place else ""
-            if before not in _DETERMINERS:
+            after = pieces[place + 1] if place + 1 < len(pieces) else None
+            if before in role("determiner") or (after is not None and after.key[0] in role("auxiliary")):
+                continue
+            if not place or _finite(piece, before):
                 return place
     return -1
 
 
+def _finite(piece: _Piece, before: str) -> bool:
+    """Whether a word has the form of a verb after its subject: works, worked, or (customers) work."""
+    plural = before.endswith("s") or before in ("we", "they", "you", "i", "to", "always", "never", "please")
+    return plural or (piece.surface != piece.key[0] and not piece.surface.endswith("ing"))
+
+
 def _negations(pieces: list[_Piece]) -> list[bool]:
     """For each piece whether an odd number of negations bears on it, its own not counted."""
-    whole: dict[int, int] = {}
-    for piece in pieces:
-        whole[piece.clause] = whole.get(piece.clause, 0) + _denies(piece)
+    denials: dict[int, int] = {}
+    needed: set[int] = set()
+    for index, piece in enumerate(pieces):
+        denials[piece.clause] = denials.get(piece.clause, 0) + _denies(pieces, index)
+        if piece.surface in role("needing"):
+            needed |= {piece.clause, piece.clause - 1 if piece.surface != "without" else piece.clause}
     flags: list[bool] = []
     clause, lacking = -1, 0
-    for piece in pieces:
+    for index, piece in enumerate(pieces):
         if piece.clause != clause:
             clause, lacking = piece.clause, 0
-        flags.append((whole[clause] - _denies(piece) + lacking) % 2 == 1)
-        lacking += piece.key[0] in _LACKS and len(piece.key) == 1
+        count = denials[clause]
+        # "Does not start without it" and "will not start unless it is there" both say that it is needed.
+        need = count == 1 and clause in needed
+        flags.append(not need and (count - _denies(pieces, index) + (lacking > 0)) % 2 == 1)
+        lacking = _reach(piece, lacking)
     return flags
 
 
-def _denies(piece: _Piece) -> bool:
+def _reach(piece: _Piece, lacking: int) -> int:
+    """How many more pieces a "no" or "without" bears on: its noun with what stands before it."""
+    if len(piece.key) == 1 and piece.key[0] in role("lack"):
+        return 3
+    ends = piece.surface in ("in", "on", "at", "for", "from", "to", "by", "of", "and", "or")
+    return 0 if ends else max(lacking - 1, 0)
+
+
+def _denies(pieces: list[_Piece], index: int) -> bool:
+    piece = pieces[index]
     if len(piece.key) > 1:
-        return piece.key[0] in _DENIALS or piece.key in _DENYING_PHRASES
-    return piece.key[0] in _DENIALS or piece.key[0] in _REFUSALS
+        return piece.key in _DENYING_PHRASES
+    head = piece.key[0]
+    if head == "stop":  # "stop running the tests" denies, "stop the service" does not
+        return index + 1 < len(pieces) and pieces[index + 1].surface.endswith("ing")
+    return head in role("denial") or head in stemmed("refusal")
 
 
 def _weight(piece: _Piece) -> float:
     if piece.quantity is not None:
         return 1.3
-    head = piece.key[0]
-    if len(piece.key) == 1 and (piece.surface in STOP or head in _AUXILIARIES or head in _DENIALS or head in _LACKS or head in _ORDER):
-        return 0.0
     if piece.name:
         return 1.5
-    return 0.4 if all(word in _LIGHT or word in STOP for word in piece.key) else 1.0
+    if all(_is_function_word(word, piece.surface) for word in piece.key):
+        return 0.0
+    light = stemmed("light")
+    return 0.4 if all(word in light or word in role("stop") for word in piece.key) else 1.0
+
+
+def _is_function_word(word: str, surface: str) -> bool:
+    return (
+        surface in role("stop") or word in role("auxiliary") or word in role("denial") or word in role("lack")
+    )

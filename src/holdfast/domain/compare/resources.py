@@ -30,3 +30,18 @@ def irregular_forms() -> dict[str, str]:
         if base.endswith("e") and len(base) > 3:  # taking has lost its e when it gets here
             forms.setdefault(base[:-1], base)
     return forms
+
+
+@cache
+def role(name: str) -> frozenset[str]:
+    """The words that play one part in a sentence, as listed."""
+    return _roles()[name]
+
+
+@cache
+def _roles() -> dict[str, frozenset[str]]:
+    roles: dict[str, frozenset[str]] = {}
+    for line in lines("roles.txt"):
+        name, words = line.split(":", 1)
+        roles[name] = roles.get(name, frozenset()) | frozenset(words.split())
+    return roles

@@ -7,16 +7,14 @@ two facts. Where in the sentence the difference stands tells which of the two it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from holdfast.domain.compare.align import Alignment
 from holdfast.domain.compare.lexicon import lexicon
 from holdfast.domain.compare.reading import Reading, Token
+from holdfast.domain.compare.words import stemmed
 
-# Of these a person or a system has many at once: who is afraid of dogs may be afraid of heights too.
-_MANY = frozenset(
-    """have use like love hate enjoy fear afraid allergic know speak play read need require support include contain own learn
-    visit reach approve handl cover study eat drink buy dislike collect follow watch teach fix raise avoid see take return""".split()
-)
+Kind = Literal["place", "topic", "quantity", "value", "name", "filler"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +23,68 @@ class Swap:
 
     left: Token
     right: Token
-    fit: float  # 0.5: one neighbour agrees, 1: both do
-    family: str  # the kind of alternatives both belong to, if any
-    topic: bool  # stands in what is spoken of, not in what is said of it
+    kind: Kind
+    fit: float  # 0: elsewhere, 0.5: one neighbour agrees, 1: both do
+
+    @property
+    def named(self) -> bool:
+        """Whether both are proper names or labels."""
+        return (self.left.name and self.right.name) or self.left.quantity is not None
 
 
-def swaps(left: Reading, right: Reading, alignment: Alignment) -> list[Swap]:
+def swaps(left: Reading, right: Reading, paired: Alignment) -> list[Swap]:
     """The places where the texts run alike but for one word or quantity."""
-    partner = {match.left.place: match.right.place for match in alignment.matches}
+    partner = {match.left.place: match.right.place for match in paired.matches}
     found = []
-    for one in alignment.left_rest:
-        for other in alignment.right_rest:
-            if (one.quantity is None) != (other.quantity is None):
-                continue
-            if one.quantity and other.quantity and one.quantity.kind != other.quantity.kind:
-                continue
+    for one in paired.left_rest:
+        for other in paired.right_rest:
             family = _family(one, other)
             fit = _fit(left, right, one, other, partner)
-            if fit or family or one.quantity:
-                found.append(Swap(one, other, fit, family, one.topic and other.topic))
+            kind = _kind(one, other, family, fit)
+            if kind is not None:
+                found.append(Swap(one, other, kind, fit))
     return found
 
 
-def many_valued(reading: Reading) -> bool:
-    """Whether the sentence says something of which there may be several at once."""
-    return any(token.key[-1] in _MANY for token in reading.tokens[: max(reading.verb + 3, 3)] if not token.topic)
+def alike(left: Reading, right: Reading) -> float:
+    """How far two sentences are built alike from their beginning: 0, 0.5 for two words, 1 for three or more.
+
+    Who puts a fact in other words changes the beginning first; who states another fact often keeps it.
+    """
+    shared = 0
+    for one, other in zip(left.tokens, right.tokens, strict=False):
+        if one.key != other.key:
+            break
+        shared += 1
+    return min(shared // 2, 2) / 2 if shared < 3 else 1.0
+
+
+def several(reading: Reading) -> bool:
+    """Whether the sentence says something of which there may be more than one at once."""
+    many = stemmed("several")
+    return any(
+        token.key[-1] in many for token in reading.tokens[: max(reading.verb + 3, 3)] if not token.topic
+    )
+
+
+def _kind(one: Token, other: Token, family: str, fit: float) -> Kind | None:
+    if family.startswith("place"):
+        return "place"
+    measured, theirs = one.quantity, other.quantity
+    if measured is not None and theirs is not None:
+        if measured.kind != theirs.kind:
+            return None
+        # A bare number before the verb is a label: node 3, port 7.
+        return "topic" if measured.kind == "count" and one.topic and other.topic else "quantity"
+    if measured is not None or theirs is not None:
+        return None
+    if one.topic and other.topic and (fit > 0 or (one.name and other.name)):
+        return "topic"
+    if family:
+        return "value"
+    if fit == 0 or one.topic != other.topic:
+        return None
+    return "name" if one.name and other.name else "filler"
 
 
 def _family(one: Token, other: Token) -> str:

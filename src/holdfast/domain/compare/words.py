@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from holdfast.domain.compare.resources import irregular_forms
+from holdfast.domain.compare.resources import irregular_forms, role
 
 # Long texts are compared by their opening: a verdict on a page of prose would be a guess anyway,
 # and the time for one pair stays bounded.
-MAX_CHARACTERS = 4_000
+MAX_CHARACTERS = 2_000
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-"})
 # A path, a dotted name or a call is one word; a hyphen parts two.
@@ -21,10 +21,6 @@ WORD = re.compile(r"[^\W_]+(?:[._/@+#:]+[^\W_]+)+|[^\W_]+(?:'[^\W_]+)*(?:\+\+|#)
 _NEGATED = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall", "ain't": "be"}
 _SHORTENED = {"'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
 _VOWEL = re.compile(r"[aeiouy]")
-
-STOP = frozenset(
-    ["a", "an", "the", "this", "that", "these", "those", "it", "its", "he", "she", "they", "them", "him", "her", "his", "their", "we", "us", "our", "you", "your", "i", "me", "my", "mine", "of", "to", "in", "on", "at", "by", "for", "with", "from", "into", "onto", "as", "and", "or", "but", "so", "then", "than", "there", "here", "which", "who", "whom", "whose", "what", "where", "if", "whether", "be", "do", "have", "will", "would", "shall", "should", "could", "can", "may", "might", "must", "also", "too", "very", "quite", "just", "even", "please", "up", "out", "over", "under", "about", "off", "down", "s", "t", "it's", "that's", "one", "ones", "own", "such", "any", "some", "each", "every", "all", "both", "more", "most", "much", "many", "no", "not", "nor", "how", "why", "when", "while", "during", "per", "via", "within", "through", "across", "until", "till", "since", "because", "although", "though", "however", "yet", "still", "already", "ever", "else", "upon", "toward", "towards", "between", "among", "against", "along", "around", "above", "below", "once", "anything", "something", "everything", "nothing", "anyone", "someone", "everyone", "thing", "things", "way", "lot", "let", "get", "got", "go", "going", "come", "put"]
-)
 
 
 def fold(text: str) -> str:
@@ -34,12 +30,16 @@ def fold(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Letters and digits only, in lower case: equal for texts that differ in case and punctuation."""
-    return " ".join(re.findall(r"[^\W_]+", fold(text).casefold()))
+    """Letters, digits and signs in lower case: equal for texts that differ in case and punctuation only."""
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    folded = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
+    return " ".join(part for part in re.split(r"[\s,;:!?()\"'-]+|\.(?=\s|$)", folded) if part)
 
 
 def expand(word: str) -> list[str]:
     """The words that a contraction stands for: don't is do + not, user's is user."""
+    if "'" not in word:
+        return ["can", "not"] if word == "cannot" else [word]
     if word in _NEGATED:
         return [_NEGATED[word], "not"]
     if word.endswith("n't"):
@@ -47,9 +47,13 @@ def expand(word: str) -> list[str]:
     for ending, full in _SHORTENED.items():
         if word.endswith(ending):
             return [word.removesuffix(ending), full]
-    if word.endswith("'s"):
-        return [word[:-2]]
-    return [word.strip("'")]
+    return [word.removesuffix("'s").strip("'")]
+
+
+@cache
+def stemmed(name: str) -> frozenset[str]:
+    """The base forms of the words that play one part."""
+    return frozenset(stem(word) for word in role(name))
 
 
 @lru_cache(maxsize=8192)

@@ -12,7 +12,7 @@ from holdfast.domain.redact.cards import find_cards
 from holdfast.domain.redact.commands import find_commands
 from holdfast.domain.redact.formats import find_formats
 from holdfast.domain.redact.regions import find_regions
-from holdfast.domain.redact.spans import Span, View, marker, unescaped, united
+from holdfast.domain.redact.spans import Span, View, clear_of_markers, marker, unescaped, united
 from holdfast.domain.redact.wire import find_wire
 
 __all__ = ["Redacted", "redact"]
@@ -69,7 +69,7 @@ def redact(text: str) -> Redacted:
     spans: list[Span] = []
     shown = View(text, [])
     for _ in range(_LOOKS):
-        fresh = _find(shown.text, _ESCAPED_TWICE)
+        fresh = clear_of_markers(shown.text, _find(shown.text, _ESCAPED_TWICE))
         if not fresh:
             break
         # What was found earlier keeps its name, so it stands first.

@@ -18,19 +18,23 @@ _STRONG = r"pass(?:word|wd|wrd|phrase|code|wort)?|pwd|kennwort|пароль|cont
 _STRONG_STARTS = ("pass", "pwd", "kenn", "пар", "cont", "sen")
 # "key" alone names anything; with one of these before it, a secret.
 _KEY_OWNERS = (
-    "api app application access secret private signing encryption encrypt master account shared service auth deploy "
-    "storage consumer license root admin write read subscription ingest integration client primary secondary webhook "
-    "hmac cipher aes crypto session rsa ssh host server project org user dd cf global"
+    "api app application access secret private signing encryption encrypt master account shared service auth "
+    "deploy storage consumer license root admin write read subscription ingest integration client primary "
+    "secondary webhook hmac cipher aes crypto session rsa ssh host server project org user dd cf global"
 ).split()
 # Weak keys are common words of code and prose, so the value must look drawn.
-_WEAK = (
-    rf"secret|token|credentials?|auth|jwt|bearer|sas|sig|session{_SEP}id|"
-    + "|".join(rf"{owner}{_SEP}(?:access{_SEP})?key" for owner in _KEY_OWNERS)
+_WEAK = rf"secret|token|credentials?|auth|jwt|bearer|sas|sig|session{_SEP}id|" + "|".join(
+    rf"{owner}{_SEP}(?:access{_SEP})?key" for owner in _KEY_OWNERS
 )
-_AFTER = r"(?:[_-]?(?:[0-9]{1,3}|prod|production|dev|staging|live|old|new|value|base64|b64|raw|plain|plaintext|key))?"
+_AFTER = (
+    r"(?:[_-]?(?:[0-9]{1,3}|prod|production|dev|staging|live|old|new|value|base64|raw|plain|plaintext|key))?"
+)
 
 # How much of a bare value is read to judge it.
 _JUDGED = 200
+
+# What stands where an earlier look found something.
+_GONE = ("[redacted:", '"[redacted:', "'[redacted:", "[private]")
 
 _OPEN = "\"'`"
 
@@ -67,8 +71,22 @@ def _flagged() -> re.Pattern[str]:
 def _told() -> re.Pattern[str]:
     """How a sentence gets from the key to its value."""
     whose = r"(?:\s(?:for|of|on|to)(?:\s[\w@./'’-]{1,40}){1,4}?)?"
-    verb = r"(?:\s(?:is|was|are|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)(?:\s(?:now|still|just|currently|set\sto))?:?\s|:\s|\s=\s)"
+    verb = (
+        r"(?:\s(?:is|was|are|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)"
+        r"(?:\s(?:now|still|just|currently|set\sto))?:?\s|:\s|\s=\s)"
+    )
     return re.compile(rf"{whose}{verb}\s?(?P<quote>[\"'`“]?)")
+
+
+@cache
+def _called() -> re.Pattern[str]:
+    return re.compile(r"\(\s?[rbu]?(?P<quote>[\"'])(?=[^\s\"']{6,200}[\"'])")
+
+
+@cache
+def _named_before() -> re.Pattern[str]:
+    """Files of one word after another: netrc, Dockerfile."""
+    return re.compile(r"(?:\blogin\s\S{1,80}\s{1,4}|^ENV\s\w{0,60}|\nENV\s\w{0,60})$")
 
 
 @cache
@@ -90,7 +108,9 @@ def _quoted() -> re.Pattern[str]:
 def _bare(at_most: str = str(_JUDGED)) -> re.Pattern[str]:
     # A comma, semicolon or ampersand ends the value only where another key follows.
     return re.compile(
-        r"(?:[^\s\"'`<>&,;\\]|[&,;](?![\s\w.%-]{0,40}[=:]|\s|$|[\"'})\]])|\\(?![nrt\"'\\/u])){1," + at_most + "}"
+        r"(?:[^\s\"'`<>&,;\\]|[&,;](?![\s\w.%-]{0,40}[=:]|\s|$|[\"'})\]])|\\(?![nrt\"'\\/u])){1,"
+        + at_most
+        + "}"
     )
 
 
@@ -150,23 +170,32 @@ def _kind(key: str) -> str:
 
 
 def _value(text: str, start: int, end: int, *, strong: bool) -> tuple[int, int] | None:
-    before = text[start - 1] if start else ""
     if found := _assigned().match(text, end):
         sign = found["sep"] or found["pair"] or ":"
-        if value := _literal(text, found.end(), sign, strong=strong):
-            return value
-    if before == "<" or text[max(0, start - 40) : start].rpartition("<")[2].replace("_", "").isalnum():
-        if (tagged := _tagged().match(text, end)) and _wanted(
-            tagged[1], strong=strong, quoted=True, alone=True
-        ):
-            return tagged.span(1)
+        return _literal(text, found.end(), sign, strong=strong)
+    if found := _tagged().match(text, end):
+        inside = _wanted(found[1], strong=strong, quoted=True, alone=True)
+        return found.span(1) if inside and _in_tag(text, start) else None
     if found := _keyword_quoted().match(text, end):
         return _literal(text, found.end(), " ", strong=strong)
     if _is_flag(text, start) and (found := _flagged().match(text, end)):
         return _literal(text, found.end(), " ", strong=strong)
-    if found := _told().match(text, end):
+    if (found := _told().match(text, end)) or (found := _called().match(text, end)):
         return _said(text, found, strong=strong)
+    if (
+        strong
+        and _named_before().search(text, max(0, start - 120), start)
+        and (found := _flagged().match(text, end))
+    ):
+        return _said(text, found, strong=True)
     return None
+
+
+def _in_tag(text: str, start: int) -> bool:
+    head = text[max(0, start - 40) : start]
+    return "<" in head and head.rpartition("<")[2].replace("_", "a").replace(
+        ":", "a"
+    ).isalnum() | head.endswith("<")
 
 
 def _is_flag(text: str, start: int) -> bool:
@@ -176,6 +205,8 @@ def _is_flag(text: str, start: int) -> bool:
 
 
 def _literal(text: str, at: int, sign: str, *, strong: bool) -> tuple[int, int] | None:
+    if text.startswith(_GONE, at):
+        return None
     if quoted := _quoted().match(text, at):
         start, end = quoted.start(1) + 1, quoted.end(1) - 1
         return (start, end) if _wanted(text[start:end], strong=strong, quoted=True, alone=True) else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 from math import log2
 
 # Words with digits in them that are names of things, so no sign of randomness.
@@ -77,5 +78,5 @@ def _scrambled(value: str) -> bool:
     letters = [c for c in value[:256] if c.isalpha() and c.isascii()]
     if len(letters) < 14:
         return False
-    changes = sum(a.islower() and b.isupper() for a, b in zip(letters, letters[1:], strict=False))
+    changes = sum(a.islower() and b.isupper() for a, b in pairwise(letters))
     return changes * 6 >= len(letters) and bits("".join(letters)) > 3.2

@@ -15,8 +15,8 @@ from holdfast.domain.redact.entropy import looks_mixed, looks_random
 from holdfast.domain.redact.spans import Span
 
 # How a row is read:
-#   kind, literal, pattern           the pattern starts with the literal; a letter or digit may stand before it
-#   "=" before the kind              no letter or digit may stand before it (short literals occur inside words)
+#   kind, literal, pattern           the pattern starts with the literal; a letter may stand before it
+#   "=" before the kind              no letter or digit may stand before it (short ones occur in words)
 #   "~" before the kind              as "=", and what is matched must also look random
 #   "<" before the kind              the literal stands inside, so the pattern is looked for in the whole text
 # Every repeat is bounded or last in its pattern, so that no text can make a match slow. A look behind stands
@@ -51,7 +51,11 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     *(("github-token", f"gh{x}_", rf"gh{x}_{_A}{{30,}}") for x in "pousr"),
     ("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
     ("gitlab-token", "glpat-", rf"glpat-{_W}{{16,}}(?:\.{_W}+)*"),
-    ("~gitlab-token", "gl", rf"gl(?:oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|wt)-{_W}{{16,}}(?:\.{_W}+)*"),
+    (
+        "=gitlab-token",
+        "gl",
+        rf"gl(?:oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|wt)-(?=[a-z_-]{{0,40}}[A-Z0-9]){_W}{{16,}}(?:\.{_W}+)*",
+    ),
     ("~gitlab-token", "GR1348941", rf"GR1348941{_W}{{16,}}"),
     ("bitbucket-token", "ATBB", rf"ATBB{_A}{{24,}}"),
     ("atlassian-token", "ATATT3", r"ATATT3[A-Za-z0-9_=-]{40,}"),

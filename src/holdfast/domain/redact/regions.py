@@ -37,8 +37,9 @@ def _body() -> re.Pattern[str]:
     gap = r"(?:\s|\\{1,4}[nrt]|[\"'+,>#]){1,40}"
     header = r"[A-Z][A-Za-z-]{2,30}: [^\n\\]{0,200}"
     line = r"[A-Za-z0-9+/=]{24,20000}"
-    last = r"[A-Za-z0-9+/=]{1,23}(?=$|[\s\"'\\])"
-    return re.compile(rf"(?:{gap}{header}){{0,6}}(?:{gap}{line}){{0,2000}}(?:{gap}{last})?")
+    # Beyond a quote a short word is the next field, not the rest of the key.
+    last = r"(?:\s|\\{1,4}[nrt]){1,8}[A-Za-z0-9+/=]{1,23}(?=$|[\s\"'\\])"
+    return re.compile(rf"(?:{gap}{header}){{0,6}}(?:{gap}{line}){{0,2000}}(?:{last})?")
 
 
 @cache
@@ -57,6 +58,8 @@ def _private(text: str) -> list[Span]:
     opened_at = depth = 0
     for tag in _tag().finditer(text):
         closing, empty = tag.groups()
+        if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
+            continue  # a sentence about the tag, set as code
         if not closing and not empty:
             if depth == 0:
                 opened_at = tag.start()

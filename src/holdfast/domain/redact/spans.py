@@ -22,6 +22,33 @@ def marker(kind: str) -> str:
     return "[private]" if kind == PRIVATE else f"[redacted:{kind}]"
 
 
+@cache
+def _markers() -> re.Pattern[str]:
+    return re.compile(r"\[(?:redacted:[a-z0-9-]{1,40}|private)\]")
+
+
+def clear_of_markers(text: str, spans: list[Span]) -> list[Span]:
+    """The spans without those that only cut into a marker: what is gone is not found again.
+
+    A span around a whole marker and more stays, for a private region may hold one.
+    """
+    marks = [found.span() for found in _markers().finditer(text)] if spans and "[" in text else []
+    if not marks:
+        return spans
+    starts = [mark[0] for mark in marks]
+    kept: list[Span] = []
+    for start, end, kind in spans:
+        first = marks[bisect_right(starts, start) - 1]
+        last = marks[bisect_right(starts, end - 1) - 1]
+        if first[0] < start < first[1]:
+            start = first[1]
+        if last[0] < end < last[1]:
+            end = last[0]
+        if start < end and _markers().sub("", text[start:end]):
+            kept.append((start, end, kind))
+    return kept
+
+
 def united(spans: list[Span]) -> list[Span]:
     """The same spans in order of appearance, overlapping ones made one."""
     ranked = sorted(range(len(spans)), key=lambda at: (spans[at][0], at))

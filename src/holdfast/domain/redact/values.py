@@ -13,12 +13,12 @@ from holdfast.domain.redact.entropy import is_named, looks_mixed, looks_random
 
 _MASK = r"(?:[xX*•·●#?_.…-]{2,}|[xX]{3,}[-_A-Za-z0-9]{0,4}|\*+.{0,4})"
 _WORDS = (
-    r"change[-_ ]?(?:me|it|this)\w{0,8}|placeholder|example|sample|dummy|fake|redacted|removed|hidden|masked|omitted|"
-    r"secret|password|passwd|pass|pwd|passphrase|token|key|api[-_ ]?key|credentials?|auth|none|null|nil|undefined|nan|"
-    r"true|false|yes|no|on|off|required|optional|unknown|empty|default|value|values?|string|str|bytes|int|integer|"
-    r"bool|boolean|number|float|object|any|text|varchar|char|list|dict|map|array|todo|tbd|fixme|n/?a|unset|missing|"
-    r"invalid|incorrect|correct|wrong|valid|expired|expires|rotated|reset|enabled|disabled|encrypted|hashed|stored|"
-    r"set|test|testing|foo|bar|baz|foobar|abc|asdf|qwerty|hello|world|secretstr|prompt|file|env|vault|keychain|"
+    r"change[-_ ]?(?:me|it|this)\w{0,8}|placeholder|example|sample|dummy|fake|redacted|removed|hidden|masked|"
+    r"omitted|secret|password|passwd|pass|pwd|passphrase|token|key|api[-_ ]?key|credentials?|auth|none|null|nil|"
+    r"nan|undefined|true|false|yes|no|on|off|required|optional|unknown|empty|default|values?|string|str|"
+    r"bytes|int|integer|bool|boolean|number|float|object|any|text|varchar|char|list|dict|map|array|todo|tbd|fixme|n/?a|"
+    r"unset|missing|invalid|incorrect|correct|wrong|valid|expired|expires|rotated|reset|enabled|disabled|encrypted|"
+    r"hashed|stored|set|test|testing|foo|bar|baz|foobar|abc|hello|world|secretstr|prompt|file|env|vault|keychain|"
     r"automatic|auto|basic|bearer|digest|never|always|here|there|and|or|not|in|the|a|an|it|this|that|is|was|"
     r"input|output|self|this|cls|user|username|email|name|admin_password|mypassword|userpassword"
 )
@@ -55,7 +55,8 @@ def _template() -> re.Pattern[str]:
 @cache
 def _filled_in() -> re.Pattern[str]:
     return re.compile(
-        r"\$\{[^}\n]{0,80}\}|\{\{.{0,80}\}\}|\{[A-Za-z_][\w.\[\]()!:'\"]{0,60}\}|<[A-Za-z][\w -]{0,60}>|\[redacted:"
+        r"\$\{[^}\n]{0,80}\}|\{\{.{0,80}\}\}|\{[A-Za-z_][\w.\[\]()!:'\"]{0,60}\}|"
+        r"<[A-Za-z][\w -]{0,60}>|\[redacted:"
     )
 
 
@@ -66,7 +67,7 @@ def _expression() -> re.Pattern[str]:
     return re.compile(
         rf"[({{\[&|!+=~@?:].*|{name}(?:\?|!)?(?:(?:\.|->|::|\?\.){name})*(?:[(\[{{].*)|"
         rf"{name}(?:(?:\.|->|::|\?\.){name})+\)*|(?:new|await|not|lambda|if|return|yield|async|function)\b.*|"
-        rf"{name}(?:[|+*/<>?]|\s[-+*/|&<>]=?\s).*|-?\d+(?:\.\d+)?[),]*",
+        rf"{name}(?:[|/<>?](?=[A-Za-z_(\"' ])|\+[a-z_(]|\s[-+*/|&<>]=?\s).*|-?\d+(?:\.\d+)?[),]*",
         re.DOTALL,
     )
 
@@ -76,6 +77,11 @@ def _path() -> re.Pattern[str]:
     return re.compile(
         r"(?:~|\.{0,2}|[A-Za-z]:|[\w.-]+)?[/\\](?:[\w.@ -]*[/\\])*[\w.@ -]*|[\w-]+\.(?:json|ya?ml|toml|txt|pem|key|env|py|js|ts|md|ini|cfg|conf|crt|pub|html?|com|org|net|io|dev)|https?://.*"
     )
+
+
+@cache
+def _address() -> re.Pattern[str]:
+    return re.compile(r"@?[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[@#][\w-]+")
 
 
 @cache
@@ -138,21 +144,19 @@ def is_token(value: str, *, quoted: bool, at_least: int = 8) -> bool:
 
 def is_said(value: str, *, strong: bool) -> bool:
     """A secret told in a sentence ("the password is hunter2"), where words are the rule."""
-    if len(value) < 4 or is_placeholder(value) or _path().fullmatch(value):
+    if len(value) < 4 or is_placeholder(value):
         return False
+    if looks_mixed(value) and "(" not in value:
+        return True
+    if _path().fullmatch(value) or _expression().fullmatch(value):
+        return strong and value.isdigit()
     if not strong:
-        return looks_random(value, at_least=8) and not _expression().fullmatch(value)
-    if value.isdigit():
-        return len(value) >= 4
+        return looks_random(value)
+    if any(c in "!@#$%^*" for c in value[:-1]):
+        return len(value) >= 6 and any(c.isalnum() for c in value) and not _address().fullmatch(value)
     letters = any(c.isalpha() for c in value)
     digits = any(c.isdigit() for c in value)
-    if letters and digits:
-        return (
-            len(value) >= 5
-            and (not is_named(value) or _chosen(value))
-            and _expression().fullmatch(value) is None
-        )
-    return letters and len(value) >= 6 and any(c in "!@#$%^&*+=~" for c in value)
+    return letters and digits and len(value) >= 5 and (not is_named(value) or _chosen(value))
 
 
 def _chosen(value: str) -> bool:

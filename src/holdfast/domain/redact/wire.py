@@ -15,8 +15,23 @@ from holdfast.domain.redact.entropy import looks_random
 from holdfast.domain.redact.spans import Span
 from holdfast.domain.redact.values import is_placeholder
 
-_SESSION = ("sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login", "secret", "ticket", "key")
-_ATTRIBUTES = frozenset(("path", "expires", "domain", "max-age", "samesite", "priority", "version", "comment"))
+_SESSION = (
+    "sess",
+    "sid",
+    "auth",
+    "token",
+    "jwt",
+    "csrf",
+    "xsrf",
+    "remember",
+    "login",
+    "secret",
+    "ticket",
+    "key",
+)
+_ATTRIBUTES = frozenset(
+    ("path", "expires", "domain", "max-age", "samesite", "priority", "version", "comment")
+)
 
 # A cookie header is one line; longer ones are cut here, and the rest read as ordinary text.
 _LONGEST_HEADER = 8192
@@ -39,7 +54,10 @@ def _scheme() -> re.Pattern[str]:
 
 @cache
 def _cookie() -> re.Pattern[str]:
-    return re.compile(r"(?:set-)?cookies?[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?=[^\s=;\"']{1,80}=)|--cookie[ =][\"']?", re.IGNORECASE)
+    return re.compile(
+        r"(?:set-)?cookies?[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?=[^\s=;\"']{1,80}=)|--cookie[ =][\"']?",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -50,7 +68,9 @@ def _crumb() -> re.Pattern[str]:
 @cache
 def _userinfo() -> re.Pattern[str]:
     # Greedy up to the last @ before the path, because people do not encode an @ in a password.
-    return re.compile(r"(?P<user>[^\s/?#@:\"'`<>\\]{0,128})(?::(?P<password>[^\s/?#\"'`<>\\]{1,256}))?@(?=[\w\[$%{-])")
+    return re.compile(
+        r"(?P<user>[^\s/?#@:\"'`<>\\]{0,128})(?::(?P<password>[^\s/?#\"'`<>\\]{1,256}))?@(?=[\w\[$%{-])"
+    )
 
 
 def find_wire(text: str) -> list[Span]:
@@ -61,7 +81,7 @@ def find_wire(text: str) -> list[Span]:
 def _authorizations(text: str) -> Iterator[Span]:
     for header in _authorization().finditer(text):
         value = header["value"]
-        if not is_placeholder(value) and (any(c.isdigit() for c in value) and looks_random(value) or _is_pair(value)):
+        if not is_placeholder(value) and (looks_random(value) or _is_pair(value)):
             yield *header.span("value"), "authorization"
 
 

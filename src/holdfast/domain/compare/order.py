@@ -1,0 +1,81 @@
+"""Finds which of two things comes first in a text, in time or in favour, and compares it between texts.
+
+"A before B", "B after A", "prefers A over B", "A first, then B" are all the order A, B. Knows the
+words of order, not what is ordered.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from holdfast.domain.compare.align import Alignment
+from holdfast.domain.compare.reading import Reading, Token
+from holdfast.domain.compare.resources import role
+from holdfast.domain.compare.words import stemmed
+
+Sides = tuple[
+    frozenset[int], frozenset[int]
+]  # places of the words of what comes first, and of what comes second
+
+
+def order_clash(left: Reading, right: Reading, paired: Alignment) -> tuple[bool, bool]:
+    """Whether both texts put the same two things in an order, and whether the orders are opposite."""
+    partner = {match.left.place: match.right.place for match in paired.matches}
+    for first, second in orders(left):
+        for third, fourth in orders(right):
+            first_there = {partner[place] for place in first if place in partner}
+            second_there = {partner[place] for place in second if place in partner}
+            straight = len(first_there & third) * len(second_there & fourth)
+            crossed = len(first_there & fourth) * len(second_there & third)
+            if straight != crossed:
+                return True, crossed > straight
+    return False, False
+
+
+def freed(left: Reading, right: Reading) -> bool:
+    """Whether one text sets an order and the other says that there is none: after B, independently of B."""
+    return any(
+        orders(one) and not orders(other) and _apart(other) for one, other in ((left, right), (right, left))
+    )
+
+
+def _apart(reading: Reading) -> bool:
+    return any(token.surface in role("apart") for token in reading.tokens)
+
+
+@lru_cache(maxsize=4096)
+def orders(reading: Reading) -> tuple[Sides, ...]:
+    """The orders that a text sets."""
+    tokens = reading.tokens
+    preferring = stemmed("preferring")
+    rather = any(word in preferring for token in tokens for word in token.key)
+    found: list[Sides] = []
+    for index, token in enumerate(tokens):
+        head = token.surface.split(" ", 1)[0]
+        later = head in role("later")
+        if later or head in role("earlier") or (rather and head in role("rather")):
+            sides = _sides(tokens, index)
+            found.append(sides[::-1] if later else sides)
+    return tuple(found) or _ranked(tokens)
+
+
+def _sides(tokens: tuple[Token, ...], index: int) -> Sides:
+    clause = tokens[index].clause
+    after = frozenset(one.place for one in tokens[index + 1 :] if one.weight > 0 and one.clause == clause)
+    before = frozenset(one.place for one in tokens[:index] if one.weight > 0 and one.clause >= clause - 1)
+    if not before:  # "Before committing, run the tests": the main clause follows
+        before = frozenset(one.place for one in tokens if one.weight > 0 and one.clause == clause + 1)
+    return before, after
+
+
+def _ranked(tokens: tuple[Token, ...]) -> tuple[Sides, ...]:
+    """The order of clauses that number what they speak of: "the linter goes first, the formatter second"."""
+    clauses = {token.surface: token.clause for token in tokens}
+    later = next((clauses[word] for word in ("second", "then", "last", "next") if word in clauses), None)
+    if "first" not in clauses or later is None or later == clauses["first"]:
+        return ()
+    first, second = (
+        frozenset(one.place for one in tokens if one.weight > 0 and one.clause == clause)
+        for clause in (clauses["first"], later)
+    )
+    return ((first, second),)

@@ -1,0 +1,47 @@
+"""Does something to each of several memories, and goes on when one of them can't be."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import click
+
+from holdfast.doors.cli import exit_code, kind_of, say
+from holdfast.doors.cli.call import Call
+from holdfast.errors import HoldfastError, Unavailable
+
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Generic[Done]):
+    """What was done, and what could not be."""
+
+    done: list[Done]
+    failed: list[HoldfastError]
+
+    def tell(self, call: Call, texts: Sequence[str], answer: dict[str, Any]) -> None:
+        """Says both; with a failure the command ends with its exit code."""
+        if self.failed:
+            answer["errors"] = [{"kind": kind_of(error), "message": str(error)} for error in self.failed]
+        call.tell("\n".join(texts), answer)
+        for error in self.failed:
+            click.echo(f"holdfast: {say.one_line(str(error))}", err=True)
+        if self.failed:
+            raise click.exceptions.Exit(exit_code(self.failed[0]))
+
+
+def each(ids: Sequence[str], act: Callable[[str], Done]) -> Results[Done]:
+    """Acts on every id once; a store that is away ends it at once.
+
+    Raises: Unavailable.
+    """
+    results: Results[Done] = Results([], [])
+    for one in dict.fromkeys(ids):
+        try:
+            results.done.append(act(one))
+        except Unavailable:
+            raise
+        except HoldfastError as error:
+            results.failed.append(error)
+    return results

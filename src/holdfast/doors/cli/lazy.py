@@ -1,0 +1,70 @@
+"""The names of all commands with a line of help each; a command's module is imported when it is used.
+
+A test keeps the lines here equal to what the commands say of themselves.
+"""
+
+from importlib import import_module
+from typing import Final
+
+import click
+
+# name: (module:function, one line of help)
+SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
+    "Keep": {
+        "remember": ("keep:remember", "Keep a text for later sessions (also: store)"),
+        "revise": ("revise:revise", "Change a memory and keep what it was"),
+        "forget": ("keep:forget", "Take memories out of sight; they do not come back by themselves"),
+        "restore": ("keep:restore", "Bring forgotten memories back"),
+        "erase": ("keep:erase", "Remove memories and every trace of them, for good"),
+        "link": ("keep:link", "Link one memory to another"),
+    },
+    "Look": {
+        "recall": ("look:recall", "Find the memories that answer a question (also: search)"),
+        "list": ("look:list_", "List memories"),
+        "show": ("look:show", "Show one memory in full"),
+        "why": ("look:why", "Tell where a memory came from and how its confidence came about"),
+        "brief": ("look:brief", "Print the block for a prompt"),
+        "inbox": ("inbox:inbox", "See and decide what waits for a person"),
+    },
+    "Care": {
+        "tend": ("upkeep:tend", "Do the upkeep: let fade what nobody confirmed"),
+        "undo-session": ("upkeep:undo_session", "Take back everything that one session wrote"),
+        "space": ("spaces:space", "Create, list, show and delete spaces"),
+        "doctor": ("doctor:doctor", "Check the database and say what to do"),
+        "migrate": ("upkeep:migrate", "Bring the database to this release's schema"),
+    },
+    "Move": {
+        "export": ("transfer:export", "Write a space as an archive of JSON lines"),
+        "import": ("transfer:import_", "Take in an archive, JSON lines or plain text"),
+        "backup": ("backup:backup", "Back up all spaces into one file, or put them back"),
+    },
+    "More": {
+        "bench": ("bench:bench", "Measure how good the judgements are"),
+        "where": ("upkeep:where", "Print where the database is"),
+        "completion": ("completion:completion", "Print the completion script of a shell"),
+    },
+}
+ALIASES: Final = {"store": "remember", "search": "recall"}
+COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name alone until one of them is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(ALIASES.get(cmd_name, cmd_name))
+        if entry is None:
+            return None
+        module, _, function = entry[0].partition(":")
+        command = getattr(import_module(f"{__package__}.{module}"), function)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), says) for name, (_, says) in section.items()])

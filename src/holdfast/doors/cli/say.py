@@ -1,0 +1,138 @@
+"""What the command line says to people: one line a memory, one sentence an outcome.
+
+Stored text is shown, never obeyed: characters that steer a terminal are written out as escapes.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, assert_never
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.outcomes import Outcome
+
+# Controls but for newline and tab, and marks that hide or reorder text.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+_BREAKS = re.compile(r"\s*\n\s*|\t")
+
+
+def visible(text: str) -> str:
+    """`text` with everything that could steer a terminal written out."""
+    return _STEERING.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str) -> str:
+    """The same on a single line."""
+    return visible(_BREAKS.sub(" ", text.strip()))
+
+
+def number(value: float) -> str:
+    """A confidence or score without trailing zeros: 0.7, 0.85, 1."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def moment(value: datetime) -> str:
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def count(amount: int, noun: str, plural: str | None = None) -> str:
+    """`1 memory`, `2 memories`."""
+    return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
+
+
+def memories(amount: int) -> str:
+    return count(amount, "memory", "memories")
+
+
+def identifier(memory_id: str) -> str:
+    return click.style(one_line(memory_id), fg="cyan")
+
+
+def headline(memory: "Memory") -> str:
+    """`a1b2c3d4  [timing] jellyfin: Takes 60s to start after a restart`"""
+    about = f"{one_line(memory.subject)}: " if memory.subject else ""
+    label = click.style(f"[{one_line(memory.category)}]", dim=True)
+    return f"{identifier(memory.id)}  {label} {about}{one_line(memory.content)}"
+
+
+def line(memory: "Memory", *, weighed: bool = True) -> str:
+    """The headline with how far it is believed, and its state unless that is plain."""
+    notes = [f"confidence {number(memory.confidence)}"] if weighed else []
+    if memory.state != "active":
+        notes.append(memory.state)
+    if memory.pinned:
+        notes.append("pinned")
+    return headline(memory) + (click.style(f" ({', '.join(notes)})", dim=True) if notes else "")
+
+
+def outcome(result: "Outcome", *, before: float | None = None, weighed: bool = True) -> str:
+    """What became of a draft. `before` is a reinforced memory's confidence until now."""
+    from holdfast.domain import outcomes
+
+    match result:
+        case outcomes.Added(memory, related):
+            near = [f"  near {line(other, weighed=weighed)}" for other in related]
+            return "\n".join([_done("added", line(memory, weighed=weighed)), *near])
+        case outcomes.Reinforced(memory, counted):
+            return _reinforced(memory, counted, before)
+        case outcomes.Merged(memory, previous):
+            return _done("merged into", f"{line(memory, weighed=weighed)}{_grown(memory, previous)}")
+        case outcomes.Contradicting(memory, weakened):
+            return _contradicting(memory, weakened, weighed)
+        case outcomes.UpdateSuggested(known, relation):
+            how = "the same is known" if relation == "same" else "something else is known"
+            return "\n".join(
+                [
+                    f"nothing stored: {how}",
+                    f"  {line(known, weighed=weighed)}",
+                    f'  `holdfast revise {one_line(known.id)} "..."` changes it',
+                ]
+            )
+        case outcomes.Waiting(memory, reason, known):
+            return _waiting(memory, reason, known)
+        case outcomes.Refused(reason, _):
+            return f"nothing stored: {one_line(reason)}"
+        case _:
+            assert_never(result)
+
+
+def _done(word: str, rest: str) -> str:
+    return f"{click.style(word, fg='green')} {rest}"
+
+
+def _reinforced(memory: "Memory", counted: bool, before: float | None) -> str:
+    if not counted:
+        why = "the same session, or a copy of it, counts once"
+        return f"known already {line(memory)}\n  {why}: nothing changed"
+    step = f"{number(before)} -> " if before is not None else ""
+    return _done("reinforced", f"{identifier(memory.id)} ({step}{number(memory.confidence)})")
+
+
+def _grown(memory: "Memory", previous: "Memory") -> str:
+    grown = []
+    if memory.version != previous.version:
+        grown.append(f"now version {memory.version}")
+    if memory.importance != previous.importance:
+        grown.append(f"importance {previous.importance} -> {memory.importance}")
+    return f"\n  {', '.join(grown)}" if grown else ""
+
+
+def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool) -> str:
+    word = click.style("added", fg="yellow")
+    lines = [f"{word} {line(memory, weighed=weighed)}"]
+    for old in weakened:
+        now = f" is now at {number(old.confidence)}" if weighed else ""
+        lines.append(f"  it contradicts {identifier(old.id)}: {one_line(old.content)}{now}")
+    return "\n".join(lines) + f"\n  both are kept; `holdfast why {one_line(memory.id)}` tells more"
+
+
+def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
+    lines = [f"{click.style('waiting', fg='yellow')} {headline(memory)}", f"  because {one_line(reason)}"]
+    lines += [f"  stands next to {line(other)}" for other in known]
+    lines.append(f"  `holdfast inbox approve {memory.id}` lets it in, `reject` turns it down")
+    return "\n".join(lines)
