@@ -46,7 +46,8 @@ def test_every_change_of_wording_adds_a_version_and_keeps_the_id(
         clock.advance(days=1)
         revised = assistant.speaking_as("assistant", session=f"s{number}").revise(memory.id, wording)
         assert isinstance(revised, Revised)
-        assert (revised.previous.content, revised.memory.content) != (wording, None)
+        assert revised.memory.content == wording
+        assert revised.previous.content != wording
 
     versions = assistant.show(memory.id).versions
     assert [version.number for version in versions] == [1, 2, 3]

@@ -388,3 +388,30 @@ def test_a_key_used_for_something_else_is_a_conflict(ops: Memories) -> None:
 
     with pytest.raises(Conflict, match="'call-1' was used for another call"):
         ops.remember(OTHERWISE, category="timing", key="call-1")
+
+
+@requirement("trust.tombstone")
+def test_restoring_one_of_two_that_said_the_same_lets_it_be_said_again(memories: Memories) -> None:
+    one = add(memories, START, category="fact")
+    other = add(memories, START, category="general")
+    memories.forget(one.id)
+    memories.forget(other.id)
+
+    memories.restore(one.id)
+
+    assert isinstance(memories.remember(START, category="fact"), Reinforced)
+
+
+@requirement("trust.operator")
+def test_an_approved_proposal_becomes_the_known_memorys_next_wording(notes: Memories) -> None:
+    mine = add(notes, "- Uses vim", category="user", subject="Editor")
+    outcome = notes.speaking_as("file").remember("- Uses emacs", category="user", subject="Editor")
+    assert isinstance(outcome, Waiting)
+    assert now(notes, mine).content == "- Uses vim"
+
+    [approved] = notes.approve(outcome.memory.id)
+
+    assert approved.id == mine.id
+    assert (now(notes, mine).content, now(notes, mine).version) == ("- Uses emacs", 2)
+    assert notes.find().total == 1
+    assert notes.inbox() == []

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from holdfast.domain.compare import TextJudge
 from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
-from holdfast.engine.ports import Clock, Space, Store
+from holdfast.engine.ports import Clock, Judge, Space, Store
 from holdfast.errors import Conflict
 
 
@@ -24,7 +25,9 @@ def backup_lines(store: Store) -> Iterator[str]:
             yield from lines(tx)
 
 
-def put_back(archive: Archive, *, store: Store, clock: Clock, replace: bool = False) -> PutBack:
+def put_back(
+    archive: Archive, *, store: Store, clock: Clock, judge: Judge | None = None, replace: bool = False
+) -> PutBack:
     """Makes a space what it was in the backup; what was deleted here meanwhile stays deleted.
 
     Raises: Conflict, when the space holds changes that the backup does not, unless `replace`.
@@ -49,4 +52,4 @@ def put_back(archive: Archive, *, store: Store, clock: Clock, replace: bool = Fa
             )
         # Tombstones stay, so that what was deleted since does not come back with the old rows.
         tx.dump.clear(keep=("tombstones",))
-        return PutBack(header.space, take_rows(archive, tx))
+        return PutBack(header.space, take_rows(archive, tx, judge or TextJudge()))

@@ -7,7 +7,7 @@ from holdfast.domain.memory import Draft, Memory, Tombstone
 from holdfast.domain.words import words
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
-from holdfast.engine.ports import Transaction
+from holdfast.engine.ports import Judge, Transaction
 
 #: Up to this many memories on one subject are all compared; above it, those that share most words.
 ALL_UP_TO = 200
@@ -45,16 +45,16 @@ def compared(draft: Draft, tx: Transaction, desk: Desk) -> Findings:
     return Findings(same[0][1] if same else None, tuple(contradicted), tuple(related))
 
 
-def buried(draft: Draft, tx: Transaction, desk: Desk) -> Tombstone | None:
+def buried(draft: Draft, tx: Transaction, judge: Judge) -> Tombstone | None:
     """The tombstone that forbids the draft: of the very text, or of a rewording whose text is kept."""
+    assert draft.category is not None
     exact = tx.tombstones.get(text_hash(draft.content, tx.space.key))
     if exact is not None:
         return exact
-    assert draft.category is not None
     new = Statement(text=draft.content, subject=draft.subject, category=draft.category)
     for tombstone in tx.tombstones.worded(draft.category, draft.subject, ALL_UP_TO):
         old = Statement(text=tombstone.content or "", subject=tombstone.subject, category=tombstone.category)
-        if desk.judge.compare(old, new).relation == "same":
+        if judge.compare(old, new).relation == "same":
             return tombstone
     return None
 

@@ -53,17 +53,22 @@ def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
         known = existing(tx, memory_id, forgotten=True)
         if known.state != "forgotten":
             raise Conflict(f"memory {memory_id} is {known.state}, not forgotten: there is nothing to restore")
-        tx.tombstones.lift_of(memory_id)
+        unbury(tx, known)
         back = believed(replace(known, state="active"), known.confidence, desk.profile.policy)
         return changes.change(tx, known, back, "restored", source=source, now=now)
+
+
+def unbury(tx: Transaction, memory: Memory) -> None:
+    """Allows every wording of the memory again, whichever memory it was forbidden with."""
+    for content in _wordings(tx, memory):
+        tx.tombstones.lift(text_hash(content, tx.space.key))
 
 
 def bury(
     tx: Transaction, memory: Memory, reason: Literal["forgotten", "rejected", "undone"], now: datetime
 ) -> None:
     """Forbids every wording that the memory has had."""
-    wordings = {version.content for version in tx.versions.of(memory.id)} | {memory.content}
-    for content in sorted(wordings):
+    for content in _wordings(tx, memory):
         tx.tombstones.add(
             Tombstone(
                 hash=text_hash(content, tx.space.key),
@@ -75,3 +80,7 @@ def bury(
                 created_at=now,
             )
         )
+
+
+def _wordings(tx: Transaction, memory: Memory) -> list[str]:
+    return sorted({version.content for version in tx.versions.of(memory.id)} | {memory.content})

@@ -7,9 +7,10 @@ from typing import Any
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive
+from holdfast.engine.comparing import buried
 from holdfast.engine.desk import Desk
-from holdfast.engine.intake import taken_in, text_hash
-from holdfast.engine.ports import Transaction
+from holdfast.engine.intake import taken_in
+from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
 from holdfast.errors import Conflict, HoldfastError
 
@@ -46,10 +47,10 @@ def restore_rows(archive: Archive, *, desk: Desk) -> Imported:
     Raises: Conflict, when the space has another profile.
     """
     with desk.store.write(desk.space) as tx:
-        return take_rows(archive, tx)
+        return take_rows(archive, tx, desk.judge)
 
 
-def take_rows(archive: Archive, tx: Transaction) -> Imported:
+def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
     """The same inside a transaction."""
     header = archive.header
     if header.profile != tx.space.profile:
@@ -58,7 +59,7 @@ def take_rows(archive: Archive, tx: Transaction) -> Imported:
             f"create one with `holdfast space create NAME --profile {header.profile}` and import into it"
         )
     empty = tx.dump.last_seq() == 0
-    if empty:
+    if empty and not tx.tombstones.count():
         tx.dump.adopt_key(header.key)
     left_out, known, different, buried = set(), 0, [], []
     for row in archive.rows.get("memories", ()):
@@ -68,7 +69,7 @@ def take_rows(archive: Archive, tx: Transaction) -> Imported:
             known += 1
             if here.content != row["content"]:
                 different.append(row["id"])
-        elif not empty and row["state"] != "forgotten" and _buried(row["id"], archive, tx):
+        elif row["state"] != "forgotten" and _forbidden(row, tx, judge):
             left_out.add(row["id"])
             buried.append(row["id"])
     added = _insert(archive, tx, left_out, renumber=not empty)
@@ -107,11 +108,7 @@ def _insert(archive: Archive, tx: Transaction, left_out: set[str], *, renumber: 
     return added
 
 
-def _buried(memory_id: str, archive: Archive, tx: Transaction) -> bool:
-    """Whether any wording that the archive has of a memory may not come back here."""
-    wordings = (row for row in archive.rows.get("versions", ()) if row["memory_id"] == memory_id)
-    return any(_forbidden(row, tx) for row in wordings)
-
-
-def _forbidden(row: dict[str, Any], tx: Transaction) -> bool:
-    return tx.tombstones.get(text_hash(row["content"], tx.space.key)) is not None
+def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:
+    """Whether a memory of the archive may not come back here, in these words or others."""
+    draft = Draft(content=row["content"], category=row["category"], subject=row["subject"])
+    return buried(draft, tx, judge) is not None

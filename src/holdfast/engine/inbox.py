@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from holdfast.domain.belief import believed
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk, existing
-from holdfast.engine.forget import bury
+from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
 from holdfast.engine.remember import weaken
 from holdfast.errors import Conflict
@@ -30,7 +31,7 @@ def inbox(*, desk: Desk) -> list[Item]:
 
 
 def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Memory]:
-    """Lets waiting memories in; what they contradict or replace loses trust as the profile says.
+    """Lets waiting memories in: what they contradict loses trust, what they replace takes their wording.
 
     Raises: NotFound, Conflict; then none was approved.
     """
@@ -39,15 +40,12 @@ def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Me
         now = desk.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
-            known = _known(waiting, tx, kinds=("contradicts", "supersedes"))
-            ready = believed(
-                replace(waiting, state="active", waiting_for=None), waiting.confidence, desk.profile.policy
-            )
-            memory = changes.change(tx, waiting, ready.confirmed(now), "approved", source=source, now=now)
-            for old in known:
-                if old.active:
-                    weaken(old, memory, tx, desk, now)
-            approved.append(memory)
+            unbury(tx, waiting)
+            superseded = _known(waiting, tx, kinds=("supersedes",))
+            if superseded:
+                approved.append(_replaced(superseded[0], waiting, tx, source, now))
+            else:
+                approved.append(_let_in(waiting, tx, desk, source, now))
     return approved
 
 
@@ -65,6 +63,28 @@ def reject(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Mem
             gone = replace(waiting, state="forgotten", waiting_for=None)
             rejected.append(changes.change(tx, waiting, gone, "rejected", source=source, now=now))
     return rejected
+
+
+def _let_in(waiting: Memory, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:
+    ready = believed(
+        replace(waiting, state="active", waiting_for=None), waiting.confidence, desk.profile.policy
+    )
+    memory = changes.change(tx, waiting, ready.confirmed(now), "approved", source=source, now=now)
+    for old in _known(waiting, tx, kinds=("contradicts",)):
+        if old.active:
+            weaken(old, memory, tx, desk, now)
+    return memory
+
+
+def _replaced(known: Memory, waiting: Memory, tx: Transaction, source: Source, now: datetime) -> Memory:
+    """The known memory in the proposed wording; the proposal itself has done its work."""
+    done = replace(waiting, state="forgotten", waiting_for=None)
+    changes.change(tx, waiting, done, "approved", source=source, now=now, note=f"as {known.id}")
+    after = known.confirmed(now).worded(waiting.content, summary=waiting.summary, now=now)
+    after = replace(after, category=waiting.category, tags=waiting.tags)
+    return changes.change(
+        tx, known, after, "revised", source=waiting.source, now=now, note=f"approved {waiting.id}"
+    )
 
 
 def _waiting(memory_id: str, tx: Transaction) -> Memory:

@@ -44,7 +44,8 @@ def recall(
 ) -> Recall:
     """The memories that answer `query`; nothing, when nothing does.
 
-    Of the project (the session's, when none is named) and of none, unless `where` says otherwise. Counts an access of each hit and, in a session, leaves a receipt.
+    Of the project (the session's, when none is named) and of none, unless `where` says otherwise.
+    Counts an access of each hit and, in a session, leaves a receipt.
     Raises: Invalid.
     """
     if not clean(query).strip():

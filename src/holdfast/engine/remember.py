@@ -48,16 +48,15 @@ def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -
     """What becomes of a checked draft."""
     now = desk.now()
     draft = replace(draft, source=known_session(tx, draft.source, now))
-    tombstone = buried(draft, tx, desk)
+    findings = compared(draft, tx, desk)
+    # What is known and active was not deleted, whatever was deleted beside it.
+    tombstone = None if findings.same else buried(draft, tx, desk.judge)
     if tombstone is not None:
         if not anyway:
             return _refused(tombstone)
         tx.tombstones.lift(tombstone.hash)
-    if desk.profile.policy.subject_is_key and draft.subject is not None:
-        named = tx.memories.named(draft.subject)
-        if named:
-            return _overwritten(named[0], draft, tx, now)
-    findings = compared(draft, tx, desk)
+    if named := _of_that_name(draft, tx, desk):
+        return _overwritten(named, draft, tx, desk, now)
     if reason := _why_wait(draft, findings):
         return _waiting(reason, draft, findings, tx, desk, now)
     if findings.same is not None:
@@ -68,6 +67,14 @@ def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -
     for near in findings.related:
         changes.connect(tx, memory.id, near.id, "related", source=draft.source, now=now)
     return Added(memory, findings.related)
+
+
+def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
+    """The memory that a draft replaces where one subject means one memory."""
+    if not desk.profile.policy.subject_is_key or draft.subject is None:
+        return None
+    named = [known for known in tx.memories.named(draft.subject) if known.state != "waiting"]
+    return named[0] if named else None
 
 
 def _refused(tombstone: Tombstone) -> Refused:
@@ -111,7 +118,7 @@ def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now
         case "suggest":
             return UpdateSuggested(known, "same")
         case "overwrite":
-            return _overwritten(known, draft, tx, now)
+            return _overwritten(known, draft, tx, desk, now)
         case "reinforce":
             return _reinforced(known, draft, tx, desk, now)
         case "merge":
@@ -139,9 +146,9 @@ def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datet
     return Merged(changes.change(tx, known, merged, "merged", source=draft.source, now=now), known)
 
 
-def _overwritten(known: Memory, draft: Draft, tx: Transaction, now: datetime) -> Outcome:
+def _overwritten(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
     if not draft.source.trusted and known.source.origin == "operator":
-        return Refused(f"{draft.source.origin} may not overwrite the operator's memory {known.id}", known.id)
+        return propose(known, draft, tx, desk, now)
     assert draft.category is not None
     after = known.confirmed(now).worded(draft.content, summary=draft.summary or known.summary, now=now)
     after = replace(
@@ -157,10 +164,18 @@ def _contradicted(
     if policy.on_contradiction == "suggest":
         return UpdateSuggested(known[0], "contradicts")
     if policy.on_contradiction == "overwrite":
-        return _overwritten(known[0], draft, tx, now)
+        return _overwritten(known[0], draft, tx, desk, now)
     memory = changes.add(tx, desk, draft, now=now)
     now_held = tuple(weaken(old, memory, tx, desk, now) for old in known)
     return Contradicting(memory, now_held)
+
+
+def propose(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Waiting:
+    """Leaves it to a person whether an untrusted text may take the place of an operator's."""
+    reason = f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
+    return Waiting(memory, reason, (known,))
 
 
 def weaken(old: Memory, by: Memory, tx: Transaction, desk: Desk, now: datetime) -> Memory:

@@ -11,6 +11,7 @@ from holdfast.engine import changes
 from holdfast.engine.desk import Desk, existing, expect
 from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.ports import Transaction
+from holdfast.engine.remember import propose
 from holdfast.engine.sessions import known_session
 from holdfast.errors import Conflict, Invalid, NotFound
 
@@ -61,7 +62,7 @@ def revise(
         revision = _with_earlier_wording(revision, known, tx)
         draft = _drafted(known, revision, source, desk.profile)
         if not source.trusted and known.source.origin == "operator":
-            return _proposed(known, draft, tx, desk, now)
+            return propose(known, draft, tx, desk, now)
         _refuse_buried(draft, known, tx)
         after = _applied(known, draft, revision, desk.profile, now)
         if source.origin in ("operator", "user"):
@@ -119,10 +120,3 @@ def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, 
         after = after.worded(draft.content, summary=draft.summary, now=now)
     # A new wording leaves belief alone, even where the memory is inactive.
     return believed(after, draft.confidence, profile.policy) if revision.confidence is not None else after
-
-
-def _proposed(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Waiting:
-    reason = f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
-    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
-    changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
-    return Waiting(memory, reason, (known,))

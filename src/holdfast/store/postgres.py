@@ -6,7 +6,6 @@ from sqlalchemy.exc import ArgumentError
 
 from holdfast.errors import Invalid, Unavailable
 
-
 # UTC on the wire keeps every time as it was stored, whatever the server's zone. Acknowledged means on disk,
 # even where the server's default says otherwise. Nobody waits for a lock for ever.
 _SETTINGS = "-c timezone=UTC -c synchronous_commit=on -c lock_timeout=60s"

@@ -44,6 +44,8 @@ def sqlite_files(
             )
     except (SQLAlchemyError, sqlite3.Error) as error:
         left.append(f"free pages, which the next erase overwrites: {unavailable(error, str(path))}")
+    for unfinished in path.parent.glob(f"{path.name}.before-*.bak.part*"):
+        unfinished.unlink()  # of a migration that was killed
     for copy in copies(path):
         try:
             _clean_copy(copy, memory_ids, space)
@@ -69,7 +71,9 @@ def copies(path: Path) -> list[Path]:
 def contains(pieces: Iterator[bytes], texts: Sequence[str]) -> bool:
     """Whether any of `texts` stands in the pieces of a file, byte for byte."""
     needles = [needle.encode() for needle in texts if len(needle) >= 4]
-    overlap = max(map(len, needles), default=0)
+    if not needles:
+        return False
+    overlap = max(map(len, needles))
     before = b""
     for piece in pieces:
         window = before + piece

@@ -4,8 +4,8 @@ Every connection is in WAL mode with full sync. SQLite's own automatic checkpoin
 3.51.3 can corrupt the log when two connections checkpoint and write at once, so only the holder of the
 application's write lock checkpoints. The lock is a file lock, which the system drops when a process dies.
 
-Nobody else may open the database file in this process: closing any descriptor of it drops the locks that SQLite
-holds on it, and another process could then remove the log under us. So bytes are read by `raw_bytes` alone.
+Nothing else may open the database file in this process: closing any descriptor of it drops the locks that
+SQLite holds on it, and another process could then remove the log under us. `raw_bytes` alone reads the file.
 """
 
 import fcntl

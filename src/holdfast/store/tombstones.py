@@ -1,6 +1,6 @@
 """Queries over values that may not come back."""
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 
 from holdfast.domain.memory import Tombstone
 from holdfast.store.rows import AnyRow
@@ -35,6 +35,10 @@ class TombstoneTable:
         row = self._connection.execute(query).one_or_none()
         return _tombstone(row) if row else None
 
+    def count(self) -> int:
+        query = select(func.count()).select_from(tombstones).where(tombstones.c.space == self._space)
+        return int(self._connection.execute(query).scalar_one())
+
     def of(self, memory_id: str) -> list[Tombstone]:
         query = select(tombstones).where(
             tombstones.c.space == self._space, tombstones.c.memory_id == memory_id
@@ -59,11 +63,6 @@ class TombstoneTable:
     def lift(self, text_hash: str) -> None:
         self._connection.execute(
             delete(tombstones).where(tombstones.c.space == self._space, tombstones.c.hash == text_hash)
-        )
-
-    def lift_of(self, memory_id: str) -> None:
-        self._connection.execute(
-            delete(tombstones).where(tombstones.c.space == self._space, tombstones.c.memory_id == memory_id)
         )
 
 

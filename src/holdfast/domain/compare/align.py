@@ -76,6 +76,25 @@ def align(left: Reading, right: Reading) -> Alignment:
     )
 
 
+def context(left: Reading, right: Reading, one: Token, other: Token, alignment: Alignment) -> float:
+    """How far the clauses of two words agree, but for these words if they differ: the better covered of the two.
+
+    The better one, because a statement with added detail covers the shorter one, not the other way round.
+    """
+    pairs = (*alignment.matches, *alignment.echoes)
+    ours = frozenset(match.left.place for match in pairs)
+    theirs = frozenset(match.right.place for match in pairs)
+    return max(_around(left, one, ours), _around(right, other, theirs))
+
+
+def _around(reading: Reading, token: Token, paired: frozenset[int]) -> float:
+    others = [one for one in reading.content if one.place != token.place or token.place in paired]
+    # A clause of its own ("after 24 hours") tells nothing: then the whole text is what stands around it.
+    near = [one for one in others if one.clause == token.clause] or others
+    total = sum(one.weight for one in near)
+    return sum(one.weight for one in near if one.place in paired) / total if total else 0.0
+
+
 def strength(one: Token, other: Token, words: Lexicon) -> float:
     """How far two words are one: 0 not at all, 1 entirely."""
     if one.quantity is not None and other.quantity is not None:

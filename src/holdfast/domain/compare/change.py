@@ -14,6 +14,8 @@ from holdfast.domain.compare.resources import lines, listed
 # What stands before a past form that reports: was moved, has slipped, just switched.
 _REPORTING = frozenset({"was", "were", "been", "has", "have", "had", "got", "just", "recently", "and"})
 
+_PAST_IN_E = frozenset({"gave", "gone", "became", "broke", "wrote"})
+
 
 @cache
 def _cues() -> tuple[frozenset[Phrase], frozenset[Phrase]]:
@@ -26,24 +28,29 @@ def _cues() -> tuple[frozenset[Phrase], frozenset[Phrase]]:
 
 
 @lru_cache(maxsize=4096)
-def changes(reading: Reading) -> frozenset[str]:
-    """The signs of change in a text, as written."""
+def changes(reading: Reading) -> frozenset[tuple[int, str]]:
+    """The signs of change in a text: the clause each stands in, and the sign as written."""
     anywhere, past = _cues()
-    found: set[str] = set()
+    found: set[tuple[int, str]] = set()
     tokens = reading.tokens
     for index, token in enumerate(tokens):
         for size in (1, 2, 3):
             window = tokens[index : index + size]
             if len(window) == size and tuple(word for one in window for word in one.key) in anywhere:
-                found.add(" ".join(one.surface for one in window))
-        if token.key in past and _reports(tokens, index):
-            found.add(token.surface)
+                found.add((token.clause, " ".join(one.surface for one in window)))
+        if token.surface == "instead" and not (index + 1 < len(tokens) and tokens[index + 1].surface == "of"):
+            found.add((token.clause, "instead"))
+        if (token.key in past or token.key[1:] in past) and _reports(tokens, index):
+            found.add((token.clause, token.surface))
     return frozenset(found)
 
 
 def _reports(tokens: tuple[Token, ...], index: int) -> bool:
-    surface, base = tokens[index].surface.split(" ", 1)[0], tokens[index].key[0]
-    if surface == base or surface.endswith(("ing", "s", "e")) and surface not in ("gave", "broke"):
+    """Whether a listed verb is used for something that happened: was moved, has slipped, sold the car."""
+    first, *rest = tokens[index].surface.split(" ")
+    if tokens[index].key[0] == "be":  # a fixed phrase with its auxiliary: was removed
+        return first in _REPORTING and bool(rest)
+    if first == tokens[index].key[0] or (first.endswith(("ing", "s", "e")) and first not in _PAST_IN_E):
         return False
     before = tokens[index - 1] if index else None
     return before is None or before.surface in _REPORTING or before.weight > 0

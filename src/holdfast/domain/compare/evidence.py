@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from holdfast.domain.compare.align import Alignment, align
+from holdfast.domain.compare.align import Alignment, align, context
 from holdfast.domain.compare.change import changes
 from holdfast.domain.compare.order import freed, order_clash
 from holdfast.domain.compare.polarity import frequency_clash, linked, negation_flips, opposites
 from holdfast.domain.compare.reading import Reading, read
-from holdfast.domain.compare.slots import Swap, alike, several, swaps
+from holdfast.domain.compare.slots import Swap, alike, several, stranger, swaps
 from holdfast.domain.compare.statement import Statement
 
 
@@ -27,7 +27,7 @@ class Evidence:
     left_over: float = 0.0  # weight that stays unpaired on both sides, but for what clashes
     same_quantity: float = 0.0
     clash: float = 0.0  # how surely something is said that cannot hold beside the other
-    replaced: float = 0.0  # a change is reported, and another value
+    replaced: float = 0.0  # a change is reported of what both speak of, or brings in another value
     other_thing: float = 0.0  # how surely they speak of two things
     filler: float = 0.0  # the same sentence with another word in one place
     open_slot: float = 0.0  # the same, where several may hold at once
@@ -54,7 +54,7 @@ def gather(known: Statement, draft: Statement) -> Evidence:
     _yes_and_no(left, right, paired, found)
     _order(left, right, paired, found)
     _places(left, right, paired, found)
-    _change(left, right, found)
+    _change(left, right, paired, found)
     found.left_over = _left_over(paired, found)
     found.parallel = found.left_over * alike(left, right)
     return found
@@ -75,7 +75,8 @@ def _yes_and_no(left: Reading, right: Reading, paired: Alignment, found: Evidenc
         found.add_clash(strength, f"{one.surface} against {other.surface}", one.place)
     share, heaviest = negation_flips((*paired.matches, *paired.echoes), agreeing)
     if heaviest is not None:
-        found.add_clash(0.9 * share, f"only one of them denies {heaviest.left.surface}")
+        around = context(left, right, heaviest.left, heaviest.right, paired)
+        found.add_clash(0.9 * share * around, f"only one of them denies {heaviest.left.surface}")
     general = frequency_clash(left, right)
     if general:
         found.add_clash(0.7, general)
@@ -91,11 +92,18 @@ def _order(left: Reading, right: Reading, paired: Alignment, found: Evidence) ->
         found.add_clash(0.9, "an order against none")
 
 
-def _change(left: Reading, right: Reading, found: Evidence) -> None:
+def _change(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
     one, other = changes(left), changes(right)
-    if bool(one) != bool(other):
-        found.replaced = float(found.clash >= 0.5)
-        found.add_clash(0.6, f"reports a change: {min(one or other)}")
+    if bool(one) == bool(other):
+        return
+    clauses = {clause for clause, _ in one or other}
+    rest = paired.left_rest if one else paired.right_rest
+    shared = (match.left if one else match.right for match in paired.matches)
+    # The change brings in a name or a number, or it is said of something that the other text speaks of.
+    brings = any(token.name or token.quantity for token in rest)
+    concerns = any(token.clause in clauses and token.weight >= 1 for token in shared)
+    found.replaced = 0.5 * brings + 0.5 * concerns
+    found.add_clash(0.6, f"reports a change: {min(sign for _, sign in one or other)}")
 
 
 def _places(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
@@ -109,11 +117,14 @@ def _places(left: Reading, right: Reading, paired: Alignment, found: Evidence) -
     for swap in swaps(left, right, paired):
         if swap.kind not in strongest or swap.fit > strongest[swap.kind].fit:
             strongest[swap.kind] = swap
+    if stranger(left, right, paired):
+        found.other_thing = max(found.other_thing, 0.7)
     for swap in strongest.values():
-        _place(swap, many, found)
+        around = context(left, right, swap.left, swap.right, paired)
+        _place(swap, many, 0.2 + 0.8 * around, found)
 
 
-def _place(swap: Swap, many: bool, found: Evidence) -> None:
+def _place(swap: Swap, many: bool, around: float, found: Evidence) -> None:
     reason = f"{swap.left.surface} against {swap.right.surface}"
     place = swap.left.place
     match swap.kind:
@@ -122,11 +133,11 @@ def _place(swap: Swap, many: bool, found: Evidence) -> None:
             found.other_thing = max(found.other_thing, strength)
             found.reasons.append(reason)
         case "quantity":
-            found.add_clash(0.6 + 0.3 * swap.fit, reason, place)
+            found.add_clash((0.7 + 0.2 * swap.fit) * around, reason, place)
         case "value":
-            found.add_clash(0.5 + 0.4 * swap.fit, reason, place)
+            found.add_clash((0.6 + 0.3 * swap.fit) * around, reason, place)
         case "name" if not many:
-            found.add_clash(0.7 * swap.fit, reason, place)
+            found.add_clash(0.8 * swap.fit * around, reason, place)
         case "name" | "filler":
             found.filler = max(found.filler, swap.fit)
             found.open_slot = max(found.open_slot, swap.fit * many)

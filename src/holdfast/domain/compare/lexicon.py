@@ -13,6 +13,12 @@ from functools import cache
 from holdfast.domain.compare.resources import lines, listed
 from holdfast.domain.compare.words import expand, stem
 
+# Negating prefixes with the shortest word that they are trusted on: "indent" has nothing to do with a dent.
+_PREFIXES = (("un", 4), ("non", 4), ("dis", 5), ("in", 5), ("im", 5), ("ir", 5), ("il", 5), ("a", 8))
+_NO_OPPOSITES = frozenset(
+    {"display", "discover", "discount", "dispatch", "disport", "discharge", "inform", "install"}
+)
+
 Phrase = tuple[str, ...]  # base forms, one or more
 
 
@@ -34,7 +40,17 @@ class Lexicon:
         return bool(
             self.left.get(one, nothing) & self.right.get(other, nothing)
             or self.right.get(one, nothing) & self.left.get(other, nothing)
-        )
+        ) or (len(one) == len(other) == 1 and _negates(one[0], other[0]))
+
+
+def _negates(one: str, other: str) -> bool:
+    """Whether one word is the other with a negating prefix, or they end in -ful and -less."""
+    short, long = sorted((one, other), key=len)
+    for prefix, least in _PREFIXES:
+        if len(short) >= least and len(long) == len(short) + len(prefix) and long == prefix + short:
+            return long not in _NO_OPPOSITES
+    full, less = sorted((one, other), key=lambda word: word.endswith("less"))
+    return full.endswith("ful") and less.endswith("less") and full[:-3] == less[:-4]
 
 
 def phrase(text: str) -> Phrase:

@@ -5,14 +5,17 @@ Works on paired words; whether the texts speak of one thing is decided elsewhere
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from holdfast.domain.compare.align import Alignment, Match
-from holdfast.domain.compare.lexicon import Lexicon, lexicon, phrase
+from holdfast.domain.compare.lexicon import lexicon, phrase
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.resources import role
 
 _MODALS = frozenset({"may", "must"})
+
+_ENOUGH = 1.5  # a noun and a half; verbs count double
 
 Pair = tuple[Token, Token]
 
@@ -25,15 +28,18 @@ def opposites(left: Reading, right: Reading, paired: Alignment) -> tuple[list[Pa
     words = lexicon()
     taken_left = {match.left.place for match in paired.matches if match.strength >= 0.8}
     taken_right = {match.right.place for match in paired.matches if match.strength >= 0.8}
+    partners = {(match.left.place, match.right.place) for match in paired.matches}
     clashing: list[Pair] = []
     agreeing: list[Pair] = []
-    for one in _comparable(left, words):
-        for other in _comparable(right, words):
+    for one in _comparable(left):
+        for other in _comparable(right):
             if not words.opposed(one.key, other.key):
                 continue
+            free = one.place not in taken_left and other.place not in taken_right
             if one.negated != other.negated:
-                agreeing.append((one, other))
-            elif one.place not in taken_left and other.place not in taken_right:
+                if free or (one.place, other.place) in partners:
+                    agreeing.append((one, other))
+            elif free:
                 clashing.append((one, other))
     return clashing, agreeing
 
@@ -46,38 +52,45 @@ def linked(pair: Pair, paired: Alignment) -> bool:
     )
 
 
-def _comparable(reading: Reading, words: Lexicon) -> list[Token]:
-    return [
-        token
-        for token in reading.tokens
-        if (token.weight > 0 or token.key[0] in _MODALS)
-        and (token.key in words.left or token.key in words.right)
-    ]
+def _comparable(reading: Reading) -> list[Token]:
+    return [token for token in reading.tokens if token.weight > 0 or token.key[0] in _MODALS]
 
 
 def negation_flips(matches: Iterable[Match], explained: Iterable[Pair]) -> tuple[float, Match | None]:
-    """The share of the paired words that one text affirms and the other denies, and the heaviest of them.
+    """How far one clause affirms what a clause of the other text denies, and the heaviest word of it.
 
+    What stands behind a preposition in both is left out: a denial is about what happens, not about where.
     A clause whose negation an opposite makes good ("not long" beside "short") does not count.
     """
     excused_left = {one.clause for one, _ in explained}
     excused_right = {other.clause for _, other in explained}
-    flipped, total = 0.0, 0.0
-    heaviest: Match | None = None
-    for match in matches:
-        weight = _weight(match)
-        total += weight
-        if match.left.clause in excused_left or match.right.clause in excused_right:
-            continue
-        if match.left.negated != match.right.negated:
-            flipped += weight
-            if heaviest is None or weight > _weight(heaviest):
-                heaviest = match
-    return (flipped / total if total else 0.0), heaviest
+    every = list(matches)
+    clauses: dict[tuple[int, int], list[Match]] = defaultdict(list)
+    for match in [one for one in every if not (one.left.aside and one.right.aside)] or every:
+        if match.left.clause not in excused_left and match.right.clause not in excused_right:
+            clauses[match.left.clause, match.right.clause].append(match)
+    share, heaviest, most = 0.0, None, 0.0
+    for group in clauses.values():
+        flipped = [match for match in group if _flipped(match)]
+        weight = sum(map(_weight, flipped))
+        if weight > most:
+            # A clause that shares one small word with the other text denies little of it.
+            share, most = weight / sum(map(_weight, group)) * min(weight / _ENOUGH, 1.0), weight
+            heaviest = max(flipped, key=_weight)
+    return share, heaviest
+
+
+def _flipped(match: Match) -> bool:
+    # Opposites of which one is negated were paired because they agree.
+    one, other = match.left, match.right
+    return one.negated != other.negated and not lexicon().opposed(one.key, other.key)
 
 
 def _weight(match: Match) -> float:
-    return min(match.left.weight, match.right.weight) * match.strength
+    # What is denied is above all what is done.
+    verbs = lexicon().verbs
+    done = 2.0 if match.left.key[0] in verbs or match.right.key[0] in verbs else 1.0
+    return min(match.left.weight, match.right.weight) * match.strength * done
 
 
 def frequency_clash(left: Reading, right: Reading) -> str | None:

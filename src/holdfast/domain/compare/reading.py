@@ -15,6 +15,7 @@ from holdfast.domain.compare.words import WORD, expand, fold, stem, stemmed
 
 _BREAKS = frozenset(",;:.!?()")
 _DENYING_PHRASES = frozenset({("no", "longer"), ("can", "not", "stand")})
+_PASSING_OVER = frozenset({("rather", "than"), ("instead", "of")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Token:
     place: int  # which token of the text it is
     name: bool  # a proper name, an identifier, a path
     topic: bool  # stands before the main verb: what is spoken of
+    aside: bool  # stands behind a preposition: where, when or for whom, not what
     quantity: Quantity | None
 
 
@@ -57,6 +59,7 @@ def read(text: str) -> Reading:
     pieces = _join_phrases(_pieces(fold(text)), words)
     verb = _main_verb(pieces, words)
     negated = _negations(pieces)
+    aside = _asides(pieces)
     tokens = tuple(
         Token(
             key=piece.key,
@@ -67,6 +70,7 @@ def read(text: str) -> Reading:
             place=place,
             name=piece.name,
             topic=place < verb and piece.clause == pieces[verb].clause,
+            aside=aside[place],
             quantity=piece.quantity,
         )
         for place, piece in enumerate(pieces)
@@ -167,6 +171,19 @@ def _finite(piece: _Piece, before: str) -> bool:
     return plural or (piece.surface != piece.key[0] and not piece.surface.endswith("ing"))
 
 
+def _asides(pieces: list[_Piece]) -> list[bool]:
+    """For each piece whether a preposition stands before it in its clause, with a word of weight before that."""
+    flags: list[bool] = []
+    clause, begun, behind = -1, False, False
+    for piece in pieces:
+        if piece.clause != clause:
+            clause, begun, behind = piece.clause, False, False
+        behind = behind or (begun and piece.surface in role("preposition"))
+        begun = begun or _weight(piece) > 0
+        flags.append(behind)
+    return flags
+
+
 def _negations(pieces: list[_Piece]) -> list[bool]:
     """For each piece whether an odd number of negations bears on it, its own not counted."""
     denials: dict[int, int] = {}
@@ -184,15 +201,22 @@ def _negations(pieces: list[_Piece]) -> list[bool]:
         # "Does not start without it" and "will not start unless it is there" both say that it is needed.
         need = count == 1 and clause in needed
         flags.append(not need and (count - _denies(pieces, index) + (lacking > 0)) % 2 == 1)
-        lacking = _reach(piece, lacking)
+        lacking = _reach(pieces, index, lacking)
     return flags
 
 
-def _reach(piece: _Piece, lacking: int) -> int:
-    """How many more pieces a "no" or "without" bears on: its noun with what stands before it."""
-    if len(piece.key) == 1 and piece.key[0] in role("lack"):
+def _reach(pieces: list[_Piece], index: int, lacking: int) -> int:
+    """How many more pieces a "without" bears on: its noun and up to two words that describe it.
+
+    "Rather than X", "instead of X" and "prefers Y over X" deny X in the same way.
+    """
+    piece = pieces[index]
+    before = pieces[index - 1].surface if index else ""
+    passed_over = (before.split(" ")[-1], piece.surface) in _PASSING_OVER
+    preferred = piece.surface == "over" and any(one.key[0] == "prefer" for one in pieces[:index])
+    if passed_over or preferred or (len(piece.key) == 1 and piece.key[0] in role("lack")):
         return 3
-    ends = piece.surface in ("in", "on", "at", "for", "from", "to", "by", "of", "and", "or")
+    ends = piece.surface in role("preposition") or piece.surface in ("and", "or")
     return 0 if ends else max(lacking - 1, 0)
 
 
@@ -203,6 +227,8 @@ def _denies(pieces: list[_Piece], index: int) -> bool:
     head = piece.key[0]
     if head == "stop":  # "stop running the tests" denies, "stop the service" does not
         return index + 1 < len(pieces) and pieces[index + 1].surface.endswith("ing")
+    if head == "no" and index and pieces[index - 1].surface in role("preposition"):
+        return False  # "fails with no route": only the noun behind it is denied
     return head in role("denial") or head in stemmed("refusal")
 
 

@@ -59,6 +59,25 @@ def alike(left: Reading, right: Reading) -> float:
     return min(shared // 2, 2) / 2 if shared < 3 else 1.0
 
 
+def stranger(left: Reading, right: Reading, paired: Alignment) -> bool:
+    """Whether only one text speaks of somebody's relative: Bea's sister is not Bea.
+
+    A relative beside a name of their own ("sister Eva") is that person.
+    """
+    return _has_relative(left, paired.left_rest) != _has_relative(right, paired.right_rest)
+
+
+def _has_relative(reading: Reading, rest: tuple[Token, ...]) -> bool:
+    families = lexicon().families
+    for token in rest:
+        if token.topic and "place relative" in families.get(token.key, ()):
+            after = reading.tokens[token.place + 1 : token.place + 2]
+            before = reading.tokens[max(token.place - 1, 0) : token.place]
+            if before and before[0].name is not None and not (after and after[0].name):
+                return True
+    return False
+
+
 def several(reading: Reading) -> bool:
     """Whether the sentence says something of which there may be more than one at once."""
     many = stemmed("several")

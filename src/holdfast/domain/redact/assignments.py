@@ -72,8 +72,8 @@ def _told() -> re.Pattern[str]:
     """How a sentence gets from the key to its value."""
     whose = r"(?:\s(?:for|of|on|to)(?:\s[\w@./'’-]{1,40}){1,4}?)?"
     verb = (
-        r"(?:\s(?:is|was|are|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)"
-        r"(?:\s(?:now|still|just|currently|set\sto))?:?\s|:\s|\s=\s)"
+        r"(?:\s(?:is|was|are|ist|est|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)"
+        r"(?:\s(?:now|still|just|currently|set\sto))?:?\s|[:：]\s?|\s=\s)"
     )
     return re.compile(rf"{whose}{verb}\s?(?P<quote>[\"'`“]?)")
 
@@ -84,9 +84,11 @@ def _called() -> re.Pattern[str]:
 
 
 @cache
-def _named_before() -> re.Pattern[str]:
-    """Files of one word after another: netrc, Dockerfile."""
-    return re.compile(r"(?:\blogin\s\S{1,80}\s{1,4}|^ENV\s\w{0,60}|\nENV\s\w{0,60})$")
+def _beside() -> re.Pattern[str]:
+    """Nothing but a gap, an arrow or a cell border between the two: netrc, Dockerfile, a table, a note."""
+    return re.compile(
+        r"(?:[*_`]{0,3}:?[*_`]{1,3}:?)?[ \t]{0,4}(?:[|：]|->|→|=>)?[ \t]{0,4}(?P<quote>[\"'`]?)(?<=[\s：\"'`])"
+    )
 
 
 @cache
@@ -182,12 +184,9 @@ def _value(text: str, start: int, end: int, *, strong: bool) -> tuple[int, int] 
         return _literal(text, found.end(), " ", strong=strong)
     if (found := _told().match(text, end)) or (found := _called().match(text, end)):
         return _said(text, found, strong=strong)
-    if (
-        strong
-        and _named_before().search(text, max(0, start - 120), start)
-        and (found := _flagged().match(text, end))
-    ):
-        return _said(text, found, strong=True)
+    if found := _beside().match(text, end):
+        # With so little between them, a common word must not be taken for a value.
+        return _said(text, found, strong=strong, at_least=6 if strong else 20)
     return None
 
 
@@ -236,10 +235,20 @@ def _wanted(value: str, *, strong: bool, quoted: bool, alone: bool) -> bool:
     return is_password(value, quoted=quoted, alone=alone) if strong else is_token(value, quoted=quoted)
 
 
-def _said(text: str, found: re.Match[str], *, strong: bool) -> tuple[int, int] | None:
+def _said(text: str, found: re.Match[str], *, strong: bool, at_least: int = 4) -> tuple[int, int] | None:
     at = found.end()
     bare = _bare().match(text, at)
     if not bare:
         return None
-    end = at + len(bare[0].rstrip(".,;:!?)]}”’"))
+    end = at + len(bare[0].rstrip(".,;:!?)]}”’*"))
+    if end - at < at_least:
+        return None
+    quote = found["quote"]
+    if (
+        strong
+        and quote
+        and text[end : end + 1] == quote
+        and is_password(text[at:end], quoted=True, alone=True)
+    ):
+        return at, end
     return _whole(text, at, end) if is_said(text[at:end], strong=strong) else None

@@ -30,6 +30,7 @@ _FLAGS: tuple[tuple[str, str], ...] = (
     ("smbclient", r"\s-U\s{1,2}[^\s%]{1,80}%"),
     ("openssl", r"\spass:"),
     ("keytool", r"\s-(?:store|key)pass\s{1,2}"),
+    ("-p ", r"(?<!\S)-p\s{1,2}(?=\S{0,80}[!@#$%^*]|[\"']?[A-Za-z]{4,20}[0-9]{1,4}\b)"),
     (" -u ", r"(?<=\s)-u\s{1,2}[^\s-][^\s]{0,80}\s{1,2}-p\s{0,2}"),
 )
 
@@ -47,6 +48,13 @@ def _not_a_password() -> re.Pattern[str]:
     return re.compile(r"[\d.:/-]{1,40}(?:/(?:tcp|udp))?|[/~.].*|-.*|[A-Z_]+|[a-z]{1,4}")
 
 
+# Programs whose -p is a port, a path, a package or a switch.
+_OTHER_P = (
+    "mkdir", "ssh ", "scp", "run", "cargo", "nmap", "cp ", "git", "install", "tar", "read", "ps ", "pnpm", "npm", "tsc",
+    "nc ", "patch", "rsync", "sftp", "perl", "python", "pytest", "make", "unzip", "kill", "lsof", "docker", "iptables",
+)  # fmt: skip
+
+
 def find_commands(text: str) -> list[Span]:
     """Passwords given to programs by short flags."""
     return [span for program, flag in _FLAGS if program in text for span in _given(text, program, flag)]
@@ -57,6 +65,10 @@ def _given(text: str, program: str, flag: str) -> Iterator[Span]:
     while at >= 0:
         line_end = text.find("\n", at, at + _LONGEST_LINE)
         end = line_end if line_end >= 0 else min(len(text), at + _LONGEST_LINE)
+        if program == "-p " and any(
+            other in text[max(0, at - 80) : at].rpartition("\n")[2] for other in _OTHER_P
+        ):
+            end = at + 3
         for found in _flag(flag).finditer(text, at, end):
             group = found.lastgroup or "bare"
             value = found[group]

@@ -176,7 +176,20 @@ def find_formats(text: str) -> list[Span]:
                 _inside(text, expression) if row[0] == "<" else _leading(text, literal, expression, row[0])
             )
             spans.extend((start, end, kind) for start, end in matches)
-    return spans
+    return [*spans, *_aws_secrets(text, spans)]
+
+
+@cache
+def _forty() -> re.Pattern[str]:
+    return re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
+
+
+def _aws_secrets(text: str, spans: list[Span]) -> Iterator[Span]:
+    """The half of an AWS key pair that has no mark of its own, but stands soon after the half that has."""
+    for _, end, kind in spans:
+        near = _forty().search(text, end, end + 160) if kind == "aws-access-key-id" else None
+        if near and looks_mixed(near[0]):
+            yield *near.span(), "aws-secret-key"
 
 
 def _leading(text: str, literal: str, expression: str, rule: str) -> Iterator[tuple[int, int]]:

@@ -16,9 +16,9 @@ _WORDS = (
     r"change[-_ ]?(?:me|it|this)\w{0,8}|placeholder|example|sample|dummy|fake|redacted|removed|hidden|masked|"
     r"omitted|secret|password|passwd|pass|pwd|passphrase|token|key|api[-_ ]?key|credentials?|auth|none|null|nil|"
     r"nan|undefined|true|false|yes|no|on|off|required|optional|unknown|empty|default|values?|string|str|"
-    r"bytes|int|integer|bool|boolean|number|float|object|any|text|varchar|char|list|dict|map|array|todo|tbd|fixme|n/?a|"
-    r"unset|missing|invalid|incorrect|correct|wrong|valid|expired|expires|rotated|reset|enabled|disabled|encrypted|"
-    r"hashed|stored|set|test|testing|foo|bar|baz|foobar|abc|hello|world|secretstr|prompt|file|env|vault|keychain|"
+    r"bytes|int|integer|bool|boolean|number|float|object|any|text|varchar|char|list|dict|map|array|todo|tbd|fixme|"
+    r"n/?a|unset|missing|invalid|incorrect|correct|wrong|valid|expired|expires|rotated|reset|enabled|disabled|"
+    r"encrypted|hashed|stored|set|test|testing|foo|bar|baz|foobar|abc|hello|world|secretstr|prompt|file|env|vault|keychain|"
     r"automatic|auto|basic|bearer|digest|never|always|here|there|and|or|not|in|the|a|an|it|this|that|is|was|"
     r"input|output|self|this|cls|user|username|email|name|admin_password|mypassword|userpassword"
 )
@@ -130,7 +130,7 @@ def is_password(value: str, *, quoted: bool, alone: bool) -> bool:
     return _named_like_key().fullmatch(value) is None
 
 
-def is_token(value: str, *, quoted: bool, at_least: int = 8) -> bool:
+def is_token(value: str, *, quoted: bool, at_least: int = 6) -> bool:
     """A token some machine drew."""
     if is_placeholder(value) or any(c.isspace() for c in value):
         return False

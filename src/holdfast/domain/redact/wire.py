@@ -69,7 +69,7 @@ def _crumb() -> re.Pattern[str]:
 def _userinfo() -> re.Pattern[str]:
     # Greedy up to the last @ before the path, because people do not encode an @ in a password.
     return re.compile(
-        r"(?P<user>[^\s/?#@:\"'`<>\\]{0,128})(?::(?P<password>[^\s/?#\"'`<>\\]{1,256}))?@(?=[\w\[$%{-])"
+        r"(?P<user>[^\s/?#@:\"'`<>\\]{0,128})(?::(?P<password>[^\s/?\"'`<>\\]{1,256}))?@(?=[\w\[$%{-])"
     )
 
 

@@ -1,0 +1,215 @@
+"""The commands that look: recall, list, show, why, brief."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.doors.cli import as_json, say, story
+from holdfast.doors.cli.call import MOMENT, Call, in_space
+from holdfast.doors.cli.tables import Column, Table, on_terminal
+from holdfast.domain.memory import STATES
+from holdfast.domain.query import Filter, Order
+
+if TYPE_CHECKING:
+    from holdfast.domain.ranking import Hit
+    from holdfast.engine.find import Page
+
+_ORDERS = ("category", "recent", "confidence", "created")
+_WORDS_ONLY = "found by words only: without an embedder, rewordings that share no word stay hidden"
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("-c", "--category", help="Only this category.")
+@click.option("-s", "--subject", help="Only this subject.")
+@click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@click.option("--project", help="This project's memories and those of none.")
+@click.option("--all-projects", is_flag=True, help="The memories of all projects.")
+@click.option("--limit", type=int, default=5, show_default=True, help="At most this many.")
+@click.option("--threshold", type=float, help="The least share of the question to hold, from 0 to 1.")
+@click.option("--as-of", type=MOMENT, help="As believed at a past moment, such as 2026-03-01T14:30.")
+@click.option("--session", help="The session that asks: it gets a receipt.")
+@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@in_space
+@click.pass_obj
+def recall(
+    call: Call,
+    /,
+    *,
+    query: tuple[str, ...],
+    category: str | None,
+    subject: str | None,
+    tags: tuple[str, ...],
+    project: str | None,
+    all_projects: bool,
+    limit: int,
+    threshold: float | None,
+    as_of: datetime | None,
+    session: str | None,
+    explain: bool,
+) -> None:
+    """Find the memories that answer a question (also: search).
+
+    For now by words only: a memory is found when it shares words with the question.
+
+    \b
+        holdfast recall how long does jellyfin need to start
+        holdfast recall "backup disk" -c remediation --limit 3 --explain
+    """
+    where = Filter(
+        category=category,
+        subject=subject,
+        tags=tags,
+        project=None if all_projects else project,
+        other_projects=all_projects,
+    )
+    least = {} if threshold is None else {"threshold": threshold}
+    with call.memories(session=session) as memories:
+        found = memories.recall(" ".join(query), limit=limit, where=where, as_of=as_of, **least)
+    lines = [_hit(hit, explain) for hit in found.hits] or ["nothing found"]
+    below = f"{say.memories(found.below)} below the threshold; " if found.below else ""
+    lines.append(click.style(below + _WORDS_ONLY, dim=True))
+    answer = {"hits": [as_json.hit(hit) for hit in found.hits], "below": found.below, "matched": found.matched}
+    call.tell("\n".join(lines), answer)
+
+
+def _hit(hit: "Hit", explain: bool) -> str:
+    text = f"{say.headline(hit.memory)} {click.style(f'(score {say.number(hit.score)})', dim=True)}"
+    if not explain:
+        return text
+    parts = " x ".join(f"{name} {say.number(value)}" for name, value in hit.parts.items())
+    return f"{text}\n  {parts}, matched by {hit.matched}"
+
+
+@click.command("list")
+@click.option("-c", "--category", help="Only this category.")
+@click.option("-s", "--subject", help="Only this subject.")
+@click.option("--general", is_flag=True, help="Only what has no subject.")
+@click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@click.option("--project", help="Only this project.")
+@click.option("--session", help="Only what this session said.")
+@click.option("--state", type=click.Choice((*STATES, "all")), default="active", show_default=True)
+@click.option("--sort", type=click.Choice(_ORDERS), default="category", show_default=True)
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out this many first.")
+@click.option("--as-of", type=MOMENT, help="As believed at a past moment; a date means its first moment.")
+@in_space
+@click.pass_obj
+def list_(
+    call: Call, /, *, state: str, sort: Order, limit: int, offset: int, as_of: datetime | None, **filters: Any
+) -> None:
+    """List memories.
+
+    \b
+        holdfast list
+        holdfast list -s jellyfin --sort confidence
+        holdfast list --state all --as-of 2026-03-01 --json
+    """
+    states = STATES if state == "all" else tuple(known for known in STATES if known == state)
+    where = Filter(states=states, **filters)
+    with call.memories() as memories:
+        page = memories.find(where, order=sort, limit=limit, offset=offset, as_of=as_of)
+        weighed = memories.profile.policy.weighs_confidence
+    if call.json:
+        call.tell("", {"memories": [as_json.memory(item) for item in page.memories], "total": page.total})
+        return
+    if page.memories and on_terminal():
+        _table(page, weighed=weighed, state=state)
+    elif page.memories:
+        click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.memories))
+    click.echo(click.style(_total(page, offset), dim=True))
+
+
+def _table(page: "Page", *, weighed: bool, state: str) -> None:
+    columns = [
+        Column(title="id", style="cyan"),
+        Column(title="category", style="dim"),
+        Column(title="subject"),
+        Column(title="content", wraps=True),
+    ]
+    columns += [Column(title="trust", justify="right")] if weighed else []
+    columns += [Column(title="state")] if state != "active" else []
+    table = Table([*columns, Column(title="updated", style="dim")])
+    for item in page.memories:
+        cells = [item.id, item.category, item.subject or "-", item.content]
+        cells += [say.number(item.confidence)] if weighed else []
+        cells += [item.state] if state != "active" else []
+        table.rows.append([*cells, item.updated_at.strftime("%Y-%m-%d")])
+    table.show()
+
+
+def _total(page: "Page", offset: int) -> str:
+    shown = len(page.memories)
+    if not page.total:
+        return 'no memories: `holdfast remember "..."` keeps one'
+    if shown == page.total:
+        return say.memories(page.total)
+    rest = offset + shown
+    more = f"; --offset {rest} shows the next" if rest < page.total else ""
+    return f"{shown:,} of {say.memories(page.total)}{more}"
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID")
+@in_space
+@click.pass_obj
+def show(call: Call, memory_id: str) -> None:
+    """Show one memory in full.
+
+    \b
+        holdfast show a1b2c3d4
+    """
+    with call.memories() as memories:
+        details = memories.show(memory_id)
+    answer = {
+        "memory": as_json.memory(details.memory),
+        "versions": [as_json.version(wording) for wording in details.versions],
+        "links": [as_json.link(tie) for tie in details.links],
+    }
+    call.tell(story.details(details), answer)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID")
+@in_space
+@click.pass_obj
+def why(call: Call, memory_id: str) -> None:
+    """Tell where a memory came from and how its confidence came about.
+
+    Also its wordings, its links and the prompts that it went into.
+
+    \b
+        holdfast why a1b2c3d4
+    """
+    with call.memories() as memories:
+        told = memories.why(memory_id)
+    call.tell(story.story(told), as_json.story(told))
+
+
+@click.command()
+@click.option("--session", help="The session that gets it; the first brief stays the session's brief.")
+@click.option("--project", help="This project's memories and those of none.")
+@click.option("-s", "--subject", help="What the session is about comes first.")
+@click.option("--budget", type=int, help="Tokens; the profile's budget if not said.  [env: HOLDFAST_MEMORY_BUDGET]")
+@in_space
+@click.pass_obj
+def brief(
+    call: Call, session: str | None, project: str | None, subject: str | None, budget: int | None
+) -> None:
+    """Print the block for a prompt.
+
+    Nothing else is printed, so that it can be piped into a prompt as it is.
+
+    \b
+        holdfast brief
+        holdfast brief --session run-42 --subject jellyfin --budget 500
+    """
+    with call.memories(session=session) as memories:
+        made = memories.brief(project=project, subject=subject, budget=budget)
+    if call.json:
+        answer = {"text": made.text, "sha256": made.sha256, "tokens": made.tokens}
+        rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
+        call.tell("", {**answer, **rest})
+    else:
+        click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)

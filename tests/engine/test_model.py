@@ -1,0 +1,35 @@
+"""A stateful test: random calls, the engine against a plain Python model, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from holdfast.profiles import BUILT_IN
+from tests.conftest import NewDatabase
+from tests.engine.machine import MemoriesMachine
+from tests.requirements_ledger import requirement
+
+QUICK = settings(
+    max_examples=12, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+)
+LONG = settings(QUICK, max_examples=300, stateful_step_count=80)
+
+
+@requirement("asst.postgres", "asst.versions", "asst.ids", "trust.tombstone", "trust.as-of")
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", BUILT_IN)
+def test_the_engine_does_what_the_plain_model_does(new_database: NewDatabase, profile: str) -> None:
+    url = new_database()
+
+    run_state_machine_as_test(lambda: MemoriesMachine(url, profile), settings=QUICK)
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("profile", BUILT_IN)
+def test_the_engine_does_what_the_plain_model_does_for_long(new_database: NewDatabase, profile: str) -> None:
+    url = new_database()
+
+    run_state_machine_as_test(lambda: MemoriesMachine(url, profile), settings=LONG)
