@@ -3,14 +3,20 @@
 import secrets
 import string
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.compare import TextJudge
+from holdfast.domain.health import Health
+from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Clock, Judge, NewId, Store
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, NotFound
 from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    from holdfast.doors.importers import Reading
 
 _ALPHABET = string.ascii_letters + string.digits
 
@@ -45,6 +51,26 @@ def migrate(db: str | None = None) -> tuple[str | None, str]:
     database, found = Database.migrated(db or Settings.read().db)
     database.close()
     return found, HEAD
+
+
+def examine(db: str | None = None) -> Health:
+    """What can be seen of the database from outside; nothing is made or changed.
+
+    Raises: Unavailable, Invalid.
+    """
+    from holdfast.store.health import examine as look_at
+
+    return look_at(db or Settings.read().db)
+
+
+def drafts_in(text: str, source: Source, format_name: str | None = None) -> "Reading":
+    """The drafts in a file of another program, whose format is recognised unless it is named.
+
+    Raises: Invalid, for an unknown format.
+    """
+    from holdfast.doors.importers import reading
+
+    return reading(text, source, format_name)
 
 
 def desk_for(

@@ -102,6 +102,33 @@ def test_other_long_numbers_stay(text: str) -> None:
     assert redact(text).text == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Password: hunter2", "**Password:** hunter2", "- Password: `hunter2`", "| password | hunter2 |",
+        "password -> hunter2", "password\thunter2", "PASSWORD=hunter2 psql", "-Dpassword=hunter2",
+        "mysqldump -phunter2 x", "pass: hunter2", "secret=hunter2", "password: >-\n  hunter2\n",
+        "<db:password>hunter2</db:password>", '<add key="Password" value="hunter2"/>', "token=hunter2",
+        'String password = "hunter2";', "$password='hunter2';",
+        "jdbc:postgresql://h/d?user=u&password=hunter2", "-p hunter2", "Das Passwort ist hunter2",
+        "пароль: hunter2", "password is: hunter2", "my password is 'hunter2'", "set password hunter2",
+        "ftp://bob:hunter2@ftp.example.org", "postgresql://u:#hunter2@h/db",
+        "os.environ['DB_PASSWORD'] = 'hunter2'",
+    ],
+)  # fmt: skip
+def test_a_password_goes_however_it_is_written(text: str) -> None:
+    result = redact(text)
+
+    assert "hunter2" not in result.text
+    assert len(result.found) == 1
+
+
+def test_the_secret_half_of_an_aws_pair_goes_without_a_key() -> None:
+    secret = chars(Random(6), ALNUM, 40)
+
+    assert redact("AKIA" + "ABCDEFGH" * 2 + f",{secret},").found == ("aws-access-key-id", "aws-secret-key")
+
+
 def test_a_secret_longer_than_is_read_for_judging_goes_whole() -> None:
     secret = chars(Random(5), ALNUM, 5_000)
 

@@ -51,7 +51,8 @@ def _assigned() -> re.Pattern[str]:
     blank = r"[ \t]{0,16}"
     typed = rf"(?:{blank}:{blank}[A-Za-z_][\w.\[\]|, ]{{0,60}}?(?={blank}=[^=]))?"
     return re.compile(
-        rf"[\"'`]?\]?{typed}{blank}(?P<sep>:=|=>|\?=|\|=|[:=](?![=:>])){blank}(?:[|>][-+]?\n[ \t]{{1,16}})?"
+        rf"[\"'`*]{{0,2}}\]?{typed}{blank}(?P<sep>:=|=>|\?=|\|=|[:=](?![=:>]))\*{{0,2}}{blank}"
+        r"(?:[|>][-+]?\n[ \t]{1,16})?"
         r"|[\"'](?:,|\)|)[\s]{0,40}[\"']?value[\"']?\s?(?P<pair>[:=])\s?"
         r"|\n\s{0,40}value:[ ](?P<yaml>)"
     )
@@ -86,9 +87,8 @@ def _called() -> re.Pattern[str]:
 @cache
 def _beside() -> re.Pattern[str]:
     """Nothing but a gap, an arrow or a cell border between the two: netrc, Dockerfile, a table, a note."""
-    return re.compile(
-        r"(?:[*_`]{0,3}:?[*_`]{1,3}:?)?[ \t]{0,4}(?:[|：]|->|→|=>)?[ \t]{0,4}(?P<quote>[\"'`]?)(?<=[\s：\"'`])"
-    )
+    gap = r"(?:[*_`]{0,3}:?[*_`]{1,3}:?)?[ \t]{0,4}(?:[|：]|->|→|=>)?[ \t]{0,4}"
+    return re.compile(gap + r"(?P<quote>[\"'`]?)(?<=[\s：\"'`])")
 
 
 @cache

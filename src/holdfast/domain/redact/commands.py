@@ -50,8 +50,9 @@ def _not_a_password() -> re.Pattern[str]:
 
 # Programs whose -p is a port, a path, a package or a switch.
 _OTHER_P = (
-    "mkdir", "ssh ", "scp", "run", "cargo", "nmap", "cp ", "git", "install", "tar", "read", "ps ", "pnpm", "npm", "tsc",
-    "nc ", "patch", "rsync", "sftp", "perl", "python", "pytest", "make", "unzip", "kill", "lsof", "docker", "iptables",
+    "mkdir", "ssh ", "scp", "run", "cargo", "nmap", "cp ", "git", "install", "tar", "read", "ps ", "pnpm",
+    "npm", "tsc", "nc ", "patch", "rsync", "sftp", "perl", "python", "pytest", "make", "unzip", "kill",
+    "lsof", "docker", "iptables",
 )  # fmt: skip
 
 

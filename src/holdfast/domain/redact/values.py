@@ -11,16 +11,17 @@ from functools import cache
 
 from holdfast.domain.redact.entropy import is_named, looks_mixed, looks_random
 
-_MASK = r"(?:[xX*•·●#?_.…-]{2,}|[xX]{3,}[-_A-Za-z0-9]{0,4}|\*+.{0,4})"
+_MASK = r"(?:[xX*•·●#?_.…-]{2,}|[xX]{3,}[-_A-Za-z0-9]{0,4}|#[0-9a-fA-F]{3,8}|\*+.{0,4})"
 _WORDS = (
-    r"change[-_ ]?(?:me|it|this)\w{0,8}|placeholder|example|sample|dummy|fake|redacted|removed|hidden|masked|"
-    r"omitted|secret|password|passwd|pass|pwd|passphrase|token|key|api[-_ ]?key|credentials?|auth|none|null|nil|"
-    r"nan|undefined|true|false|yes|no|on|off|required|optional|unknown|empty|default|values?|string|str|"
-    r"bytes|int|integer|bool|boolean|number|float|object|any|text|varchar|char|list|dict|map|array|todo|tbd|fixme|"
-    r"n/?a|unset|missing|invalid|incorrect|correct|wrong|valid|expired|expires|rotated|reset|enabled|disabled|"
-    r"encrypted|hashed|stored|set|test|testing|foo|bar|baz|foobar|abc|hello|world|secretstr|prompt|file|env|vault|keychain|"
-    r"automatic|auto|basic|bearer|digest|never|always|here|there|and|or|not|in|the|a|an|it|this|that|is|was|"
-    r"input|output|self|this|cls|user|username|email|name|admin_password|mypassword|userpassword"
+    r"change[-_ ]?(?:me|it|this)\w{0,8}|placeholder|example|sample|dummy|fake|redacted|removed|hidden|"
+    r"masked|omitted|secret|password|passwd|pass|pwd|passphrase|token|key|api[-_ ]?key|credentials?|auth|"
+    r"none|null|nil|nan|undefined|true|false|yes|no|on|off|required|optional|unknown|empty|default|"
+    r"values?|string|str|bytes|int|integer|bool|boolean|number|float|object|any|text|varchar|char|list|"
+    r"dict|map|array|todo|tbd|fixme|n/?a|unset|missing|invalid|incorrect|correct|wrong|valid|expired|"
+    r"expires|rotated|reset|enabled|disabled|encrypted|hashed|stored|set|test|testing|foo|bar|baz|foobar|"
+    r"abc|hello|world|secretstr|prompt|file|env|vault|keychain|automatic|auto|basic|bearer|digest|never|"
+    r"always|here|there|and|or|not|in|the|a|an|it|this|that|is|was|input|output|self|cls|user|username|"
+    r"email|name|mypassword|userpassword"
 )
 _LEAD = (
     r"(?:your|my|the|some|an?|insert|enter|replace|put|add|use|fill|paste|type|example|sample|dummy|fake|test|demo|"
@@ -134,7 +135,7 @@ def is_token(value: str, *, quoted: bool, at_least: int = 6) -> bool:
     """A token some machine drew."""
     if is_placeholder(value) or any(c.isspace() for c in value):
         return False
-    if not looks_random(value, at_least=at_least):
+    if not looks_random(value, at_least=at_least) and not (_chosen(value) and not _technical(value)):
         return False
     mixed = looks_mixed(value)
     if not quoted and _expression().fullmatch(value) and not (mixed and "(" not in value):
@@ -162,6 +163,10 @@ def is_said(value: str, *, strong: bool) -> bool:
 def _chosen(value: str) -> bool:
     """A word with a digit or two at its end, the way people make passwords."""
     return value.isalnum() and len(value) >= 6 and value[-1].isdigit() and value[:4].isalpha()
+
+
+def _technical(value: str) -> bool:
+    return is_named(value) and not value.rstrip("0123456789").isalpha()
 
 
 def _phrase(value: str) -> bool:

@@ -1,0 +1,87 @@
+"""What can be said of a database from outside, and what to do about it. Pure: the facts are passed in."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: From this release on SQLite no longer damages its log when two connections checkpoint and write at once.
+SAFE_SQLITE = (3, 51, 3)
+LONG_LOG = 64 * 1024 * 1024  # bytes of write-ahead log that writers should have emptied long ago
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What was seen of a database. What does not apply to its kind is none."""
+
+    where: str
+    kind: Literal["sqlite", "postgresql"]
+    exists: bool = True
+    version: str | None = None  # of the library or server
+    size: int | None = None  # bytes
+    mode: int | None = None  # permission bits of the file
+    log_size: int | None = None  # bytes of write-ahead log
+    revision: str | None = None  # of the schema; none = no tables
+    head: str  # the revision that this release needs
+    damage: tuple[str, ...] = ()  # what the integrity check found
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to know, and what to do about it. A note is no reason to worry."""
+
+    level: Literal["problem", "note"]
+    says: str
+    advice: str
+
+
+def findings(health: Health) -> list[Finding]:
+    """What is wrong or worth knowing, problems first."""
+    found = [*_schema(health), *_file(health), *_library(health)]
+    return sorted(found, key=lambda finding: finding.level != "problem")
+
+
+def _schema(health: Health) -> list[Finding]:
+    if not health.exists:
+        return [Finding("note", "there is no database yet", "the first `holdfast remember` makes it")]
+    if health.damage:
+        return [
+            Finding(
+                "problem",
+                f"the database is damaged: {health.damage[0]}",
+                "stop all writers, keep the file, and restore with `holdfast backup FILE --restore --db NEW`",
+            )
+        ]
+    if health.revision is not None and health.revision > health.head:
+        says = f"the schema is at {health.revision}, newer than this release's {health.head}"
+        return [Finding("problem", says, "upgrade with `pip install -U holdfast`")]
+    if health.revision != health.head:
+        at = health.revision or "no tables"
+        needs = "run `holdfast migrate`"
+        return [Finding("problem", f"the schema is at {at}, this release needs {health.head}", needs)]
+    return []
+
+
+def _file(health: Health) -> list[Finding]:
+    found = []
+    if health.mode is not None and health.mode & 0o077:
+        says = f"others on this machine may read the file (mode {health.mode:04o})"
+        found.append(Finding("problem", says, f"run `chmod 600 {health.where}`"))
+    if health.log_size is not None and health.log_size > LONG_LOG:
+        says = f"the write-ahead log has grown to {health.log_size // 2**20} MiB"
+        advice = "end programs that read for long; the next write then empties it"
+        found.append(Finding("problem", says, advice))
+    return found
+
+
+def _library(health: Health) -> list[Finding]:
+    if health.kind != "sqlite" or health.version is None:
+        return []
+    if tuple(int(part) for part in health.version.split(".")[:3]) >= SAFE_SQLITE:
+        return []
+    safe = ".".join(map(str, SAFE_SQLITE))
+    return [
+        Finding(
+            "note",
+            f"SQLite {health.version} can damage its log when two connections checkpoint and write at once",
+            f"nothing to do: Holdfast checkpoints under its own lock; SQLite {safe} mends it for other programs",
+        )
+    ]

@@ -1,0 +1,81 @@
+"""Looks at a database without changing it: place, size, schema, integrity."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from holdfast.domain.health import Health
+from holdfast.store import migrate, postgres, sqlite
+from holdfast.store.trouble import unavailable
+
+
+def examine(target: str) -> Health:
+    """What can be seen of the database at `target`, a file path or a postgresql:// URL.
+
+    Raises: Unavailable, Invalid.
+    """
+    target = target.removeprefix("sqlite:///")
+    if "://" in target:
+        return _server(target)
+    path = Path(target).expanduser().absolute()
+    try:
+        return _file(path)
+    except OSError as error:
+        raise unavailable(error, str(path)) from None
+
+
+def _file(path: Path) -> Health:
+    if not path.exists():
+        return Health(
+            where=str(path), kind="sqlite", exists=False, version=sqlite3.sqlite_version, head=migrate.HEAD
+        )
+    seen = path.stat()
+    revision, damage = _inside(path)
+    return Health(
+        where=str(path),
+        kind="sqlite",
+        version=sqlite3.sqlite_version,
+        size=seen.st_size,
+        mode=seen.st_mode & 0o777,
+        log_size=sqlite.log_size(path),
+        revision=revision,
+        head=migrate.HEAD,
+        damage=damage,
+    )
+
+
+def _inside(path: Path) -> tuple[str | None, tuple[str, ...]]:
+    """The schema's revision, and what the integrity check complains about."""
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=5)) as connection:
+            checked = [str(row[0]) for row in connection.execute("PRAGMA quick_check(10)")]
+            ours = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+            row = None
+            if connection.execute(ours).fetchone():
+                row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.DatabaseError as error:
+        return None, (str(error),)
+    return (str(row[0]) if row else None), tuple(line for line in checked if line != "ok")
+
+
+def _server(target: str) -> Health:
+    engine = postgres.open_engine(postgres.server_url(target))
+    where = engine.url.render_as_string(hide_password=True)
+    try:
+        with engine.connect() as connection:
+            return Health(
+                where=where,
+                kind="postgresql",
+                version=str(connection.execute(text("SHOW server_version")).scalar_one()),
+                size=connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one(),
+                revision=migrate.revision(connection),
+                head=migrate.HEAD,
+            )
+    except SQLAlchemyError as error:
+        raise unavailable(error, where) from error
+    finally:
+        engine.dispose()
