@@ -7,7 +7,8 @@ with Memories.open() as memories:
     print(memories.recall("how long does jellyfin need to start").hits)
 """
 
-from typing import TYPE_CHECKING, Any
+# Spelled out, for hooks import this package and `typing` alone would take half of their time.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Draft, Memory, Source
@@ -71,7 +72,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name not in _HOMES:

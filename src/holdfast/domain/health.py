@@ -82,6 +82,6 @@ def _library(health: Health) -> list[Finding]:
         Finding(
             "note",
             f"SQLite {health.version} can damage its log when two connections checkpoint and write at once",
-            f"nothing to do: Holdfast checkpoints under its own lock; SQLite {safe} mends it for other programs",
+            f"nothing to do: Holdfast checkpoints under its own lock; SQLite {safe} mends it for all",
         )
     ]

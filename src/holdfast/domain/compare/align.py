@@ -80,19 +80,21 @@ def context(left: Reading, right: Reading, one: Token, other: Token, alignment: 
     """How far the clauses of two words agree, but for these words if they differ: the better covered of the two.
 
     The better one, because a statement with added detail covers the shorter one, not the other way round.
+    Where both clauses speak of something that the other does not, they hardly speak of one thing.
     """
     pairs = (*alignment.matches, *alignment.echoes)
-    ours = frozenset(match.left.place for match in pairs)
-    theirs = frozenset(match.right.place for match in pairs)
-    return max(_around(left, one, ours), _around(right, other, theirs))
+    our_cover, our_rest = _around(left, one, frozenset(match.left.place for match in pairs))
+    their_cover, their_rest = _around(right, other, frozenset(match.right.place for match in pairs))
+    return max(our_cover, their_cover) * (0.6 if min(our_rest, their_rest) >= 1.0 else 1.0)
 
 
-def _around(reading: Reading, token: Token, paired: frozenset[int]) -> float:
+def _around(reading: Reading, token: Token, paired: frozenset[int]) -> tuple[float, float]:
     others = [one for one in reading.content if one.place != token.place or token.place in paired]
     # A clause of its own ("after 24 hours") tells nothing: then the whole text is what stands around it.
     near = [one for one in others if one.clause == token.clause] or others
     total = sum(one.weight for one in near)
-    return sum(one.weight for one in near if one.place in paired) / total if total else 0.0
+    covered = sum(one.weight for one in near if one.place in paired)
+    return (covered / total if total else 0.0), total - covered
 
 
 def strength(one: Token, other: Token, words: Lexicon) -> float:
@@ -112,12 +114,17 @@ def strength(one: Token, other: Token, words: Lexicon) -> float:
         return _FORM
     if one.key in words.kinds and other.key in words.kinds and _names_kind(one, other, words):
         return _KIND
-    return _PART if _shares_part(one, other) else 0.0
+    return _PART if _shares_part(one, other, words) else 0.0
 
 
-def _shares_part(one: Token, other: Token) -> bool:
-    """Whether a fixed phrase and a word, or two phrases, have a telling word in common."""
+def _shares_part(one: Token, other: Token, words: Lexicon) -> bool:
+    """Whether a fixed phrase and a word, or two phrases, have a telling word in common.
+
+    Alternatives of one family (free plan, team plan) are two things for all that they share.
+    """
     if len(one.key) == 1 and len(other.key) == 1:
+        return False
+    if set(words.families.get(one.key, ())) & set(words.families.get(other.key, ())):
         return False
     return any(word in other.key and word not in role("stop") and len(word) > 3 for word in one.key)
 

@@ -14,6 +14,8 @@ from holdfast.domain.compare.resources import lines, listed
 # What stands before a past form that reports: was moved, has slipped, just switched.
 _REPORTING = frozenset({"was", "were", "been", "has", "have", "had", "got", "just", "recently", "and"})
 
+# Under a condition ("once it gets hot, nothing is detected any more") it is a habit, not a change.
+_CONDITIONS = frozenset({"if", "when", "whenever", "once", "unless"})
 _PAST_IN_E = frozenset({"gave", "gone", "became", "broke", "wrote"})
 
 
@@ -31,6 +33,8 @@ def _cues() -> tuple[frozenset[Phrase], frozenset[Phrase]]:
 def changes(reading: Reading) -> frozenset[tuple[int, str]]:
     """The signs of change in a text: the clause each stands in, and the sign as written."""
     anywhere, past = _cues()
+    if any(token.surface in _CONDITIONS for token in reading.tokens):
+        return frozenset()
     found: set[tuple[int, str]] = set()
     tokens = reading.tokens
     for index, token in enumerate(tokens):
@@ -53,4 +57,7 @@ def _reports(tokens: tuple[Token, ...], index: int) -> bool:
     if first == tokens[index].key[0] or (first.endswith(("ing", "s", "e")) and first not in _PAST_IN_E):
         return False
     before = tokens[index - 1] if index else None
-    return before is None or before.surface in _REPORTING or before.weight > 0
+    after = tokens[index + 1] if index + 1 < len(tokens) else None
+    if before is None:  # "moved to Porto", but "deprecated endpoints stay"
+        return after is None or after.weight == 0 or after.name or after.surface.endswith("ing")
+    return before.surface in _REPORTING or before.weight > 0

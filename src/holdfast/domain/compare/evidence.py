@@ -12,7 +12,7 @@ from holdfast.domain.compare.change import changes
 from holdfast.domain.compare.order import freed, order_clash
 from holdfast.domain.compare.polarity import frequency_clash, linked, negation_flips, opposites
 from holdfast.domain.compare.reading import Reading, read
-from holdfast.domain.compare.slots import Swap, alike, several, stranger, swaps
+from holdfast.domain.compare.slots import Swap, alike, several, stranger, swaps, turned
 from holdfast.domain.compare.statement import Statement
 
 
@@ -55,6 +55,9 @@ def gather(known: Statement, draft: Statement) -> Evidence:
     _order(left, right, paired, found)
     _places(left, right, paired, found)
     _change(left, right, paired, found)
+    found.other_thing = max(found.other_thing, turned(left, right, paired))
+    # Two facts on two things that both are named cannot contradict each other.
+    found.clash *= 1.0 - 0.8 * (found.other_thing >= 1.0)
     found.left_over = _left_over(paired, found)
     found.parallel = found.left_over * alike(left, right)
     return found

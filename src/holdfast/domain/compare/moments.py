@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.domain.compare.numerals import NUMBER, read_number
+from holdfast.domain.compare.numerals import read_number
 
 _MONTHS = [
     "january",
@@ -29,6 +29,7 @@ _MONTH |= {name[:3]: number for name, number in _MONTH.items()} | {"sept": 9}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
 _DAY = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _HOURS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|1[0-2]|0?[1-9])"
+_PART = r"in the (?:morning|afternoon|evening)|at night"
 
 MOMENT = re.compile(
     rf"\b(?P<d1>{_DAY})\s(?:of\s)?(?P<m1>{_NAMES})\b\.?(?:,?\s(?P<y1>(?:19|20)\d\d)\b)?"
@@ -38,8 +39,8 @@ MOMENT = re.compile(
     rf"|\b(?P<h1>[01]?\d|2[0-3])[:.](?P<n1>[0-5]\d)\s?(?P<half1>[ap]\.?m\b\.?)"
     rf"|\b(?P<h2>[01]?\d|2[0-4]):(?P<n2>[0-5]\d)\b"
     rf"|\b(?P<h3>1[0-2]|0?[1-9])\s?(?P<half3>[ap]\.?m)\b"
-    rf"|\b(?P<past>half past|quarter past|quarter to)\s(?P<h4>{_HOURS})\b(?:\s(?P<part4>in the (?:morning|afternoon|evening)|at night))?"
-    rf"|\b(?P<h5>{_HOURS})\s(?P<part5>in the (?:morning|afternoon|evening)|at night|o'clock)"
+    rf"|\b(?P<past>half past|quarter past|quarter to)\s(?P<h4>{_HOURS})\b(?:\s(?P<part4>{_PART}))?"
+    rf"|\b(?P<h5>{_HOURS})\s(?P<part5>{_PART}|o'clock)"
     rf"|\b(?P<name>noon|midday|midnight)\b"
 )
 
@@ -86,6 +87,3 @@ def _clock(group: dict[str, str]) -> Moment:
     elif half.startswith("a") and hour == 12:
         hour = 0
     return "clock", hour * 60 + minute
-
-
-__all__ = ["MOMENT", "NUMBER", "Moment", "read_moment"]

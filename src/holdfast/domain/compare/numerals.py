@@ -1,26 +1,21 @@
 """Reads numbers written in digits or in words.
 
-Knows integers, decimals, thousands marks, k/million and English number words up to the millions.
+Knows integers, decimals, thousands marks, k and million, and English number words.
 """
 
 from __future__ import annotations
 
 import re
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORDS: dict[str, float] = {word: float(value) for value, word in enumerate(_ONES.split())}
 _WORDS |= {word: 10.0 * value for value, word in enumerate(_TENS.split(), start=2)}
-_SCALES: dict[str, float] = {
-    "dozen": 12.0,
-    "hundred": 100.0,
-    "thousand": 1e3,
-    "k": 1e3,
-    "million": 1e6,
-    "m": 1e6,
-    "billion": 1e9,
-}
-_SCALE = r"(?:hundred|thousand|million|billion|dozen)"
+_SCALES = {"dozen": 12.0, "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_SCALE = rf"(?:{'|'.join(_SCALES)})"
 _WORD = (
     rf"(?:{'|'.join(_TENS.split())})(?:[\s-](?:{'|'.join(_ONES.split()[1:10])}))?"
     rf"|(?:{'|'.join(sorted(_ONES.split(), key=len, reverse=True))})"

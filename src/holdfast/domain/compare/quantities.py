@@ -12,85 +12,37 @@ from dataclasses import dataclass
 
 from holdfast.domain.compare.moments import MOMENT, read_moment
 from holdfast.domain.compare.numerals import NUMBER, read_number
+from holdfast.domain.compare.units import ADVERBS, MINUTE, SPANS, UNITS
 
 Value = float | str | tuple[int, ...]
 
-_SECOND, _MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = (
-    1.0,
-    60.0,
-    3600.0,
-    86400.0,
-    604800.0,
-    2592000.0,
-    31536000.0,
+
+def _either(names: Iterator[str]) -> str:
+    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+
+
+_TIGHT = _either(name for name in UNITS)  # right behind the digits: 60s
+_LOOSE = _either(name for name in UNITS if len(name) > 1 or not name.isalpha() or name in "smhdg")
+_SPANS = "|".join(SPANS)
+_TIMES = rf"(?:once|twice|(?:{NUMBER})\s+times)"
+_AMOUNT = re.compile(
+    rf"\bhalf an? (?P<half>{_SPANS})\b"
+    rf"|\b(?P<quarters>a |three )quarters? of an hour\b"
+    rf"|\b(?P<times>{_TIMES})\s+(?:an?|per|each|every)\s+(?P<tunit>{_SPANS})\b"
+    rf"|\b(?P<every>every|each|per)\s+(?:(?P<other>other|second)\s+|(?P<pnum>{NUMBER})\s*)?"
+    rf"(?P<punit>{_SPANS}|s|h|min)\b"
+    rf"|\b(?P<adverb>{'|'.join(ADVERBS)})\b"
+    rf"|(?P<money>[€$£]|\b(?:eur|usd|gbp|chf)\s)\s?(?P<mnum>{NUMBER})"
+    rf"|(?<![\w.])(?P<num>{NUMBER})(?:(?P<tight>{_TIGHT})|[\s-]+(?P<loose>{_LOOSE}))(?!\w)"
+    rf"|\b(?P<one>an?)\s+(?P<ounit>{_SPANS})\b"
+    rf"|(?<![\w.])v?(?P<version>\d+(?:\.\d+)+)(?!\w)"
+    rf"|(?<![\w./])(?P<bare>{NUMBER})(?!\w|[./]\w)"
 )
-_TIME = {
-    "millisecond milliseconds ms msec": 0.001,
-    "second seconds s sec secs": _SECOND,
-    "minute minutes min mins": _MINUTE,
-    "hour hours h hr hrs": _HOUR,
-    "day days d": _DAY,
-    "night nights": _DAY,
-    "morning mornings evening evenings": _DAY,
-    "week weeks wk wks": _WEEK,
-    "fortnight fortnights": 2 * _WEEK,
-    "month months": _MONTH,
-    "quarter quarters": 3 * _MONTH,
-    "year years yr yrs": _YEAR,
-    "decade decades": 10 * _YEAR,
-}
-_SIZE = {"b byte bytes": 1, "kb kib kilobyte kilobytes": 2**10, "mb mib megabyte megabytes": 2**20,
-         "gb gib gigabyte gigabytes gig gigs": 2**30, "tb tib terabyte terabytes": 2**40}  # fmt: skip
-_LENGTH = {"mm millimetre millimetres": 0.001, "cm centimetre centimetres": 0.01, "m metre metres meter meters": 1,
-           "km kilometre kilometres kilometer kilometers": 1000, "mile miles": 1609.34, "foot feet ft": 0.3048,
-           "inch inches": 0.0254}  # fmt: skip
-_MASS = {
-    "g gram grams": 1,
-    "kg kilo kilos kilogram kilograms": 1000,
-    "lb lbs pound": 453.59,
-    "ton tons tonne": 1e6,
-}
-_SHARE = {"% percent pct per-cent": 1}
-_MONEY = {
-    "eur euro euros €": "eur",
-    "usd dollar dollars $": "usd",
-    "gbp pounds quid £": "gbp",
-    "chf francs": "chf",
-}
-
-
-def _units() -> dict[str, tuple[str, float]]:
-    table: dict[str, tuple[str, float]] = {}
-    for kind, units in (
-        ("time", _TIME),
-        ("size", _SIZE),
-        ("length", _LENGTH),
-        ("mass", _MASS),
-        ("share", _SHARE),
-    ):
-        table |= {name: (kind, factor) for names, factor in units.items() for name in names.split()}
-    return table | {name: (code, 1.0) for names, code in _MONEY.items() for name in names.split()}
-
-
-_UNITS = _units()
-_SPELLED = sorted((unit for unit in _UNITS if len(unit) > 1 or unit in "%€$£"), key=len, reverse=True)
-_LETTERS = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
-_WORDS = "|".join(re.escape(unit) for unit in _SPELLED)
-_PERIODS = "|".join(name for names in _TIME for name in names.split() if len(name) > 3)
-_ADVERBS = {"hourly": _HOUR, "daily": _DAY, "nightly": _DAY, "overnight": _DAY, "weekly": _WEEK, "fortnightly": 2 * _WEEK,
-            "biweekly": 2 * _WEEK, "monthly": _MONTH, "quarterly": 3 * _MONTH, "yearly": _YEAR,
-            "annually": _YEAR, "annual": _YEAR}  # fmt: skip
-_DURATION = re.compile(
-    rf"(?P<half>half an? )(?P<hunit>{_PERIODS})\b"
-    rf"|(?P<period>(?:every|each|per|once an?|once per|once every)\s+(?:(?P<other>other|second)\s+|(?P<pnum>{NUMBER})\s*)?"
-    rf"(?P<punit>{_PERIODS}|s|h|min))\b"
-    rf"|\b(?P<adverb>{'|'.join(_ADVERBS)})\b"
-    rf"|(?P<cur>[€$£]|\b(?:eur|usd|gbp|chf)\s)\s?(?P<cnum>{NUMBER})"
-    rf"|(?<![\w.])(?P<num>{NUMBER})(?:(?P<tight>{_LETTERS})|[\s-]+(?P<unit>{_WORDS}|[smhdg]|km|kg))(?![\w])"
-    rf"|\b(?P<one>an?)\s+(?P<ounit>{_PERIODS})\b"
-    rf"|(?<![\w.])v?(?P<version>\d+(?:\.\d+)+)(?![\w])"
-    rf"|(?<![\w./])(?P<bare>{NUMBER})(?![\w]|[./]\w)"
+_ABOUT = re.compile(
+    r"(?:\b(?:about|around|roughly|approximately|approx\.?|circa|some|nearly|almost|under|over)|~)\s*$"
 )
+_COUNTING = re.compile(r"\s(?!(?:of|or|and|more|at|in|is|on|to)\b)[^\W\d_]{3,}")
+_POINTING = re.compile(r"(?:\b(?:the|this|that|new|last|next|no|every|each|which|any|old|other|first)\s|^)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +52,7 @@ class Quantity:
     kind: str  # time, period, size, length, mass, share, a currency, clock, date, year, version or count
     value: Value
     text: str
+    about: bool = False  # said to be a rough figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +72,19 @@ def find_quantities(text: str) -> list[Found]:
         if moment is not None:
             found.append(Found(match.start(), match.end(), Quantity(moment[0], moment[1], match[0].strip())))
     for start, end in list(_gaps(found, len(text))):
-        for match in _DURATION.finditer(text, start, end):
-            quantity = _read(match)
-            if quantity is not None:
+        for match in _AMOUNT.finditer(text, start, end):
+            measured = _read(match)
+            if measured is not None:
+                about = _ABOUT.search(text, max(start, match.start() - 16), match.start()) is not None
+                quantity = Quantity(*measured, match[0].strip(), about)
                 found.append(Found(match.start(), match.end(), quantity))
     return sorted(found, key=lambda item: item.start)
 
 
 def equal(left: Quantity, right: Quantity) -> bool:
-    """Whether both mean one amount; sizes may count by 1000 or 1024, dates may leave out the year."""
-    if left.kind == "date" and right.kind == "date":
-        return _same_date(left.value, right.value)
+    """Whether both mean one amount; a date without a year agrees with any year."""
+    if isinstance(left.value, tuple) and isinstance(right.value, tuple):
+        return all(a == b or 0 in (a, b) for a, b in zip(left.value, right.value, strict=True))
     if isinstance(left.value, float) and isinstance(right.value, float):
         if left.kind != right.kind and {left.kind, right.kind} != {"time", "period"}:
             return False
@@ -138,20 +93,24 @@ def equal(left: Quantity, right: Quantity) -> bool:
 
 
 def _slack(left: Quantity, right: Quantity) -> float:
-    if left.kind == "size":
-        return 0.08
-    if left.text == right.text or left.kind not in ("time", "period", "length", "mass"):
+    """By which share two amounts may differ and still be one."""
+    if left.kind in ("clock", "year", "count", "version"):
         return 1e-9
-    # A month is 28 to 31 days and a mile 1.6 km to most writers; seconds to weeks are exact.
+    if left.about or right.about:
+        return 0.2
+    if _unit(left) == _unit(right):
+        return 1e-9
+    if left.kind == "size":  # gigabytes are counted by 1000 and by 1024
+        return 0.08
+    # A month is 28 to 31 days, and a mile 1.6 km to most writers; seconds to weeks are exact.
     rounded = left.kind in ("length", "mass") or any(
-        "month" in one.text or "year" in one.text for one in (left, right)
+        "month" in one.text or "year" in one.text or "quarter" in one.text for one in (left, right)
     )
     return 0.04 if rounded else 1e-9
 
 
-def _same_date(left: Value, right: Value) -> bool:
-    assert isinstance(left, tuple) and isinstance(right, tuple)
-    return all(a == b or 0 in (a, b) for a, b in zip(left, right, strict=True))
+def _unit(quantity: Quantity) -> str:
+    return re.sub(r"[\d\s.,]+", "", quantity.text)
 
 
 def _gaps(found: list[Found], end: int) -> Iterator[tuple[int, int]]:
@@ -162,37 +121,42 @@ def _gaps(found: list[Found], end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _read(match: re.Match[str]) -> Quantity | None:
+def _read(match: re.Match[str]) -> tuple[str, Value] | None:
+    """Kind and value of what was found, or None if it is no quantity after all."""
     group = match.groupdict()
-    text = match[0].strip()
     if group["half"]:
-        return Quantity("time", 0.5 * _UNITS[group["hunit"]][1], text)
-    if group["period"]:
+        return "time", 0.5 * UNITS[group["half"]][1]
+    if group["quarters"]:
+        return "time", 15 * MINUTE * (3 if group["quarters"] == "three " else 1)
+    if group["times"]:
+        count = {"once": 1.0, "twice": 2.0}.get(group["times"]) or read_number(
+            group["times"].rsplit(None, 1)[0]
+        )
+        return "period", UNITS[group["tunit"]][1] / max(count, 1e-9)
+    if group["every"]:
         count = 2.0 if group["other"] else read_number(group["pnum"]) if group["pnum"] else 1.0
-        return Quantity("period", count * _UNITS[group["punit"]][1], text)
+        return "period", count * UNITS[group["punit"]][1]
     if group["adverb"]:
-        return Quantity("period", _ADVERBS[group["adverb"]], text)
-    if group["cur"]:
-        return Quantity(_UNITS[group["cur"].strip()][0], read_number(group["cnum"]), text)
+        return "period", ADVERBS[group["adverb"]]
+    if group["money"]:
+        return UNITS[group["money"].strip()][0], read_number(group["mnum"])
     if group["num"]:
-        kind, factor = _UNITS[group["tight"] or group["unit"]]
-        return Quantity(kind, read_number(group["num"]) * factor, text)
+        kind, size = UNITS[group["tight"] or group["loose"]]
+        return kind, read_number(group["num"]) * size
     if group["one"]:
-        return Quantity("time", _UNITS[group["ounit"]][1], text)
+        return "time", UNITS[group["ounit"]][1]
     if group["version"]:
-        return Quantity("version", group["version"], text)
-    number = read_number(group["bare"])
-    if text == "one" and not _counts(match):
-        return None
+        return "version", group["version"]
+    return _count(match)
+
+
+def _count(match: re.Match[str]) -> tuple[str, Value] | None:
+    text = match[0].strip()
+    if text == "one":  # a number in "one sister", a pronoun in "the new one"
+        counting = _COUNTING.match(match.string, match.end())
+        pointing = _POINTING.search(match.string[max(0, match.start() - 16) : match.start()])
+        if counting is None or pointing is not None:
+            return None
+    number = read_number(text)
     year = number.is_integer() and 1900 <= number <= 2100 and len(text) == 4
-    return Quantity("year" if year else "count", number, text)
-
-
-_COUNTING = re.compile(r"\s(?!of\b|or\b|and\b|more\b|at\b|in\b|is\b|on\b|to\b)[^\W\d_]{3,}")
-_POINTING = re.compile(r"(?:\b(?:the|this|that|new|last|next|no|every|each|which|any|old|other|first)\s|^)$")
-
-
-def _counts(match: re.Match[str]) -> bool:
-    """Whether "one" is a number here and not a pronoun: one sister, but the new one."""
-    before, after = match.string[: match.start()], match.string[match.end() :]
-    return _COUNTING.match(after) is not None and _POINTING.search(before) is None
+    return "year" if year else "count", number

@@ -58,6 +58,8 @@ def read(text: str) -> Reading:
     words = lexicon()
     pieces = _join_phrases(_pieces(fold(text)), words)
     verb = _main_verb(pieces, words)
+    if verb == 1:
+        pieces[0].name = pieces[0].name or _names_subject(pieces[0], words, text)
     negated = _negations(pieces)
     aside = _asides(pieces)
     tokens = tuple(
@@ -120,6 +122,17 @@ def _is_name(raw: str, fresh: bool) -> bool:
         return False
     low = letters.lower()
     return low not in role("stop") or (low,) in lexicon().families  # Go is a language as well
+
+
+def _names_subject(piece: _Piece, words: Lexicon, text: str) -> bool:
+    """Whether a capital first word right before the verb is a name: no word that is known, and no plural."""
+    known = piece.key in words.groups or piece.key in words.families or piece.key[0] in words.verbs
+    return (
+        text[:1].isupper()
+        and not known
+        and not piece.surface.endswith("s")
+        and piece.surface not in role("stop")
+    )
 
 
 def _join_phrases(pieces: list[_Piece], words: Lexicon) -> list[_Piece]:
@@ -187,11 +200,12 @@ def _asides(pieces: list[_Piece]) -> list[bool]:
 def _negations(pieces: list[_Piece]) -> list[bool]:
     """For each piece whether an odd number of negations bears on it, its own not counted."""
     denials: dict[int, int] = {}
-    needed: set[int] = set()
+    bearing: dict[int, int] = {}  # the clause of a "without" or "unless", and the clause that it bears on
     for index, piece in enumerate(pieces):
         denials[piece.clause] = denials.get(piece.clause, 0) + _denies(pieces, index)
         if piece.surface in role("needing"):
-            needed |= {piece.clause, piece.clause - 1 if piece.surface != "without" else piece.clause}
+            bearing[piece.clause] = _main_clause(pieces, index)
+    needed = {clause: denials.get(main, 0) for side, main in bearing.items() for clause in (side, main)}
     flags: list[bool] = []
     clause, lacking = -1, 0
     for index, piece in enumerate(pieces):
@@ -199,10 +213,17 @@ def _negations(pieces: list[_Piece]) -> list[bool]:
             clause, lacking = piece.clause, 0
         count = denials[clause]
         # "Does not start without it" and "will not start unless it is there" both say that it is needed.
-        need = count == 1 and clause in needed
+        need = clause in needed and needed[clause] == 1
         flags.append(not need and (count - _denies(pieces, index) + (lacking > 0)) % 2 == 1)
         lacking = _reach(pieces, index, lacking)
     return flags
+
+
+def _main_clause(pieces: list[_Piece], index: int) -> int:
+    """The clause that a "without" or "unless" bears on: the next one if it opens the text, else its own or the last."""
+    if index == 0:
+        return pieces[index].clause + 1
+    return pieces[index].clause - (pieces[index].surface == "unless")
 
 
 def _reach(pieces: list[_Piece], index: int, lacking: int) -> int:
@@ -225,8 +246,11 @@ def _denies(pieces: list[_Piece], index: int) -> bool:
     if len(piece.key) > 1:
         return piece.key in _DENYING_PHRASES
     head = piece.key[0]
+    after = pieces[index + 1].surface if index + 1 < len(pieces) else ""
     if head == "stop":  # "stop running the tests" denies, "stop the service" does not
-        return index + 1 < len(pieces) and pieces[index + 1].surface.endswith("ing")
+        return after.endswith("ing")
+    if head == "fail":
+        return after == "to"
     if head == "no" and index and pieces[index - 1].surface in role("preposition"):
         return False  # "fails with no route": only the noun behind it is denied
     return head in role("denial") or head in stemmed("refusal")

@@ -78,6 +78,19 @@ def _has_relative(reading: Reading, rest: tuple[Token, ...]) -> bool:
     return False
 
 
+def turned(left: Reading, right: Reading, paired: Alignment) -> float:
+    """Whether a thing is the goal in one text and the start in the other: to Lisbon, from Lisbon.
+
+    1 if that tells what is spoken of (the flight to Lisbon leaves), less elsewhere.
+    """
+    for match in paired.matches:
+        if match.left.place and match.right.place:
+            before = {left.tokens[match.left.place - 1].surface, right.tokens[match.right.place - 1].surface}
+            if before == {"to", "from"}:
+                return 1.0 if match.left.topic and match.right.topic else 0.6
+    return 0.0
+
+
 def several(reading: Reading) -> bool:
     """Whether the sentence says something of which there may be more than one at once."""
     many = stemmed("several")

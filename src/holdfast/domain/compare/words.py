@@ -17,7 +17,9 @@ MAX_CHARACTERS = 2_000
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-"})
 # A path, a dotted name or a call is one word; a hyphen parts two.
-WORD = re.compile(r"[^\W_]+(?:[._/@+#:]+[^\W_]+)+|[^\W_]+(?:'[^\W_]+)*(?:\+\+|#)?|[,;:.!?()]|\s-+\s")
+WORD = re.compile(
+    r"(?<!\S)/?[^\W_]+(?:[._/@+#:]+[^\W_]+)+|(?<!\S)/[^\W_]+|[^\W_]+(?:[._/@+#:]+[^\W_]+)+|[^\W_]+(?:'[^\W_]+)*(?:\+\+|#)?|[,;:.!?()]|\s-+\s"
+)
 _NEGATED = {"can't": "can", "cannot": "can", "won't": "will", "shan't": "shall", "ain't": "be"}
 _SHORTENED = {"'re": "be", "'m": "be", "'ve": "have", "'ll": "will", "'d": "would"}
 _VOWEL = re.compile(r"[aeiouy]")

@@ -131,7 +131,7 @@ def find_assignments(text: str) -> list[Span]:
     done = 0
     for key in _key().finditer(lowered):
         start, end = key.span()
-        if start < done or not _starts_word(text, start, key[0]):
+        if start < done or text.startswith("[redacted:", start - 10) or not _starts_word(text, start, key[0]):
             continue
         value = _value(text, start, end, strong=key[0].startswith(_STRONG_STARTS))
         if value:

@@ -38,7 +38,6 @@ class Holdfast(LazyGroup):
         extra["standalone_mode"] = False
         try:
             code = super().main(given, **extra)
-            sys.stdout.flush()
         except click.Abort as abort:
             code = INTERRUPTED if isinstance(abort.__cause__, KeyboardInterrupt) else UNFORESEEN
         except click.exceptions.NoArgsIsHelpError as wanted:
@@ -94,6 +93,8 @@ def _usage(wrong: click.ClickException) -> str:
 
 def _let_go_of_a_closed_pipe() -> None:
     """Whoever reads our output may have left: then Python must not complain about it at the end."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:

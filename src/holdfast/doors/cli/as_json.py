@@ -42,7 +42,7 @@ def memory(item: "Memory") -> Json:
 
 
 def outcome(result: "Outcome") -> Json:
-    """`outcome` names it and `memory` holds what was stored, null when nothing was; then what belongs to it."""
+    """`outcome` names it, `memory` is what was stored or null; then comes what belongs to the outcome."""
     from holdfast.domain import outcomes
 
     match result:

@@ -3,6 +3,7 @@
 Knows options and output; how results read is the business of `say` and `as_json`.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -112,50 +113,43 @@ def on_store(command: Command) -> Command:
     return _DB(_JSON(command))
 
 
-# ---------------------------------------------------------------------------------------------- kinds of value
+# --------------------------------------------------------------------------------------------- kinds of value
+
+_MOST = 8_000_000  # bytes on standard input; far above what any profile takes, so that an endless pipe ends
 
 
-class Moment(click.ParamType):
-    """A date or time in ISO 8601; without a zone it is UTC."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        if isinstance(value, datetime):
-            return value
-        try:
-            moment = datetime.fromisoformat(value.strip())
-            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        except (ValueError, OverflowError):
-            self.fail(
-                f"{value!r} is no time: use for example 2026-03-01 or 2026-03-01T14:30:00Z", param, ctx
-            )
+def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """A date or time in ISO 8601 as an aware one; without a zone it is UTC."""
+    if value is None:
+        return None
+    try:
+        found = datetime.fromisoformat(value.strip())
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        right = "use for example 2026-03-01 or 2026-03-01T14:30:00Z"
+        raise click.BadParameter(f"{value!r} is no time: {right}", ctx, param) from None
 
 
-class Text(click.ParamType):
+def text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """A text; `-` stands for what comes on standard input."""
-
-    name = "text"
-    MOST = 8_000_000  # bytes; far above what any profile takes, so that an endless pipe ends
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value != "-":
-            return str(value)
-        given: bytes = click.get_binary_stream("stdin").read(self.MOST + 1)
-        if len(given) > self.MOST:
-            self.fail(f"standard input holds more than {self.MOST:,} bytes: give less", param, ctx)
-        return given.decode("utf-8-sig", "replace")
+    if value != "-":
+        return value
+    given = read_input(_MOST + 1)
+    if len(given) > _MOST:
+        raise click.BadParameter(f"standard input holds more than {_MOST:,} bytes: give less", ctx, param)
+    return given.decode("utf-8-sig", "replace")
 
 
-MOMENT = Moment()
-TEXT = Text()
+def read_input(most: int = -1) -> bytes:
+    """What stands on standard input, at most so many bytes of it; nothing when there is none."""
+    return sys.stdin.buffer.read(most) if sys.stdin is not None else b""
 
 
 def confirm(question: str, *, yes: bool) -> None:
     """Goes on when a person agrees, or has agreed with --yes; ends the command otherwise."""
     if yes:
         return
-    if not click.get_text_stream("stdin").isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise click.UsageError(
             f"{question} Nobody is there to answer: add --yes to agree", click.get_current_context()
         )

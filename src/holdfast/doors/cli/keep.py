@@ -4,18 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.doors.cli import as_json, say
-from holdfast.doors.cli.call import TEXT, Call, confirm, in_space
-from holdfast.doors.cli.each import each
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Origin
+from holdfast.doors.cli import as_json, say
+from holdfast.doors.cli import call as given
+from holdfast.doors.cli.call import Call, confirm, in_space
+from holdfast.doors.cli.each import each
 
 if TYPE_CHECKING:
     from holdfast.domain.outcomes import Outcome
+    from holdfast.engine.erase import Erasure
     from holdfast.memories import Memories
 
 
 @click.command()
-@click.argument("content", type=TEXT)
+@click.argument("content", callback=given.text)
 @click.option("-c", "--category", help="One of the space's categories; the profile may have a default.")
 @click.option("-s", "--subject", help="The service, person or file that it is about.")
 @click.option("--summary", help="One line for indexes.")
@@ -96,13 +98,13 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
         if memories.profile.policy.removal == "permanent" and not yes:
             for memory_id in ids:
                 click.echo(say.line(memories.show(memory_id).memory), err=True)
-            what = "it" if len(ids) == 1 else "them"
-            confirm(f"In the profile {memories.profile.name!r} forgetting removes {what} for good.", yes=False)
+            profile = memories.profile.name
+            confirm(f"In the profile {profile!r} forgetting removes for good. Go on?", yes=False)
         results = each(ids, lambda one: memories.forget(one, expect_version=expect_version))
     texts = []
     for gone in results.done:
-        back = f"; `holdfast restore {gone.memory.id}` brings it back" if gone.restorable else " for good"
-        texts.append(f"forgot {say.headline(gone.memory)}{back}")
+        back = f"{say.command('restore', gone.memory.id)} brings it back" if gone.restorable else "for good"
+        texts.append(f"forgot {say.headline(gone.memory)}; {back}")
     forgotten = [{**as_json.memory(gone.memory), "restorable": gone.restorable} for gone in results.done]
     results.tell(call, texts, {"forgotten": forgotten})
 
@@ -141,11 +143,7 @@ def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     ids = tuple(dict.fromkeys(ids))
     with call.memories() as memories:
         planned = memories.erasure(*ids)
-        goes = (
-            f"{say.memories(len(ids))} with {say.count(planned.versions, 'wording')}, "
-            f"{say.count(planned.links, 'link')}, the text of {say.count(planned.messages, 'source message')} "
-            f"and of {say.count(planned.receipts, 'stored prompt')}"
-        )
+        goes = _going(planned)
         confirm(f"This erases for good: {goes}. Go on?", yes=yes)
         done = memories.erase(*ids)
     left = [f"  not reached: {say.one_line(place)}" for place in done.left]
@@ -162,10 +160,20 @@ def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     )
 
 
+def _going(planned: "Erasure") -> str:
+    return (
+        f"{say.memories(len(planned.memories))} with {say.count(planned.versions, 'wording')}, "
+        f"{say.count(planned.links, 'link')}, the text of {say.count(planned.messages, 'source message')} "
+        f"and of {say.count(planned.receipts, 'stored prompt')}"
+    )
+
+
 @click.command()
 @click.argument("from_id", metavar="FROM")
 @click.argument("to_id", metavar="TO")
-@click.option("-k", "--kind", type=click.Choice(LINK_KINDS), help="How FROM stands to TO; related if not said.")
+@click.option(
+    "-k", "--kind", type=click.Choice(LINK_KINDS), help="How FROM stands to TO; related if not said."
+)
 @click.option("--remove", is_flag=True, help="Remove the link, of one kind or of all.")
 @in_space
 @click.pass_obj

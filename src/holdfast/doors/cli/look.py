@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.doors.cli import as_json, say, story
-from holdfast.doors.cli.call import MOMENT, Call, in_space
-from holdfast.doors.cli.tables import Column, Table, on_terminal
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
+from holdfast.doors.cli import as_json, say, story
+from holdfast.doors.cli import call as given
+from holdfast.doors.cli.call import Call, in_space
+from holdfast.doors.cli.tables import Column, Table, on_terminal
 
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Hit
@@ -28,7 +29,12 @@ _WORDS_ONLY = "found by words only: without an embedder, rewordings that share n
 @click.option("--all-projects", is_flag=True, help="The memories of all projects.")
 @click.option("--limit", type=int, default=5, show_default=True, help="At most this many.")
 @click.option("--threshold", type=float, help="The least share of the question to hold, from 0 to 1.")
-@click.option("--as-of", type=MOMENT, help="As believed at a past moment, such as 2026-03-01T14:30.")
+@click.option(
+    "--as-of",
+    metavar="TIME",
+    callback=given.moment,
+    help="As believed at a past moment, such as 2026-03-01T14:30.",
+)
 @click.option("--session", help="The session that asks: it gets a receipt.")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @in_space
@@ -43,11 +49,9 @@ def recall(
     tags: tuple[str, ...],
     project: str | None,
     all_projects: bool,
-    limit: int,
-    threshold: float | None,
-    as_of: datetime | None,
     session: str | None,
     explain: bool,
+    **asked: Any,
 ) -> None:
     """Find the memories that answer a question (also: search).
 
@@ -64,14 +68,22 @@ def recall(
         project=None if all_projects else project,
         other_projects=all_projects,
     )
-    least = {} if threshold is None else {"threshold": threshold}
+    given_only = {name: value for name, value in asked.items() if value is not None}
     with call.memories(session=session) as memories:
-        found = memories.recall(" ".join(query), limit=limit, where=where, as_of=as_of, **least)
+        found = memories.recall(" ".join(query), where=where, **given_only)
     lines = [_hit(hit, explain) for hit in found.hits] or ["nothing found"]
-    below = f"{say.memories(found.below)} below the threshold; " if found.below else ""
-    lines.append(click.style(below + _WORDS_ONLY, dim=True))
-    answer = {"hits": [as_json.hit(hit) for hit in found.hits], "below": found.below, "matched": found.matched}
+    lines.append(_found_how(found.below))
+    answer = {
+        "hits": [as_json.hit(hit) for hit in found.hits],
+        "below": found.below,
+        "matched": found.matched,
+    }
     call.tell("\n".join(lines), answer)
+
+
+def _found_how(below: int) -> str:
+    left_out = f"{say.memories(below)} below the threshold; " if below else ""
+    return click.style(left_out + _WORDS_ONLY, dim=True)
 
 
 def _hit(hit: "Hit", explain: bool) -> str:
@@ -93,7 +105,12 @@ def _hit(hit: "Hit", explain: bool) -> str:
 @click.option("--sort", type=click.Choice(_ORDERS), default="category", show_default=True)
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out this many first.")
-@click.option("--as-of", type=MOMENT, help="As believed at a past moment; a date means its first moment.")
+@click.option(
+    "--as-of",
+    metavar="TIME",
+    callback=given.moment,
+    help="As believed at a past moment; a date means its first moment.",
+)
 @in_space
 @click.pass_obj
 def list_(
@@ -142,7 +159,7 @@ def _table(page: "Page", *, weighed: bool, state: str) -> None:
 def _total(page: "Page", offset: int) -> str:
     shown = len(page.memories)
     if not page.total:
-        return 'no memories: `holdfast remember "..."` keeps one'
+        return f"no memories: {say.command('remember', 'TEXT')} keeps one"
     if shown == page.total:
         return say.memories(page.total)
     rest = offset + shown
@@ -191,7 +208,9 @@ def why(call: Call, memory_id: str) -> None:
 @click.option("--session", help="The session that gets it; the first brief stays the session's brief.")
 @click.option("--project", help="This project's memories and those of none.")
 @click.option("-s", "--subject", help="What the session is about comes first.")
-@click.option("--budget", type=int, help="Tokens; the profile's budget if not said.  [env: HOLDFAST_MEMORY_BUDGET]")
+@click.option(
+    "--budget", type=int, help="Tokens; the profile's budget if not said.  [env: HOLDFAST_MEMORY_BUDGET]"
+)
 @in_space
 @click.pass_obj
 def brief(

@@ -4,14 +4,15 @@ from typing import Any
 
 import click
 
-from holdfast.doors.cli import as_json, say
-from holdfast.doors.cli.call import TEXT, Call, in_space
 from holdfast.domain.memory import ORIGINS, Memory, Origin
+from holdfast.doors.cli import as_json, say
+from holdfast.doors.cli import call as given
+from holdfast.doors.cli.call import Call, in_space
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID")
-@click.argument("content", metavar="[TEXT]", type=TEXT, required=False)
+@click.argument("content", metavar="[TEXT]", callback=given.text, required=False)
 @click.option("-c", "--category", help="Another category of the space.")
 @click.option("-s", "--subject", help='Another subject; "" takes it away.')
 @click.option("--summary", help='Another summary; "" takes it away.')

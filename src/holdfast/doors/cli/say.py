@@ -53,6 +53,13 @@ def identifier(memory_id: str) -> str:
     return click.style(one_line(memory_id), fg="cyan")
 
 
+def command(*words: str) -> str:
+    """A command to go on with, in the same space as this one."""
+    context = click.get_current_context(silent=True)
+    space = getattr(context.obj, "space", None) if context else None
+    return one_line(" ".join(["`holdfast", *words, *(["--space", space] if space else [])])) + "`"
+
+
 def headline(memory: "Memory") -> str:
     """`a1b2c3d4  [timing] jellyfin: Takes 60s to start after a restart`"""
     about = f"{one_line(memory.subject)}: " if memory.subject else ""
@@ -90,7 +97,7 @@ def outcome(result: "Outcome", *, before: float | None = None, weighed: bool = T
                 [
                     f"nothing stored: {how}",
                     f"  {line(known, weighed=weighed)}",
-                    f'  `holdfast revise {one_line(known.id)} "..."` changes it',
+                    f"  {command('revise', known.id, 'TEXT')} changes it",
                 ]
             )
         case outcomes.Waiting(memory, reason, known):
@@ -126,13 +133,13 @@ def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool
     word = click.style("added", fg="yellow")
     lines = [f"{word} {line(memory, weighed=weighed)}"]
     for old in weakened:
-        now = f" is now at {number(old.confidence)}" if weighed else ""
-        lines.append(f"  it contradicts {identifier(old.id)}: {one_line(old.content)}{now}")
-    return "\n".join(lines) + f"\n  both are kept; `holdfast why {one_line(memory.id)}` tells more"
+        now = f" (now {number(old.confidence)})" if weighed else ""
+        lines.append(f"  contradicts {identifier(old.id)}{now}: {one_line(old.content)}")
+    return "\n".join([*lines, f"  all are kept and linked; {command('why', memory.id)} tells more"])
 
 
 def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
     lines = [f"{click.style('waiting', fg='yellow')} {headline(memory)}", f"  because {one_line(reason)}"]
     lines += [f"  stands next to {line(other)}" for other in known]
-    lines.append(f"  `holdfast inbox approve {memory.id}` lets it in, `reject` turns it down")
+    lines.append(f"  {command('inbox approve', memory.id)} lets it in, `reject` turns it down")
     return "\n".join(lines)

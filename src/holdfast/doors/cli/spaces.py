@@ -51,7 +51,9 @@ def create(call: Call, name: str, profile: str) -> None:
     text = _profile_text(profile) if profile.endswith(".toml") else None
     with call.store() as store:
         made = create_space(name, store=store, clock=call.time(), profile=profile, text=text)
-    answer = {"space": {"name": made.name, "profile": made.profile, "created_at": as_json.moment(made.created_at)}}
+    answer = {
+        "space": {"name": made.name, "profile": made.profile, "created_at": as_json.moment(made.created_at)}
+    }
     call.tell(f"created space {made.name} with the profile {made.profile}", answer)
 
 
@@ -86,7 +88,9 @@ def list_(call: Call) -> None:
     elif found:
         overview_table(found).show()
     else:
-        click.echo("no spaces yet: `default` comes with the first memory, or use `holdfast space create NAME`")
+        click.echo(
+            "no spaces yet: `default` comes with the first memory, or use `holdfast space create NAME`"
+        )
 
 
 @space.command()
@@ -161,13 +165,18 @@ def overview_table(found: list["Overview"]) -> Table:
 def _described(found: "Overview", profile: "Profile") -> str:
     policy, limits, block = profile.policy, profile.limits, profile.block
     width = max(map(len, profile.category_names))
-    fades = f"{say.number(policy.decay_by)} a week after {policy.decay_after_days} days" if policy.decay_by else "never"
+    fades = (
+        f"{say.number(policy.decay_by)} a week after {policy.decay_after_days} days"
+        if policy.decay_by
+        else "never"
+    )
+    line = ", one line" if limits.one_line else ""
     lines = [
         f"{click.style(found.space.name, fg='cyan')}, profile {profile.name}: {say.one_line(profile.says)}",
         f"  holds      {found.active:,} active, {found.inactive:,} inactive, {found.waiting:,} waiting, "
         f"{found.forgotten:,} forgotten; {say.count(found.sessions, 'session')}",
-        f"  text       {limits.content_min:,} to {limits.content_max:,} characters{', one line' if limits.one_line else ''}",
-        f"  known      {policy.on_same}; contradicted: {policy.on_contradiction}; forgetting is {policy.removal}",
+        f"  text       {limits.content_min:,} to {limits.content_max:,} characters{line}",
+        f"  known      {policy.on_same}; contradicted: {policy.on_contradiction}; removal: {policy.removal}",
         f"  fades      {fades}",
         f"  brief      {block.layout}, {block.budget:,} tokens",
         "  categories",

@@ -110,7 +110,7 @@ def _message(message: "Message") -> str:
 
 
 def _entry(entry: "Entry") -> str:
-    notes = [entry.origin]
+    notes: list[str] = [entry.origin]
     notes += [f"session {entry.session}"] if entry.session else []
     notes += [entry.note] if entry.note else []
     return f"{say.moment(entry.created_at)}  {entry.action:<12}  {_step(entry):<12}  {', '.join(notes)}"

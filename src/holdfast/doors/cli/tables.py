@@ -68,4 +68,4 @@ class Table:
 
 def on_terminal() -> bool:
     """Whether a person looks at the output on something that can draw."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -31,7 +31,10 @@ def tend(call: Call) -> None:
         if done.decayed
         else "nothing to do: all is up to date"
     )
-    answer = {"decayed": [as_json.memory(after) for _, after in done.decayed], "deactivated": done.deactivated}
+    answer = {
+        "decayed": [as_json.memory(after) for _, after in done.decayed],
+        "deactivated": done.deactivated,
+    }
     call.tell("\n".join(lines), answer)
 
 

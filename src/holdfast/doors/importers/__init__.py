@@ -1,14 +1,14 @@
 """Readers of other programs' files: a file in, drafts out, each with its line number.
 
-They know file formats and nothing of stores, doors or profiles: what a draft becomes is the engine's business.
+They know file formats, and nothing of stores, doors or profiles: what becomes of a draft is not theirs.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from holdfast.doors.importers import json_lines, plain_text
 from holdfast.domain.memory import Draft, Source
+from holdfast.doors.importers import json_lines, plain_text
 from holdfast.errors import Invalid
 
 Reader = Callable[[str], Iterator[tuple[int, Draft | str]]]

@@ -27,7 +27,7 @@ def _draft(line: str) -> Draft | str:
     except (ValueError, RecursionError):
         return "it is not JSON: write one object a line"
     if not isinstance(entry, dict):
-        return "it is no object: write {\"content\": ...}"
+        return 'it is no object: write {"content": ...}'
     if wrong := _wrong(entry):
         return wrong
     fields = {name: entry[name] for name in _TEXTS if entry.get(name) is not None}

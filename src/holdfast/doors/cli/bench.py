@@ -1,0 +1,86 @@
+"""The command that measures how good the judgements are."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.doors.cli.call import Call, tell_json
+from holdfast.doors.cli.tables import Column, Table
+from holdfast.errors import Invalid
+
+if TYPE_CHECKING:
+    from holdfast.quality.relations import RelationsReport
+
+
+@click.group()
+def bench() -> None:
+    """Measure how good the judgements are.
+
+    \b
+        holdfast bench relations
+    """
+
+
+@bench.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Labelled pairs as JSON lines; ours if not said."
+)
+@click.option("--json", "file", metavar="FILE", help="Also write the figures to FILE; - prints them alone.")
+@click.pass_context
+def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
+    """Measure how well same, contradicting and distinct memories are told apart.
+
+    \b
+        holdfast bench relations
+        holdfast bench relations --data pairs.jsonl --json figures.json
+    """
+    from holdfast.domain.compare import TextJudge
+    from holdfast.quality.relations import load, measure
+
+    try:
+        pairs = load(data)
+    except (ValueError, OSError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise Invalid(f"{str(data)!r} can't be used: {why}", field="data") from None
+    report = measure(TextJudge(), pairs)
+    figures = report.as_json()
+    if file == "-" or ctx.ensure_object(Call).json:
+        tell_json(figures)
+    else:
+        _show(report)
+    if file not in (None, "-"):
+        _write(Path(file), figures)
+
+
+def _write(path: Path, figures: dict[str, Any]) -> None:
+    import json
+
+    try:
+        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Invalid(f"{str(path)!r} can't be written: {error.strerror}", field="json") from None
+
+
+def _show(report: "RelationsReport") -> None:
+    click.echo(f"same, contradicts or distinct, {report.pairs:,} labelled pairs\n")
+    figures = Table([Column(title="figure"), Column(title="share", justify="right"), Column(title="meaning")])
+    for name, share, meaning in (
+        ("accuracy", report.accuracy, "judged as labelled"),
+        ("false merges", report.false_merges, "not the same, but judged so"),
+        ("false contradictions", report.false_contradictions, "no contradiction, but judged so"),
+    ):
+        figures.rows.append([name, f"{share:.1%}", meaning])
+    figures.show()
+    click.echo()
+    names = list(report.confusion)
+    table = Table(
+        [Column(title="labelled"), *(Column(title=f"judged {name}", justify="right") for name in names)]
+    )
+    for label, judged in report.confusion.items():
+        table.rows.append([label, *(f"{judged[name]:,}" for name in names)])
+    table.show()
+    click.echo()
+    domains = Table([Column(title="domain"), Column(title="accuracy", justify="right")])
+    domains.rows.extend([domain, f"{share:.1%}"] for domain, share in report.by_domain.items())
+    domains.show()

@@ -1,0 +1,110 @@
+"""The command that checks the database and says what to do."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.doors.cli import say
+from holdfast.doors.cli.call import Call, on_store
+from holdfast.doors.cli.spaces import overview_json, overview_table
+
+if TYPE_CHECKING:
+    from holdfast.domain.health import Finding, Health
+    from holdfast.engine.spaces import Overview
+
+_EMBEDDER = "none yet: recall works by words only"
+
+
+@click.command()
+@on_store
+@click.pass_obj
+def doctor(call: Call) -> None:
+    """Check the database and say what to do.
+
+    Looks at place, rights, size, log, schema and integrity, then counts what each space holds. Ends with 1
+    when there is a problem.
+
+    \b
+        holdfast doctor
+        holdfast doctor --json
+    """
+    from holdfast import wiring
+    from holdfast.domain.health import findings
+
+    health = wiring.examine(call.db)
+    found = findings(health)
+    sick = any(finding.level == "problem" for finding in found)
+    usable = health.exists and not health.damage and health.revision == health.head
+    spaces = _spaces(call) if usable else []
+    if call.json:
+        call.tell("", _as_json(health, found, spaces, healthy=not sick))
+    else:
+        _show(health, found, spaces)
+    if sick:
+        raise click.exceptions.Exit(1)
+
+
+def _spaces(call: Call) -> "list[Overview]":
+    from holdfast.engine.spaces import overview
+
+    with call.store() as store:
+        return [overview(space.name, store=store) for space in store.spaces()]
+
+
+def _facts(health: "Health") -> list[tuple[str, str]]:
+    product = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[health.kind]
+    checked = "damaged" if health.damage else "ok" if health.kind == "sqlite" else "left to the server"
+    facts = [
+        ("database", say.one_line(health.where)),
+        ("made with", f"{product} {health.version or ''}".strip()),
+    ]
+    if not health.exists:
+        return facts
+    facts.append(("size", f"{health.size or 0:,} bytes"))
+    facts += [("mode", f"{health.mode:04o}")] if health.mode is not None else []
+    facts += [("log", f"{health.log_size:,} bytes")] if health.log_size is not None else []
+    return [*facts, ("schema", health.revision or "no tables"), ("integrity", checked)]
+
+
+def _show(health: "Health", found: "list[Finding]", spaces: "list[Overview]") -> None:
+    waiting = sum(one.waiting for one in spaces)
+    facts = [*_facts(health), ("inbox", f"{waiting:,} waiting"), ("embedder", _EMBEDDER)]
+    for name, value in facts:
+        click.echo(f"{click.style(name.rjust(9), dim=True)}  {value}")
+    if spaces:
+        click.echo()
+        overview_table(spaces).show()
+    click.echo()
+    for finding in found:
+        colour = "red" if finding.level == "problem" else "yellow"
+        click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
+        click.echo(f"  {say.one_line(finding.advice)}")
+    if waiting:
+        click.echo(f"{click.style('note', fg='yellow')}: {say.memories(waiting)} wait for a decision")
+        click.echo("  `holdfast inbox` shows them, space by space")
+    if not any(finding.level == "problem" for finding in found):
+        click.echo(click.style("all is well", fg="green"))
+
+
+def _as_json(
+    health: "Health", found: "list[Finding]", spaces: "list[Overview]", *, healthy: bool
+) -> dict[str, Any]:
+    return {
+        "healthy": healthy,
+        "database": {
+            "where": health.where,
+            "kind": health.kind,
+            "exists": health.exists,
+            "version": health.version,
+            "size": health.size,
+            "mode": None if health.mode is None else f"{health.mode:04o}",
+            "log_size": health.log_size,
+            "revision": health.revision,
+            "head": health.head,
+            "damage": list(health.damage),
+        },
+        "findings": [{"level": one.level, "says": one.says, "advice": one.advice} for one in found],
+        "spaces": [overview_json(one) for one in spaces],
+        "waiting": sum(one.waiting for one in spaces),
+        "embedder": None,
+    }
