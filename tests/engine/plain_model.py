@@ -38,6 +38,7 @@ class Belief:
     updated_at: datetime
     confirmed_at: datetime
     weeks: int = 0
+    waits: bool = False  # for a person; what was forgotten while it waited waits again when it is restored
 
     @property
     def active(self) -> bool:
@@ -65,6 +66,14 @@ class Grave:
     category: str
     subject: str | None
     keeps_text: bool
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Who linked two memories, and when."""
+
+    session: str | None
+    at: datetime
 
 
 @dataclass
@@ -95,6 +104,7 @@ class Expected:
     known: str | None = None  # none: a new memory
     counted: bool = True
     others: tuple[str, ...] = ()
+    in_place_of: str | None = None  # an operator's memory that waits for a person's word
 
 
 @dataclass
@@ -105,7 +115,7 @@ class PlainModel:
     memories: dict[str, Belief] = field(default_factory=dict)
     wordings: dict[str, list[str]] = field(default_factory=dict)
     deeds: list[Deed] = field(default_factory=list)
-    links: dict[tuple[str, str, str], str | None] = field(default_factory=dict)
+    links: dict[tuple[str, str, str], Tie] = field(default_factory=dict)
     graves: dict[str, Grave] = field(default_factory=dict)  # by text
     accesses: dict[str, int] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)  # ids that were removed for good
@@ -157,8 +167,8 @@ class PlainModel:
     def worded(self, memory: Belief, content: str, now: datetime) -> Belief:
         return replace(memory, content=content, version=memory.version + 1, updated_at=now)
 
-    def connect(self, from_id: str, to_id: str, kind: str, session: str | None) -> None:
-        self.links.setdefault((from_id, to_id, kind), session)
+    def connect(self, from_id: str, to_id: str, kind: str, session: str | None, at: datetime) -> None:
+        self.links.setdefault((from_id, to_id, kind), Tie(session, at))
 
     # ---------------------------------------------------------------------------------------------- remember
 
@@ -172,13 +182,18 @@ class PlainModel:
                 return text
         return None
 
+    def overwriting(self, known: Belief, said: Said) -> Expected:
+        if not said.trusted and known.origin == "operator":
+            return Expected("Waiting", in_place_of=known.id, others=(known.id,))
+        return Expected("Merged", known.id)
+
     def expected(self, said: Said) -> Expected:
         """What should become of `said`, once no grave forbids it."""
         policy = self.profile.policy
         if policy.subject_is_key and said.subject is not None:
-            named = [m for m in self.memories.values() if m.subject == said.subject and m.state != "forgotten"]
+            named = [m for m in self.in_state("active", "inactive") if m.subject == said.subject]
             if named:
-                return Expected("Merged", min(named, key=lambda m: m.created_at).id)
+                return self.overwriting(min(named, key=lambda m: m.created_at), said)
         same, against, near = self.compared(said)
         others = tuple(m.id for m in (*against, *near))
         if same is None and said.doubtful:
@@ -186,15 +201,17 @@ class PlainModel:
         if same is None and not said.trusted and any(m.origin == "operator" for m in against):
             return Expected("Waiting", others=others)
         if same is not None:
-            kinds = {"suggest": "UpdateSuggested", "overwrite": "Merged"}
-            counted = policy.on_same == "overwrite" or self.counts(same, said)
-            known = {"reinforce": "Reinforced", "merge": "Merged" if counted else "Reinforced"}
-            return Expected({**kinds, **known}[policy.on_same], same.id, counted)
+            if policy.on_same == "overwrite":
+                return self.overwriting(same, said)
+            counted = self.counts(same, said)
+            merged = "Merged" if counted else "Reinforced"
+            kinds = {"suggest": "UpdateSuggested", "reinforce": "Reinforced", "merge": merged}
+            return Expected(kinds[policy.on_same], same.id, counted)
         if against:
             if policy.on_contradiction == "suggest":
                 return Expected("UpdateSuggested", against[0].id)
             if policy.on_contradiction == "overwrite":
-                return Expected("Merged", against[0].id)
+                return self.overwriting(against[0], said)
             return Expected("Contradicting", others=tuple(m.id for m in against))
         return Expected("Added", others=tuple(m.id for m in near))
 
@@ -232,17 +249,20 @@ class PlainModel:
             case "Added":
                 self.add(said, new_id, now)
                 for other in expected.others:
-                    self.connect(new_id, other, "related", said.session)
+                    self.connect(new_id, other, "related", said.session, now)
+            case "Waiting" if expected.in_place_of is not None:
+                self.add(said, new_id, now, waiting=True)
+                self.connect(new_id, expected.in_place_of, "supersedes", said.session, now)
             case "Waiting":
                 self.add(said, new_id, now, waiting=True)
                 _, against, near = self.compared(said)
                 for kind, others in (("contradicts", against), ("related", near)):
                     for known in others:
-                        self.connect(new_id, known.id, kind, said.session)
+                        self.connect(new_id, known.id, kind, said.session, now)
             case "Contradicting":
                 memory = self.add(said, new_id, now)
                 for other in expected.others:
-                    self.weaken(other, memory)
+                    self.weaken(other, memory, now)
             case "Reinforced" | "Merged" if expected.counted:
                 self.say_again(expected, said, now)
 
@@ -265,6 +285,7 @@ class PlainModel:
             created_at=now,
             updated_at=now,
             confirmed_at=now,
+            waits=waiting,
         )
         return self.put(memory, "waiting" if waiting else "added", said.session)
 
@@ -284,12 +305,12 @@ class PlainModel:
                 after = self.worded(after, said.content, now)
         else:
             after = self.worded(after, said.content, now)
-            after = replace(after, category=said.category, tags=said.tags or known.tags, state="active")
+            after = replace(after, category=said.category, tags=said.tags or known.tags, state="active", waits=False)
         self.put(after, "merged", said.session)
 
-    def weaken(self, old_id: str, by: Belief) -> None:
+    def weaken(self, old_id: str, by: Belief, now: datetime) -> None:
         old, policy = self.memories[old_id], self.profile.policy
-        self.connect(by.id, old_id, "contradicts", by.session)
+        self.connect(by.id, old_id, "contradicts", by.session, now)
         if policy.on_contradiction != "weaken":
             return
         if by.session is not None and self.did(by.session, old_id, "contradicted"):
@@ -320,8 +341,9 @@ class PlainModel:
 
     def restore(self, memory_id: str, session: str | None) -> None:
         memory = self.memories[memory_id]
-        self.graves = {text: g for text, g in self.graves.items() if g.memory != memory_id}
-        self.put(self.held(replace(memory, state="active"), memory.confidence), "restored", session)
+        self.unbury(memory_id)
+        state = "waiting" if memory.waits else "active"
+        self.put(self.held(replace(memory, state=state), memory.confidence), "restored", session)
 
     def erase(self, memory_id: str) -> None:
         texts = set(self.wordings.get(memory_id, ()))
@@ -332,23 +354,33 @@ class PlainModel:
             self.remove(memory_id)
         self.deeds = [replace(d, before=None, after=None) if d.memory == memory_id else d for d in self.deeds]
 
+    def unbury(self, memory_id: str) -> None:
+        for text in self.wordings[memory_id]:
+            self.graves.pop(text, None)
+
+    def linked_from(self, memory_id: str, kind: str) -> list[str]:
+        """Where links of a kind lead that are not forgotten, oldest link first."""
+        found = sorted((tie.at, *link) for link, tie in self.links.items() if link[0] == memory_id)
+        return [to for _, _, to, which in found if which == kind and self.memories[to].state != "forgotten"]
+
     def approve(self, memory_id: str, session: str | None, now: datetime) -> None:
         waiting = self.memories[memory_id]
-        against = {
-            to_id
-            for from_id, to_id, kind in self.links
-            if from_id == memory_id and kind in ("contradicts", "supersedes")
-        }
-        ready = self.held(replace(waiting, state="active"), waiting.confidence)
+        self.unbury(memory_id)
+        if replaced := self.linked_from(memory_id, "supersedes"):
+            self.put(replace(waiting, state="forgotten", waits=False), "approved", session)
+            after = self.worded(self.confirmed(self.memories[replaced[0]], now), waiting.content, now)
+            self.put(replace(after, category=waiting.category, tags=waiting.tags), "revised", waiting.session)
+            return
+        ready = self.held(replace(waiting, state="active", waits=False), waiting.confidence)
         memory = self.put(self.confirmed(ready, now), "approved", session)
-        for old in sorted(against):
+        for old in self.linked_from(memory_id, "contradicts"):
             if self.memories[old].active:
-                self.weaken(old, memory)
+                self.weaken(old, memory, now)
 
     def reject(self, memory_id: str, session: str | None) -> None:
         waiting = self.memories[memory_id]
         self.bury(waiting)
-        self.put(replace(waiting, state="forgotten"), "rejected", session)
+        self.put(replace(waiting, state="forgotten", waits=False), "rejected", session)
 
     def decay(self, now: datetime) -> set[str]:
         """Takes off what is due; answers whose belief changed."""
@@ -391,7 +423,7 @@ class PlainModel:
             elif after := self.taken_back(memory, own, since):
                 self.put(after, "undone", None, session)
                 changed.add(memory_id)
-        self.links = {link: by for link, by in self.links.items() if by != session}
+        self.links = {link: tie for link, tie in self.links.items() if tie.session != session}
         return removed, changed, kept
 
     def deeds_of(self, session: str) -> dict[str, list[Deed]]:

@@ -12,7 +12,7 @@ from tests.engine.machine import MemoriesMachine
 from tests.requirements_ledger import requirement
 
 QUICK = settings(
-    max_examples=12, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=10, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
 LONG = settings(QUICK, max_examples=300, stateful_step_count=80)
 

@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 CHECKER = Path(__file__).with_name("plain_check.py")
+
+PATIENCE = 60.0  # seconds until a fleet that makes no progress counts as stuck
 
 #: What `plain_check` counts when nothing acknowledged was lost and nothing was doubled.
 ALL_WELL = {
@@ -60,11 +63,20 @@ class Fleet:
     def finish(self) -> list[int]:
         """Exit codes of all that were ever started, when all have ended."""
         output, _ = self._nursery.communicate()
-        codes: list[int] = json.loads(output)
+        codes: list[int] = json.loads(output.splitlines()[-1])
         return codes
 
     def acked(self) -> list[str]:
         return self.ledger.read_text().splitlines() if self.ledger.exists() else []
+
+    def wait_for(self, more: int) -> list[str]:
+        """The ledger, once it has so many lines more than now."""
+        wanted = len(self.acked()) + more
+        deadline = time.monotonic() + PATIENCE
+        while len(acked := self.acked()) < wanted:
+            assert time.monotonic() < deadline, f"{len(acked)} writes where {wanted} were expected"
+            time.sleep(0.002)
+        return acked
 
     def errors(self) -> str:
         """What processes died of, but for signals."""

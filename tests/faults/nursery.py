@@ -21,9 +21,12 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+import holdfast.store.database  # noqa: F401  - imported late by the product, early here
 from holdfast import Memories
 from holdfast.domain.outcomes import settled
+from holdfast.store import sqlite
 
+sqlite.LOG_LIMIT = 600_000  # bytes: a checkpoint every few writes, so that faults fall into some
 READY = b"r"
 
 

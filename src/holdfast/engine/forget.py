@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from holdfast.domain.belief import believed
-from holdfast.domain.memory import Memory, Source, Tombstone
+from holdfast.domain.memory import Memory, Source, State, Tombstone
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk, existing, expect
 from holdfast.engine.intake import text_hash
@@ -54,7 +54,9 @@ def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
         if known.state != "forgotten":
             raise Conflict(f"memory {memory_id} is {known.state}, not forgotten: there is nothing to restore")
         unbury(tx, known)
-        back = believed(replace(known, state="active"), known.confidence, desk.profile.policy)
+        # What waited for a person waits again: this is no way around the inbox.
+        state: State = "waiting" if known.waiting_for else "active"
+        back = believed(replace(known, state=state), known.confidence, desk.profile.policy)
         return changes.change(tx, known, back, "restored", source=source, now=now)
 
 

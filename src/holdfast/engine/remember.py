@@ -49,9 +49,8 @@ def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -
     now = desk.now()
     draft = replace(draft, source=known_session(tx, draft.source, now))
     findings = compared(draft, tx, desk)
-    # What is known and active was not deleted, whatever was deleted beside it.
-    tombstone = None if findings.same else buried(draft, tx, desk.judge)
-    if tombstone is not None:
+    # What is known and active was not deleted, whatever was deleted beside it. Each wording has a tombstone.
+    while findings.same is None and (tombstone := buried(draft, tx, desk.judge)) is not None:
         if not anyway:
             return _refused(tombstone)
         tx.tombstones.lift(tombstone.hash)

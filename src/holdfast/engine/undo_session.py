@@ -76,12 +76,13 @@ def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]
 
 
 def _by_others(entry: Entry, first: Entry, session_id: str) -> bool:
-    return entry.seq > first.seq and entry.session != session_id
+    changed = entry.action not in ("linked", "unlinked")
+    return changed and entry.seq > first.seq and entry.session != session_id
 
 
 def _remove(memory: Memory, tx: Transaction, source: Source, now: datetime) -> None:
     bury(tx, memory, "undone", now)
-    gone = replace(memory, state="forgotten", waiting_for=None)
+    gone = replace(memory, state="forgotten")
     changes.change(tx, memory, gone, "undone", source=source, now=now, note=memory.source.session)
 
 

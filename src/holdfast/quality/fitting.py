@@ -1,6 +1,7 @@
 """Fits the judge's weights to labelled pairs: a small softmax regression in plain Python.
 
-Run by hand when the evidence changes (`python -m holdfast.quality.fitting`); the product only reads the result.
+Run by hand when the evidence changes (`python -m holdfast.quality.fitting`); the product only reads the
+result.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from holdfast.quality.relations import Pair, load
 
 # Two hundred pairs are few: weights are pulled towards zero, and only as many steps are taken as
 # brought the held-out folds down.
-DECAY, STEPS, RATE, MOMENTUM = 0.003, 300, 0.5, 0.9
-SAME_FROM, CONTRADICTS_FROM = 0.65, 0.5
+DECAY, STEPS, RATE, MOMENTUM = 0.01, 300, 0.5, 0.9
+SAME_FROM, CONTRADICTS_FROM = 0.66, 0.45
 
 Row = list[float]
 

@@ -1,19 +1,18 @@
 """The store: opens a database, hands out transactions, and keeps both databases' differences to itself."""
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 
 from holdfast.engine.ports import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
 from holdfast.store import migrate, postgres, scrub, sqlite
 from holdfast.store.spaces import SpaceTable
 from holdfast.store.transaction import SpaceTransaction
-from holdfast.store.trouble import unavailable
+from holdfast.store.trouble import TROUBLES, unavailable
 
 
 class Database:
@@ -65,7 +64,7 @@ class Database:
             engine = sqlite.open_engine(path)
             if sqlite.foreign(path):
                 raise Unavailable(f"{path} belongs to another program: name another file with --db")
-        except (sqlite3.Error, OSError) as error:
+        except TROUBLES as error:
             raise unavailable(error, str(path)) from error
         return cls(engine, path=path)
 
@@ -192,7 +191,7 @@ class Database:
     def _checkpoint_when_long(self) -> None:
         if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:
             # The caller's change is committed: trouble from here on must not look like a failed write.
-            with suppress(SQLAlchemyError, sqlite3.Error), self._connected() as connection:
+            with suppress(*TROUBLES), self._connected() as connection:
                 sqlite.checkpoint(connection)
 
     @contextmanager
@@ -210,5 +209,5 @@ class Database:
             yield
         except IntegrityError:
             raise
-        except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        except TROUBLES as error:
             raise unavailable(error, self.where()) from error

@@ -10,10 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import Engine, text
-from sqlalchemy.exc import SQLAlchemyError
 
 from holdfast.store import sqlite
-from holdfast.store.trouble import unavailable
+from holdfast.store.trouble import TROUBLES, unavailable
 
 _CHUNK = 1 << 20
 
@@ -42,14 +41,14 @@ def sqlite_files(
             left.append(
                 f"the log {path.name}-wal, which another process is reading: the next erase empties it"
             )
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except TROUBLES as error:
         left.append(f"free pages, which the next erase overwrites: {unavailable(error, str(path))}")
     for unfinished in path.parent.glob(f"{path.name}.before-*.bak.part*"):
         unfinished.unlink()  # of a migration that was killed
     for copy in copies(path):
         try:
             _clean_copy(copy, memory_ids, space)
-        except sqlite3.Error as error:
+        except TROUBLES as error:
             left.append(f"the copy before a migration: {unavailable(error, str(copy))}")
     pieces = {path: sqlite.raw_bytes(path, _CHUNK)}
     pieces |= {file: _pieces(file) for file in (path.with_name(path.name + "-wal"), *copies(path))}

@@ -8,6 +8,7 @@ Nothing else may open the database file in this process: closing any descriptor 
 SQLite holds on it, and another process could then remove the log under us. `raw_bytes` alone reads the file.
 """
 
+import errno
 import fcntl
 import os
 import sqlite3
@@ -24,11 +25,14 @@ from holdfast.errors import Unavailable
 
 APPLICATION_ID = 0x486F6C64  # "Hold": tells our files from other programs' databases
 PATIENCE = 60.0  # seconds to wait for the write lock
+_LEAST_PAGE = 512  # bytes
+_PAUSE = 0.004  # seconds between two looks at the lock, at first
 LOG_LIMIT = 4 * 1024 * 1024  # bytes of write-ahead log after which a writer checkpoints
 
+# Takes hold only while the file is empty; on another one it would be a write, outside of the write lock.
+_NEW_FILE = "PRAGMA auto_vacuum = INCREMENTAL"
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}",
-    "PRAGMA auto_vacuum = INCREMENTAL",  # takes hold only while the file is empty
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
@@ -42,12 +46,16 @@ _PRAGMAS = (
 def open_engine(path: Path) -> Engine:
     """An engine on the file at `path`, which is made, for its owner only, if it is not there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         try:
+            if path.stat().st_size == 0:
+                connection.execute(_NEW_FILE)
             for pragma in _PRAGMAS:
                 connection.execute(pragma).fetchall()
         except sqlite3.Error:
@@ -76,11 +84,12 @@ class WriteLock:
         self._depth = 0
 
     @contextmanager
-    def held(self, patience: float = PATIENCE) -> Iterator[None]:
+    def held(self, patience: float | None = None) -> Iterator[None]:
         """Holds the lock for the block.
 
         Raises: Unavailable, when somebody else holds it for longer than `patience` seconds.
         """
+        patience = PATIENCE if patience is None else patience
         deadline = time.monotonic() + patience
         if not self._threads.acquire(timeout=patience):
             raise self._taken(patience)
@@ -100,16 +109,17 @@ class WriteLock:
             self._threads.release()
 
     def _wait(self, descriptor: int, deadline: float, patience: float) -> None:
-        pause = 0.0005
+        began = time.monotonic()
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
             except BlockingIOError:
-                if time.monotonic() > deadline:
+                now = time.monotonic()
+                if now > deadline:
                     raise self._taken(patience) from None
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.02)
+            # The longer it has waited the more often it asks: busy writers must not starve it.
+            time.sleep(max(_PAUSE / (1 + 8 * (now - began)), _PAUSE / 10))
 
     def _taken(self, patience: float) -> Unavailable:
         return Unavailable(
@@ -150,8 +160,11 @@ def log_size(path: Path) -> int:
 
 def foreign(path: Path) -> bool:
     """Whether the file holds another program's tables; asked read-only, so that it stays as it is."""
-    if path.stat().st_size + log_size(path) == 0:
+    size = path.stat().st_size
+    if size + log_size(path) == 0:
         return False
+    if 0 < size < _LEAST_PAGE:  # SQLite takes a file of one byte for an empty one
+        raise sqlite3.DatabaseError("file is not a database")
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as connection:
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -6,7 +6,9 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from holdfast.errors import Unavailable
 
-Trouble = SQLAlchemyError | sqlite3.Error | OSError
+Trouble = SQLAlchemyError | sqlite3.Error | OSError | UnicodeDecodeError
+#: All that a store may raise; the last one comes of a damaged file that garbles SQLite's own message.
+TROUBLES = (SQLAlchemyError, sqlite3.Error, OSError, UnicodeDecodeError)
 
 _FULL = "the disk is full: free some space, then try again; what was acknowledged is safe"
 _READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
@@ -25,6 +27,7 @@ _MEANINGS = (
     ("is a directory", "this is a folder: name a file with --db"),
     ("malformed", _DAMAGED),
     ("could not decode to utf-8", _DAMAGED),
+    ("codec can't decode", _DAMAGED),
     ("readonly database", _READ_ONLY),
     ("read-only file system", _READ_ONLY),
     ("permission denied for", "the server's user may not do this: grant it rights on the database"),

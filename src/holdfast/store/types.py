@@ -6,10 +6,18 @@ from typing import Any
 
 from sqlalchemy import DateTime, Text
 from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 #: Text that sorts by code point on both databases, so that lists come out in one order.
 Name = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+class DamagedValue(SQLAlchemyError):
+    """A stored value that can't have been written so: the file is damaged."""
+
+    def __init__(self) -> None:
+        super().__init__("malformed value")
 
 
 class Moment(TypeDecorator[datetime]):
@@ -33,7 +41,10 @@ class Moment(TypeDecorator[datetime]):
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         if value is None or isinstance(value, datetime):
             return value.astimezone(UTC) if value else None
-        return datetime.fromisoformat(value)
+        try:
+            return datetime.fromisoformat(value)
+        except (TypeError, ValueError):
+            raise DamagedValue from None
 
 
 class Json(TypeDecorator[Any]):
@@ -50,7 +61,10 @@ class Json(TypeDecorator[Any]):
         )
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        return None if value is None else json.loads(value)
+        try:
+            return None if value is None else json.loads(value)
+        except (TypeError, ValueError):
+            raise DamagedValue from None
 
 
 def to_text(moment: datetime) -> str:

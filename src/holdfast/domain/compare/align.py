@@ -5,16 +5,18 @@ Says how much of each text the other one covers; draws no conclusion from it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 
-from holdfast.domain.compare.lexicon import Lexicon, lexicon
+from holdfast.domain.compare.lexicon import SHARED_LETTERS, Lexicon, lexicon
 from holdfast.domain.compare.quantities import equal
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.resources import role
+from holdfast.domain.compare.words import stemmed
 
-_EQUAL, _FORM, _SYNONYM, _KIND, _PART = 1.0, 0.85, 0.85, 0.7, 0.6
-# Forms of one word share their beginning: deploy and deployment, configure and configuration.
-_SHARED_LETTERS = 5
+# A word that comes this often needs no more partners; a text of one word repeated stays cheap.
+_PARTNERS = 12
+_EQUAL, _FORM, _SYNONYM, _KIND, PART = 1.0, 0.85, 0.85, 0.7, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +34,24 @@ class Alignment:
 
     matches: tuple[Match, ...]
     echoes: tuple[Match, ...]  # words without a partner of their own, with the one that says the same
+    ties: tuple[tuple[Token, Token], ...]  # all words that have anything to do with each other
     left_rest: tuple[Token, ...]
     right_rest: tuple[Token, ...]
     left_cover: float  # share of the left text's weight that the right one covers
     right_cover: float
-    left_said: float  # the same without names and quantities: what is said, not of whom
-    right_said: float
 
 
 def align(left: Reading, right: Reading) -> Alignment:
     """The pairing of two readings, each word with the best partner that is still free."""
     words = lexicon()
+    ties = tied(left, right)
     candidates = [
         (score, one.place, other.place, one, other)
-        for one in left.content
-        for other in right.content
-        if (score := strength(one, other, words)) > 0
+        for one, other in ties
+        if one.weight > 0 and other.weight > 0 and (score := strength(one, other, words)) > 0
     ]
-    # Strongest first, then words in the order of the text, so that the result is the same from both sides.
-    candidates.sort(key=lambda item: (-item[0], item[1] + item[2], abs(item[1] - item[2])))
+    # Strongest first, then words in the order of the texts, so that the result is always the same.
+    candidates.sort(key=lambda item: (-item[0], item[1] + item[2], abs(item[1] - item[2]), item[1]))
     used_left: dict[int, float] = {}
     used_right: dict[int, float] = {}
     matches = []
@@ -67,17 +68,31 @@ def align(left: Reading, right: Reading) -> Alignment:
     return Alignment(
         matches=tuple(matches),
         echoes=tuple(echoes),
+        ties=ties,
         left_rest=tuple(token for token in left.content if token.place not in used_left),
         right_rest=tuple(token for token in right.content if token.place not in used_right),
         left_cover=_cover(left, used_left),
         right_cover=_cover(right, used_right),
-        left_said=_cover(left, used_left, said=True),
-        right_said=_cover(right, used_right, said=True),
     )
 
 
+def tied(left: Reading, right: Reading) -> tuple[tuple[Token, Token], ...]:
+    """The pairs of words worth comparing; most words of two texts have nothing in common."""
+    holders: dict[str, list[Token]] = defaultdict(list)
+    for other in right.tokens:
+        for handle in other.handles:
+            if len(holders[handle]) < _PARTNERS:
+                holders[handle].append(other)
+    pairs: dict[tuple[int, int], tuple[Token, Token]] = {}
+    for one in left.tokens:
+        for handle in one.handles:
+            for other in holders.get(handle, ()):
+                pairs[one.place, other.place] = (one, other)
+    return tuple(pairs[places] for places in sorted(pairs))
+
+
 def context(left: Reading, right: Reading, one: Token, other: Token, alignment: Alignment) -> float:
-    """How far the clauses of two words agree, but for these words if they differ: the better covered of the two.
+    """How far the clauses of two words agree, but for these words if they differ: the better of the two.
 
     The better one, because a statement with added detail covers the shorter one, not the other way round.
     Where both clauses speak of something that the other does not, they hardly speak of one thing.
@@ -89,7 +104,12 @@ def context(left: Reading, right: Reading, one: Token, other: Token, alignment: 
 
 
 def _around(reading: Reading, token: Token, paired: frozenset[int]) -> tuple[float, float]:
-    others = [one for one in reading.content if one.place != token.place or token.place in paired]
+    refusals = stemmed("refusal")  # they deny the rest and are no part of what is denied
+    others = [
+        one
+        for one in reading.content
+        if (one.place != token.place or token.place in paired) and one.key[0] not in refusals
+    ]
     # A clause of its own ("after 24 hours") tells nothing: then the whole text is what stands around it.
     near = [one for one in others if one.clause == token.clause] or others
     total = sum(one.weight for one in near)
@@ -114,7 +134,7 @@ def strength(one: Token, other: Token, words: Lexicon) -> float:
         return _FORM
     if one.key in words.kinds and other.key in words.kinds and _names_kind(one, other, words):
         return _KIND
-    return _PART if _shares_part(one, other, words) else 0.0
+    return PART if _shares_part(one, other, words) else 0.0
 
 
 def _shares_part(one: Token, other: Token, words: Lexicon) -> bool:
@@ -137,13 +157,14 @@ def _same_word(one: str, other: str) -> bool:
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    if len(short) < _SHARED_LETTERS or not short[:_SHARED_LETTERS] == long[:_SHARED_LETTERS]:
+    if len(short) < SHARED_LETTERS or short[:SHARED_LETTERS] != long[:SHARED_LETTERS]:
         return False
     shared = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return shared >= 0.75 * len(short) and len(long) - shared <= 6 and shared >= _SHARED_LETTERS
+    return shared >= 0.75 * len(short) and len(long) - shared <= 6 and shared >= SHARED_LETTERS
 
 
-def _cover(reading: Reading, used: dict[int, float], said: bool = False) -> float:
-    tokens = [token for token in reading.content if not (said and (token.name or token.quantity))]
-    total = sum(token.weight for token in tokens)
-    return sum(token.weight * used.get(token.place, 0.0) for token in tokens) / total if total else 0.0
+def _cover(reading: Reading, used: dict[int, float]) -> float:
+    total = sum(token.weight for token in reading.content)
+    return (
+        sum(token.weight * used.get(token.place, 0.0) for token in reading.content) / total if total else 0.0
+    )

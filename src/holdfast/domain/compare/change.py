@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from holdfast.domain.compare.lexicon import Phrase, phrase
-from holdfast.domain.compare.reading import Reading, Token
+from holdfast.domain.compare.reading import Token, read
 from holdfast.domain.compare.resources import lines, listed
 
 # What stands before a past form that reports: was moved, has slipped, just switched.
@@ -30,9 +30,10 @@ def _cues() -> tuple[frozenset[Phrase], frozenset[Phrase]]:
 
 
 @lru_cache(maxsize=4096)
-def changes(reading: Reading) -> frozenset[tuple[int, str]]:
+def changes(text: str) -> frozenset[tuple[int, str]]:
     """The signs of change in a text: the clause each stands in, and the sign as written."""
     anywhere, past = _cues()
+    reading = read(text)
     if any(token.surface in _CONDITIONS for token in reading.tokens):
         return frozenset()
     found: set[tuple[int, str]] = set()
@@ -54,7 +55,9 @@ def _reports(tokens: tuple[Token, ...], index: int) -> bool:
     first, *rest = tokens[index].surface.split(" ")
     if tokens[index].key[0] == "be":  # a fixed phrase with its auxiliary: was removed
         return first in _REPORTING and bool(rest)
-    if first == tokens[index].key[0] or (first.endswith(("ing", "s", "e")) and first not in _PAST_IN_E):
+    if (first == tokens[index].key[0] and first != "quit") or (
+        first.endswith(("ing", "s", "e")) and first not in _PAST_IN_E
+    ):
         return False
     before = tokens[index - 1] if index else None
     after = tokens[index + 1] if index + 1 < len(tokens) else None

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from holdfast.domain.compare.align import Alignment, align, context
+from holdfast.domain.compare.align import PART, Alignment, align, context
 from holdfast.domain.compare.change import changes
-from holdfast.domain.compare.order import freed, order_clash
-from holdfast.domain.compare.polarity import frequency_clash, linked, negation_flips, opposites
+from holdfast.domain.compare.lexicon import lexicon
+from holdfast.domain.compare.order import freed, order_clash, roles_swapped
+from holdfast.domain.compare.polarity import frequency_clash, linked, need_clash, negation_flips, opposites
 from holdfast.domain.compare.reading import Reading, read
-from holdfast.domain.compare.slots import Swap, alike, several, stranger, swaps, turned
+from holdfast.domain.compare.slots import Swap, alike, several, swaps
 from holdfast.domain.compare.statement import Statement
+from holdfast.domain.compare.topics import elsewhere
 
 
 @dataclass(slots=True)
@@ -22,8 +24,6 @@ class Evidence:
 
     low_cover: float = 0.0  # of the two texts' shares that the other one covers, the lower
     high_cover: float = 0.0
-    low_said: float = 0.0  # the same without names and quantities
-    high_said: float = 0.0
     left_over: float = 0.0  # weight that stays unpaired on both sides, but for what clashes
     same_quantity: float = 0.0
     clash: float = 0.0  # how surely something is said that cannot hold beside the other
@@ -50,36 +50,40 @@ def gather(known: Statement, draft: Statement) -> Evidence:
     paired = align(left, right)
     found = Evidence()
     found.low_cover, found.high_cover = sorted((paired.left_cover, paired.right_cover))
-    found.low_said, found.high_said = sorted((paired.left_said, paired.right_said))
     _yes_and_no(left, right, paired, found)
     _order(left, right, paired, found)
     _places(left, right, paired, found)
-    _change(left, right, paired, found)
-    found.other_thing = max(found.other_thing, turned(left, right, paired))
+    _change(known.text, draft.text, paired, found)
+    found.other_thing = max(found.other_thing, elsewhere(left, right, paired))
     # Two facts on two things that both are named cannot contradict each other.
     found.clash *= 1.0 - 0.8 * (found.other_thing >= 1.0)
     found.left_over = _left_over(paired, found)
-    found.parallel = found.left_over * alike(left, right)
+    # One word on each side is enough: who rewords a sentence seldom keeps its beginning.
+    found.parallel = min(3.0 * found.left_over, 1.0) * alike(left, right)
     return found
 
 
 def _left_over(paired: Alignment, found: Evidence) -> float:
     """How much is said on either side that the other does not speak of; 1 stands for three words or more."""
     clashing = sum(token.weight for token in paired.left_rest if token.place in found.clashing)
-    left = sum(token.weight for token in paired.left_rest) - clashing
-    right = sum(token.weight for token in paired.right_rest) - clashing
+    # Phrases that share a word only (behind schedule, schedule) still differ in the rest of it.
+    partly = sum(1 - match.strength for match in paired.matches if match.strength <= PART)
+    left = sum(token.weight for token in paired.left_rest) - clashing + partly
+    right = sum(token.weight for token in paired.right_rest) - clashing + partly
     return min(max(min(left, right), 0.0), 3.0) / 3.0
 
 
 def _yes_and_no(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
-    clashing, agreeing = opposites(left, right, paired)
+    clashing, agreeing = opposites(paired)
     for one, other in clashing:
         strength = 0.8 if linked((one, other), paired) else 0.4
         found.add_clash(strength, f"{one.surface} against {other.surface}", one.place)
-    share, heaviest = negation_flips((*paired.matches, *paired.echoes), agreeing)
+    share, heaviest = negation_flips(left, right, (*paired.matches, *paired.echoes), agreeing)
     if heaviest is not None:
         around = context(left, right, heaviest.left, heaviest.right, paired)
         found.add_clash(0.9 * share * around, f"only one of them denies {heaviest.left.surface}")
+    if need_clash(left, right):
+        found.add_clash(0.7 * found.high_cover, "needed against not needed")
     general = frequency_clash(left, right)
     if general:
         found.add_clash(0.7, general)
@@ -89,21 +93,24 @@ def _order(left: Reading, right: Reading, paired: Alignment, found: Evidence) ->
     ordered, opposite = order_clash(left, right, paired)
     if ordered and opposite:
         found.add_clash(0.9, "the opposite order")
+    elif roles_swapped(left, right, paired):
+        found.add_clash(0.8, "who and whom have changed places")
     elif ordered:
         found.reasons.append("the same order")
     elif freed(left, right):
         found.add_clash(0.9, "an order against none")
 
 
-def _change(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
-    one, other = changes(left), changes(right)
+def _change(known: str, draft: str, paired: Alignment, found: Evidence) -> None:
+    one, other = changes(known), changes(draft)
     if bool(one) == bool(other):
         return
     clauses = {clause for clause, _ in one or other}
     rest = paired.left_rest if one else paired.right_rest
     shared = (match.left if one else match.right for match in paired.matches)
     # The change brings in a name or a number, or it is said of something that the other text speaks of.
-    brings = any(token.name or token.quantity for token in rest)
+    # A month or a weekday only dates it.
+    brings = any(token.name or token.quantity for token in rest if token.key not in lexicon().families)
     concerns = any(token.clause in clauses and token.weight >= 1 for token in shared)
     found.replaced = 0.5 * brings + 0.5 * concerns
     found.add_clash(0.6, f"reports a change: {min(sign for _, sign in one or other)}")
@@ -120,8 +127,6 @@ def _places(left: Reading, right: Reading, paired: Alignment, found: Evidence) -
     for swap in swaps(left, right, paired):
         if swap.kind not in strongest or swap.fit > strongest[swap.kind].fit:
             strongest[swap.kind] = swap
-    if stranger(left, right, paired):
-        found.other_thing = max(found.other_thing, 0.7)
     for swap in strongest.values():
         around = context(left, right, swap.left, swap.right, paired)
         _place(swap, many, 0.2 + 0.8 * around, found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from holdfast.domain.compare.resources import lines, listed
 from holdfast.domain.compare.words import expand, stem
@@ -18,6 +18,9 @@ _PREFIXES = (("un", 4), ("non", 4), ("dis", 5), ("in", 5), ("im", 5), ("ir", 5),
 _NO_OPPOSITES = frozenset(
     {"display", "discover", "discount", "dispatch", "disport", "discharge", "inform", "install"}
 )
+
+# Forms of one word share their beginning: deploy and deployment, configure and configuration.
+SHARED_LETTERS = 5
 
 Phrase = tuple[str, ...]  # base forms, one or more
 
@@ -41,6 +44,28 @@ class Lexicon:
             self.left.get(one, nothing) & self.right.get(other, nothing)
             or self.right.get(one, nothing) & self.left.get(other, nothing)
         ) or (len(one) == len(other) == 1 and _negates(one[0], other[0]))
+
+
+@lru_cache(maxsize=8192)
+def handles(entry: Phrase, measured: str) -> frozenset[str]:
+    """All by which an entry may be tied to another: its letters, groups, oppositions, kinds and parts.
+
+    `measured` is the kind of quantity, if it is one; a duration may stand for a period.
+    """
+    words = lexicon()
+    found = {"=" + "".join(entry)}
+    found |= {f"g{number}" for number in words.groups.get(entry, ())}
+    found |= {f"o{number}" for side in (words.left, words.right) for number in side.get(entry, ())}
+    found |= {f"k{name}" for name in words.kinds.get(entry, ())}
+    if measured:
+        found.add("q" + ("time" if measured == "period" else measured))
+        return frozenset(found)
+    letters = "".join(entry)
+    if len(letters) >= SHARED_LETTERS:
+        found.add("l" + letters[:SHARED_LETTERS])
+    found |= {"=" + letters.removeprefix(prefix) for prefix, _ in _PREFIXES}
+    found |= {"w" + word for word in entry if len(word) > 3}
+    return frozenset(found)
 
 
 def _negates(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ first unless that is impossible; a date without a year agrees with any year.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from holdfast.domain.compare.numerals import read_number
 
@@ -31,20 +32,24 @@ _DAY = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _HOURS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|1[0-2]|0?[1-9])"
 _PART = r"in the (?:morning|afternoon|evening)|at night"
 
-MOMENT = re.compile(
-    rf"\b(?P<d1>{_DAY})\s(?:of\s)?(?P<m1>{_NAMES})\b\.?(?:,?\s(?P<y1>(?:19|20)\d\d)\b)?"
-    rf"|\b(?P<m2>{_NAMES})\.?\s(?:the\s)?(?P<d2>{_DAY})\b(?!:)(?:,?\s(?P<y2>(?:19|20)\d\d)\b)?"
-    rf"|\b(?P<y3>(?:19|20)\d\d)-(?P<m3>[01]?\d)-(?P<d3>[0-3]?\d)\b"
-    rf"|(?<![\w/.])(?P<d4>[0-3]?\d)[/.](?P<m4>[01]?\d)(?:[/.](?P<y4>(?:19|20)\d\d)|(?<=/\d\d)|\.)(?![\w/])"
-    rf"|\b(?P<h1>[01]?\d|2[0-3])[:.](?P<n1>[0-5]\d)\s?(?P<half1>[ap]\.?m\b\.?)"
-    rf"|\b(?P<h2>[01]?\d|2[0-4]):(?P<n2>[0-5]\d)\b"
-    rf"|\b(?P<h3>1[0-2]|0?[1-9])\s?(?P<half3>[ap]\.?m)\b"
-    rf"|\b(?P<past>half past|quarter past|quarter to)\s(?P<h4>{_HOURS})\b(?:\s(?P<part4>{_PART}))?"
-    rf"|\b(?P<h5>{_HOURS})\s(?P<part5>{_PART}|o'clock)"
-    rf"|\b(?P<name>noon|midday|midnight)\b"
-)
-
 Moment = tuple[str, tuple[int, ...] | float]
+
+
+@cache
+def moments() -> re.Pattern[str]:
+    """What a clock time or a date looks like in a lower-case text; compiled when first needed."""
+    return re.compile(
+        rf"\b(?P<d1>{_DAY})\s(?:of\s)?(?P<m1>{_NAMES})\b\.?(?:,?\s(?P<y1>(?:19|20)\d\d)\b)?"
+        rf"|\b(?P<m2>{_NAMES})\.?\s(?:the\s)?(?P<d2>{_DAY})\b(?!:)(?:,?\s(?P<y2>(?:19|20)\d\d)\b)?"
+        rf"|\b(?P<y3>(?:19|20)\d\d)-(?P<m3>[01]?\d)-(?P<d3>[0-3]?\d)\b"
+        rf"|(?<![\w/.])(?P<d4>[0-3]?\d)[/.](?P<m4>[01]?\d)(?:[/.](?P<y4>(?:19|20)\d\d)|(?<=/\d\d)|\.)(?![\w/])"
+        rf"|\b(?P<h1>[01]?\d|2[0-3])[:.](?P<n1>[0-5]\d)\s?(?P<half1>[ap]\.?m\b\.?)"
+        rf"|\b(?P<h2>[01]?\d|2[0-4]):(?P<n2>[0-5]\d)\b"
+        rf"|\b(?P<h3>1[0-2]|0?[1-9])\s?(?P<half3>[ap]\.?m)\b"
+        rf"|\b(?P<past>half past|quarter past|quarter to)\s(?P<h4>{_HOURS})\b(?:\s(?P<part4>{_PART}))?"
+        rf"|\b(?P<h5>{_HOURS})\s(?P<part5>{_PART}|o'clock)"
+        rf"|\b(?P<name>noon|midday|midnight)\b"
+    )
 
 
 def read_moment(match: re.Match[str]) -> Moment | None:

@@ -6,8 +6,6 @@ words of order, not what is ordered.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from holdfast.domain.compare.align import Alignment
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.resources import role
@@ -21,8 +19,10 @@ Sides = tuple[
 def order_clash(left: Reading, right: Reading, paired: Alignment) -> tuple[bool, bool]:
     """Whether both texts put the same two things in an order, and whether the orders are opposite."""
     partner = {match.left.place: match.right.place for match in paired.matches}
+    partner |= {one.place: other.place for one, other in paired.ties if one.surface == other.surface == "it"}
+    theirs = orders(right)
     for first, second in orders(left):
-        for third, fourth in orders(right):
+        for third, fourth in theirs:
             first_there = {partner[place] for place in first if place in partner}
             second_there = {partner[place] for place in second if place in partner}
             straight = len(first_there & third) * len(second_there & fourth)
@@ -30,6 +30,21 @@ def order_clash(left: Reading, right: Reading, paired: Alignment) -> tuple[bool,
             if straight != crossed:
                 return True, crossed > straight
     return False, False
+
+
+def roles_swapped(left: Reading, right: Reading, paired: Alignment) -> bool:
+    """Whether who does it and to whom it is done have changed places: Ann reports to Bob, Bob reports to Ann.
+
+    Only under the same verb in the same voice, and not under "be", which can be read from both ends.
+    """
+    if left.verb < 0 or right.verb < 0:
+        return False
+    one, other = left.tokens[left.verb], right.tokens[right.verb]
+    voices = {any(token.surface == "by" for token in reading.tokens) for reading in (left, right)}
+    if one.surface != other.surface or one.key[0] == "be" or len(voices) > 1:
+        return False
+    moved = {(match.left.topic, match.right.topic) for match in paired.matches if match.strength == 1.0}
+    return {(True, False), (False, True)} <= moved
 
 
 def freed(left: Reading, right: Reading) -> bool:
@@ -43,39 +58,59 @@ def _apart(reading: Reading) -> bool:
     return any(token.surface in role("apart") for token in reading.tokens)
 
 
-@lru_cache(maxsize=4096)
 def orders(reading: Reading) -> tuple[Sides, ...]:
     """The orders that a text sets."""
     tokens = reading.tokens
     preferring = stemmed("preferring")
     rather = any(word in preferring for token in tokens for word in token.key)
+    prefers = any(token.key[0] == "prefer" for token in tokens)
     found: list[Sides] = []
     for index, token in enumerate(tokens):
         head = token.surface.split(" ", 1)[0]
         later = head in role("later")
-        if later or head in role("earlier") or (rather and head in role("rather")):
+        preferred = rather and (head in role("rather") or (head == "to" and prefers))
+        if later or head in role("earlier") or preferred:
             sides = _sides(tokens, index)
-            found.append(sides[::-1] if later else sides)
+            found.append(sides[::-1] if later != _not_before(tokens, index) else sides)
     return tuple(found) or _ranked(tokens)
+
+
+def _not_before(tokens: tuple[Token, ...], index: int) -> bool:
+    """Whether it is "not before" or "not until", which is after."""
+    clause = tokens[index].clause - 1
+    return tokens[index].surface in role("earlier") and any(
+        token.clause == clause and token.surface in ("not", "never") for token in tokens
+    )
 
 
 def _sides(tokens: tuple[Token, ...], index: int) -> Sides:
     clause = tokens[index].clause
-    after = frozenset(one.place for one in tokens[index + 1 :] if one.weight > 0 and one.clause == clause)
-    before = frozenset(one.place for one in tokens[:index] if one.weight > 0 and one.clause >= clause - 1)
+    after = frozenset(one.place for one in tokens[index + 1 :] if _stands(one) and one.clause == clause)
+    before = frozenset(one.place for one in tokens[:index] if _stands(one) and one.clause >= clause - 1)
     if not before:  # "Before committing, run the tests": the main clause follows
-        before = frozenset(one.place for one in tokens if one.weight > 0 and one.clause == clause + 1)
+        before = frozenset(one.place for one in tokens if _stands(one) and one.clause == clause + 1)
     return before, after
+
+
+def _stands(token: Token) -> bool:
+    return token.weight > 0 or token.surface == "it"
 
 
 def _ranked(tokens: tuple[Token, ...]) -> tuple[Sides, ...]:
     """The order of clauses that number what they speak of: "the linter goes first, the formatter second"."""
     clauses = {token.surface: token.clause for token in tokens}
-    later = next((clauses[word] for word in ("second", "then", "last", "next") if word in clauses), None)
+    later = next(
+        (
+            clauses[word]
+            for word in ("second", "then", "later", "afterwards", "last", "next")
+            if word in clauses
+        ),
+        None,
+    )
     if "first" not in clauses or later is None or later == clauses["first"]:
         return ()
     first, second = (
-        frozenset(one.place for one in tokens if one.weight > 0 and one.clause == clause)
+        frozenset(one.place for one in tokens if _stands(one) and one.clause == clause)
         for clause in (clauses["first"], later)
     )
     return ((first, second),)

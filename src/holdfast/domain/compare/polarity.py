@@ -12,15 +12,18 @@ from holdfast.domain.compare.align import Alignment, Match
 from holdfast.domain.compare.lexicon import lexicon, phrase
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.resources import role
+from holdfast.domain.compare.words import stemmed
 
-_MODALS = frozenset({"may", "must"})
+# Function words that take part in oppositions all the same.
+_MODALS = frozenset({"may", "must", "own", "against"})
 
 _ENOUGH = 1.5  # a noun and a half; verbs count double
+_HAVE_TO = ("have", "to")
 
 Pair = tuple[Token, Token]
 
 
-def opposites(left: Reading, right: Reading, paired: Alignment) -> tuple[list[Pair], list[Pair]]:
+def opposites(paired: Alignment) -> tuple[list[Pair], list[Pair]]:
     """Pairs of opposites that clash, and pairs where a negation makes the opposites agree.
 
     A word that has its like in the other text is no party to a clash: "short, not long" agrees with "short".
@@ -31,10 +34,8 @@ def opposites(left: Reading, right: Reading, paired: Alignment) -> tuple[list[Pa
     partners = {(match.left.place, match.right.place) for match in paired.matches}
     clashing: list[Pair] = []
     agreeing: list[Pair] = []
-    for one in _comparable(left):
-        for other in _comparable(right):
-            if not words.opposed(one.key, other.key):
-                continue
+    for one, other in paired.ties:
+        if _comparable(one) and _comparable(other) and words.opposed(one.key, other.key):
             free = one.place not in taken_left and other.place not in taken_right
             if one.negated != other.negated:
                 if free or (one.place, other.place) in partners:
@@ -52,19 +53,26 @@ def linked(pair: Pair, paired: Alignment) -> bool:
     )
 
 
-def _comparable(reading: Reading) -> list[Token]:
-    return [token for token in reading.tokens if token.weight > 0 or token.key[0] in _MODALS]
+def _comparable(token: Token) -> bool:
+    return token.weight > 0 or token.key[0] in _MODALS
 
 
-def negation_flips(matches: Iterable[Match], explained: Iterable[Pair]) -> tuple[float, Match | None]:
+def negation_flips(
+    left: Reading, right: Reading, matches: Iterable[Match], explained: Iterable[Pair]
+) -> tuple[float, Match | None]:
     """How far one clause affirms what a clause of the other text denies, and the heaviest word of it.
 
     What stands behind a preposition in both is left out: a denial is about what happens, not about where.
-    A clause whose negation an opposite makes good ("not long" beside "short") does not count.
+    A clause whose negation an opposite makes good ("not long" beside "short") does not count, and neither
+    does one that says that the thing fails ("logins fail" beside "nobody can log in").
     """
-    excused_left = {one.clause for one, _ in explained}
-    excused_right = {other.clause for _, other in explained}
     every = list(matches)
+    excused_left = {one.clause for one, _ in explained} | _failing(
+        left, {match.left.place for match in every}
+    )
+    excused_right = {one.clause for _, one in explained} | _failing(
+        right, {match.right.place for match in every}
+    )
     clauses: dict[tuple[int, int], list[Match]] = defaultdict(list)
     for match in [one for one in every if not (one.left.aside and one.right.aside)] or every:
         if match.left.clause not in excused_left and match.right.clause not in excused_right:
@@ -78,6 +86,12 @@ def negation_flips(matches: Iterable[Match], explained: Iterable[Pair]) -> tuple
             share, most = weight / sum(map(_weight, group)) * min(weight / _ENOUGH, 1.0), weight
             heaviest = max(flipped, key=_weight)
     return share, heaviest
+
+
+def _failing(reading: Reading, paired: set[int]) -> set[int]:
+    """The clauses that say of something that it fails, where the other text does not say so too."""
+    failing = stemmed("failing")
+    return {one.clause for one in reading.content if one.key[0] in failing and one.place not in paired}
 
 
 def _flipped(match: Match) -> bool:
@@ -113,3 +127,21 @@ def _frequency(reading: Reading) -> frozenset[str]:
         if any(groups[word] & groups.get(token.key, frozenset()) for token in reading.tokens):
             spoken.add(level)
     return frozenset(spoken)
+
+
+def need_clash(left: Reading, right: Reading) -> bool:
+    """Whether one text says that something is needed and the other that it is not."""
+    return {_need(left), _need(right)} == {1, -1}
+
+
+def _need(reading: Reading) -> int:
+    """1: something is needed, -1: something is said not to be, 0: neither, or both."""
+    needing, optional = stemmed("need"), stemmed("optional")
+    signs = {
+        -1 if token.negated else 1
+        for token in reading.tokens
+        if token.key[0] in needing or token.key == _HAVE_TO or token.required
+    }
+    signs |= {1 if token.negated else -1 for token in reading.tokens if token.key[0] in optional}
+    signs |= {-1 for token in reading.tokens if token.surface == "without" and not token.required}
+    return signs.pop() if len(signs) == 1 else 0

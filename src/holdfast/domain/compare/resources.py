@@ -6,18 +6,24 @@ Knows their file format; what a list is used for is the business of its reader.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "data"
+
+
+def text(name: str) -> str:
+    """The whole of one file."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
 
 
 def lines(name: str) -> list[str]:
     """The lines of a word list without comments and blanks."""
-    text = files("holdfast.domain.compare").joinpath("data", name).read_text(encoding="utf-8")
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [line.strip() for line in text(name).splitlines() if line.strip() and not line.startswith("#")]
 
 
-def listed(text: str) -> list[str]:
+def listed(entries: str) -> list[str]:
     """The entries of a comma-parted list."""
-    return [entry.strip() for entry in text.split(",") if entry.strip()]
+    return [entry.strip() for entry in entries.split(",") if entry.strip()]
 
 
 @cache

@@ -14,6 +14,9 @@ from holdfast.domain.compare.lexicon import lexicon
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.words import stemmed
 
+# Two texts that differ in thirty words each are no sentence with another word in one place.
+_MOST_PAIRS = 900
+
 Kind = Literal["place", "topic", "quantity", "value", "name", "filler"]
 
 
@@ -34,6 +37,8 @@ class Swap:
 
 def swaps(left: Reading, right: Reading, paired: Alignment) -> list[Swap]:
     """The places where the texts run alike but for one word or quantity."""
+    if len(paired.left_rest) * len(paired.right_rest) > _MOST_PAIRS:
+        return []
     partner = {match.left.place: match.right.place for match in paired.matches}
     found = []
     for one in paired.left_rest:
@@ -59,38 +64,6 @@ def alike(left: Reading, right: Reading) -> float:
     return min(shared // 2, 2) / 2 if shared < 3 else 1.0
 
 
-def stranger(left: Reading, right: Reading, paired: Alignment) -> bool:
-    """Whether only one text speaks of somebody's relative: Bea's sister is not Bea.
-
-    A relative beside a name of their own ("sister Eva") is that person.
-    """
-    return _has_relative(left, paired.left_rest) != _has_relative(right, paired.right_rest)
-
-
-def _has_relative(reading: Reading, rest: tuple[Token, ...]) -> bool:
-    families = lexicon().families
-    for token in rest:
-        if token.topic and "place relative" in families.get(token.key, ()):
-            after = reading.tokens[token.place + 1 : token.place + 2]
-            before = reading.tokens[max(token.place - 1, 0) : token.place]
-            if before and before[0].name is not None and not (after and after[0].name):
-                return True
-    return False
-
-
-def turned(left: Reading, right: Reading, paired: Alignment) -> float:
-    """Whether a thing is the goal in one text and the start in the other: to Lisbon, from Lisbon.
-
-    1 if that tells what is spoken of (the flight to Lisbon leaves), less elsewhere.
-    """
-    for match in paired.matches:
-        if match.left.place and match.right.place:
-            before = {left.tokens[match.left.place - 1].surface, right.tokens[match.right.place - 1].surface}
-            if before == {"to", "from"}:
-                return 1.0 if match.left.topic and match.right.topic else 0.6
-    return 0.0
-
-
 def several(reading: Reading) -> bool:
     """Whether the sentence says something of which there may be more than one at once."""
     many = stemmed("several")
@@ -106,8 +79,7 @@ def _kind(one: Token, other: Token, family: str, fit: float) -> Kind | None:
     if measured is not None and theirs is not None:
         if measured.kind != theirs.kind:
             return None
-        # A bare number before the verb is a label: node 3, port 7.
-        return "topic" if measured.kind == "count" and one.topic and other.topic else "quantity"
+        return "topic" if one.label and other.label else "quantity"
     if measured is not None or theirs is not None:
         return None
     if one.topic and other.topic and (fit > 0 or (one.name and other.name)):

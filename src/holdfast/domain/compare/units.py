@@ -68,7 +68,7 @@ def _table() -> dict[str, tuple[str, float]]:
 #: Kind and size by the name of the unit, in lower case.
 UNITS = _table()
 #: Units of time that may follow "every" or "a", written out.
-SPANS = tuple(name for names in _TIME for name in names.split() if len(name) > 3)
+SPANS = tuple(name for names in _TIME for name in names.split() if len(name) > 3 or name == "day")
 #: Adverbs that name a period.
 ADVERBS = {
     "hourly": HOUR,

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from holdfast.domain.compare.evidence import Evidence
+from holdfast.domain.compare.resources import text
 from holdfast.domain.compare.statement import Relation
 
 RELATIONS: tuple[Relation, ...] = ("same", "contradicts", "distinct")
@@ -95,8 +95,7 @@ def shares(scores: Sequence[float]) -> list[float]:
 @cache
 def shipped() -> Weights:
     """The weights that come with the package."""
-    text = files("holdfast.domain.compare").joinpath("data", "weights.json").read_text(encoding="utf-8")
-    stored = json.loads(text)
+    stored = json.loads(text("weights.json"))
     return Weights(
         rows=tuple(tuple(stored["figures"][name][relation] for name in FIGURES) for relation in RELATIONS),
         meaning=tuple(stored["meaning"][relation] for relation in RELATIONS),

@@ -3,6 +3,7 @@
 Imports nothing but click until a command is called, so that `holdfast --help` is instant.
 """
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -39,7 +40,9 @@ class Holdfast(LazyGroup):
         try:
             code = super().main(given, **extra)
         except click.Abort as abort:
-            code = INTERRUPTED if isinstance(abort.__cause__, KeyboardInterrupt) else UNFORESEEN
+            if abort.__cause__ is None:  # at a question: click has not ended its line
+                click.echo(err=True)
+            code = INTERRUPTED if isinstance(abort.__context__, KeyboardInterrupt) else UNFORESEEN
         except click.exceptions.NoArgsIsHelpError as wanted:
             wanted.show()
             code = WRONG_USAGE
@@ -48,8 +51,9 @@ class Holdfast(LazyGroup):
         except errors.HoldfastError as error:
             field = getattr(error, "field", None)
             code = _tell(call, given, kind_of(error), str(error), field=field, code=exit_code(error))
-        except BrokenPipeError:
-            code = UNFORESEEN
+        except UnicodeEncodeError as error:
+            said = f"{error.object!r} is no valid UTF-8: check the encoding of what you typed or piped"
+            code = _tell(call, given, "invalid", said, code=exit_code(errors.Invalid("")))
         except Exception as error:  # broad: the door's boundary; a person gets one line, never a traceback
             if os.environ.get("HOLDFAST_DEBUG"):
                 raise
@@ -88,7 +92,8 @@ def _usage(wrong: click.ClickException) -> str:
     context = wrong.ctx if isinstance(wrong, click.UsageError) else None
     if context is None:
         return message
-    return f"{message[:1].lower()}{message[1:]}; `{context.command_path} --help` shows how"
+    end = " " if message.endswith("?") else "; "
+    return f"{message[:1].lower()}{message[1:]}{end}`{context.command_path} --help` shows how"
 
 
 def _let_go_of_a_closed_pipe() -> None:
@@ -129,4 +134,6 @@ def cli(ctx: click.Context) -> None:
 
 def main() -> NoReturn:
     """The `holdfast` command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a poor terminal shows escapes, not an error
     cli.main(prog_name="holdfast")

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -67,11 +66,15 @@ class Call:
 
 
 def tell_json(answer: Mapping[str, Any]) -> None:
-    """One JSON object on one line. Half a character pair, which UTF-8 can't hold, goes out as its escape."""
+    """One JSON object on one line; what the output's encoding can't hold goes out as JSON's own escapes."""
     import json
 
     line = json.dumps(answer, ensure_ascii=False)
-    click.echo(line.encode("utf-8", "backslashreplace").decode())
+    try:
+        line.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        line = json.dumps(answer)
+    click.echo(line)
 
 
 # --------------------------------------------------------------------------------------------- shared options
@@ -113,46 +116,12 @@ def on_store(command: Command) -> Command:
     return _DB(_JSON(command))
 
 
-# --------------------------------------------------------------------------------------------- kinds of value
-
-_MOST = 8_000_000  # bytes on standard input; far above what any profile takes, so that an endless pipe ends
-
-
-def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A date or time in ISO 8601 as an aware one; without a zone it is UTC."""
-    if value is None:
-        return None
-    try:
-        found = datetime.fromisoformat(value.strip())
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):
-        right = "use for example 2026-03-01 or 2026-03-01T14:30:00Z"
-        raise click.BadParameter(f"{value!r} is no time: {right}", ctx, param) from None
-
-
-def text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """A text; `-` stands for what comes on standard input."""
-    if value != "-":
-        return value
-    given = read_input(_MOST + 1)
-    if len(given) > _MOST:
-        raise click.BadParameter(f"standard input holds more than {_MOST:,} bytes: give less", ctx, param)
-    return given.decode("utf-8-sig", "replace")
-
-
-def read_input(most: int = -1) -> bytes:
-    """What stands on standard input, at most so many bytes of it; nothing when there is none."""
-    return sys.stdin.buffer.read(most) if sys.stdin is not None else b""
-
-
-def confirm(question: str, *, yes: bool) -> None:
-    """Goes on when a person agrees, or has agreed with --yes; ends the command otherwise."""
+def confirm(consequence: str, *, yes: bool) -> None:
+    """Goes on when a person agrees to it, or has agreed with --yes; ends the command otherwise."""
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
-        raise click.UsageError(
-            f"{question} Nobody is there to answer: add --yes to agree", click.get_current_context()
-        )
-    if not click.confirm(question, err=True):
+        raise click.UsageError(f"{consequence}: add --yes to agree", click.get_current_context())
+    if not click.confirm(f"{consequence}. Go on?", err=True):
         click.echo("nothing was changed", err=True)
         raise click.exceptions.Exit(1)

@@ -56,7 +56,7 @@ def _facts(health: "Health") -> list[tuple[str, str]]:
     checked = "damaged" if health.damage else "ok" if health.kind == "sqlite" else "left to the server"
     facts = [
         ("database", say.one_line(health.where)),
-        ("made with", f"{product} {health.version or ''}".strip()),
+        ("runs on", f"{product} {health.version or ''}".strip()),
     ]
     if not health.exists:
         return facts
@@ -80,10 +80,14 @@ def _show(health: "Health", found: "list[Finding]", spaces: "list[Overview]") ->
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
         click.echo(f"  {say.one_line(finding.advice)}")
     if waiting:
-        click.echo(f"{click.style('note', fg='yellow')}: {say.memories(waiting)} wait for a decision")
-        click.echo("  `holdfast inbox` shows them, space by space")
+        click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for a decision")
+        click.echo("  `holdfast inbox` shows what waits in a space")
     if not any(finding.level == "problem" for finding in found):
         click.echo(click.style("all is well", fg="green"))
+
+
+def _waiting(amount: int) -> str:
+    return f"{say.memories(amount)} {'waits' if amount == 1 else 'wait'}"
 
 
 def _as_json(

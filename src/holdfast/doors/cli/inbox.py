@@ -74,7 +74,7 @@ def reject(call: Call, ids: tuple[str, ...]) -> None:
 def _item(item: "Item") -> str:
     memory = item.memory
     came = f"from {memory.source.origin}, {say.moment(memory.created_at)} UTC"
-    lines = [say.headline(memory), f"  {came}; because {say.one_line(memory.waiting_for or 'of doubt')}"]
+    lines = [say.headline(memory), f"  {came}; reason: {say.one_line(memory.waiting_for or 'not given')}"]
     lines += [f"  stands next to {say.line(known)}" for known in item.known]
     return "\n".join(lines)
 

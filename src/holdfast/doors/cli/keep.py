@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Origin
-from holdfast.doors.cli import as_json, say
-from holdfast.doors.cli import call as given
+from holdfast.doors.cli import as_json, say, values
 from holdfast.doors.cli.call import Call, confirm, in_space
 from holdfast.doors.cli.each import each
 
@@ -17,17 +16,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("content", callback=given.text)
+@click.argument("content", callback=values.text)
 @click.option("-c", "--category", help="One of the space's categories; the profile may have a default.")
 @click.option("-s", "--subject", help="The service, person or file that it is about.")
 @click.option("--summary", help="One line for indexes.")
 @click.option("-t", "--tag", "tags", multiple=True, help="A topic; may be repeated.")
 @click.option("--project", help="The project that it belongs to; without one it holds everywhere.")
-@click.option("--importance", type=click.IntRange(1, 5), help="From 1 to 5.")
+@click.option("--importance", type=click.IntRange(1, 5), help="How much it matters.")
 @click.option("--confidence", type=float, help="How far to believe it, from 0 to 1.")
 @click.option("--session", help="The session in which it was said.")
 @click.option("--tier", type=int, help="The tier of that session: 1, 2 or 3.")
-@click.option("--origin", type=click.Choice(ORIGINS), default="operator", help="Who says it.")
+@click.option(
+    "--origin", type=click.Choice(ORIGINS), default="operator", show_default=True, help="Who says it."
+)
 @click.option("--key", help="An idempotency key: the same call twice counts once.")
 @click.option("--anyway", is_flag=True, help="Bring back what was deleted.")
 @in_space
@@ -52,6 +53,8 @@ def remember(
         holdfast remember "Prefers short answers" -c preference -t style
         git log -1 --format=%B | holdfast remember - -c decision --project website
     """
+    from holdfast.domain.outcomes import settled
+
     if tier is not None and session is None:
         raise click.UsageError("--tier belongs to a session: add --session ID", click.get_current_context())
     with call.memories(origin, session) as memories:
@@ -64,7 +67,7 @@ def remember(
             weighed=memories.profile.policy.weighs_confidence,
         )
     call.tell(text, as_json.outcome(outcome))
-    if as_json.outcome(outcome)["memory"] is None:
+    if settled(outcome) is None:
         raise click.exceptions.Exit(1)
 
 
@@ -86,7 +89,7 @@ def _confidence_before(outcome: "Outcome", memories: "Memories") -> float | None
 @in_space
 @click.pass_obj
 def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | None) -> None:
-    """Take memories out of sight; they do not come back by themselves.
+    """Take memories out of sight and keep them there.
 
     Most profiles keep them for `holdfast restore`; some, such as ops, remove them for good and ask first.
 
@@ -99,7 +102,7 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
             for memory_id in ids:
                 click.echo(say.line(memories.show(memory_id).memory), err=True)
             profile = memories.profile.name
-            confirm(f"In the profile {profile!r} forgetting removes for good. Go on?", yes=False)
+            confirm(f"In the profile {profile!r} forgetting is for good", yes=False)
         results = each(ids, lambda one: memories.forget(one, expect_version=expect_version))
     texts = []
     for gone in results.done:
@@ -144,7 +147,7 @@ def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     with call.memories() as memories:
         planned = memories.erasure(*ids)
         goes = _going(planned)
-        confirm(f"This erases for good: {goes}. Go on?", yes=yes)
+        confirm(f"This erases for good {goes}", yes=yes)
         done = memories.erase(*ids)
     left = [f"  not reached: {say.one_line(place)}" for place in done.left]
     call.tell(
@@ -161,11 +164,16 @@ def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
 
 
 def _going(planned: "Erasure") -> str:
-    return (
-        f"{say.memories(len(planned.memories))} with {say.count(planned.versions, 'wording')}, "
-        f"{say.count(planned.links, 'link')}, the text of {say.count(planned.messages, 'source message')} "
-        f"and of {say.count(planned.receipts, 'stored prompt')}"
-    )
+    """`1 memory with 2 wordings, 1 link and the text of 1 source message`"""
+    parts = [
+        (planned.versions, say.count(planned.versions, "wording")),
+        (planned.links, say.count(planned.links, "link")),
+        (planned.messages, f"the text of {say.count(planned.messages, 'source message')}"),
+        (planned.receipts, f"the text of {say.count(planned.receipts, 'stored prompt')}"),
+    ]
+    told = [text for amount, text in parts if amount]
+    listed = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+    return f"{say.memories(len(planned.memories))} with {listed}"
 
 
 @click.command()

@@ -13,7 +13,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Keep": {
         "remember": ("keep:remember", "Keep a text for later sessions (also: store)"),
         "revise": ("revise:revise", "Change a memory and keep what it was"),
-        "forget": ("keep:forget", "Take memories out of sight; they do not come back by themselves"),
+        "forget": ("keep:forget", "Take memories out of sight and keep them there"),
         "restore": ("keep:restore", "Bring forgotten memories back"),
         "erase": ("keep:erase", "Remove memories and every trace of them, for good"),
         "link": ("keep:link", "Link one memory to another"),
@@ -22,7 +22,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "recall": ("look:recall", "Find the memories that answer a question (also: search)"),
         "list": ("look:list_", "List memories"),
         "show": ("look:show", "Show one memory in full"),
-        "why": ("look:why", "Tell where a memory came from and how its confidence came about"),
+        "why": ("look:why", "Tell where a memory came from and why it is believed"),
         "brief": ("look:brief", "Print the block for a prompt"),
         "inbox": ("inbox:inbox", "See and decide what waits for a person"),
     },
@@ -62,6 +62,18 @@ class LazyGroup(click.Group):
         command = getattr(import_module(f"{__package__}.{module}"), function)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and name not in ALIASES and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, [*COMMANDS, *ALIASES], n=2)
+            meant = f": did you mean {' or '.join(close)}?" if close else ""
+            ctx.fail(f"there is no command {name!r}{meant}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))

@@ -7,16 +7,16 @@ import click
 
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
-from holdfast.doors.cli import as_json, say, story
-from holdfast.doors.cli import call as given
+from holdfast.doors.cli import as_json, say, story, values
 from holdfast.doors.cli.call import Call, in_space
-from holdfast.doors.cli.tables import Column, Table, on_terminal
+from holdfast.doors.cli.tables import Column, Table, on_terminal, width
 
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Hit
     from holdfast.engine.find import Page
 
 _ORDERS = ("category", "recent", "confidence", "created")
+_AS_TABLE, _WITH_DATES = 80, 100  # characters of a terminal that a table needs
 _WORDS_ONLY = "found by words only: without an embedder, rewordings that share no word stay hidden"
 
 
@@ -32,7 +32,7 @@ _WORDS_ONLY = "found by words only: without an embedder, rewordings that share n
 @click.option(
     "--as-of",
     metavar="TIME",
-    callback=given.moment,
+    callback=values.moment,
     help="As believed at a past moment, such as 2026-03-01T14:30.",
 )
 @click.option("--session", help="The session that asks: it gets a receipt.")
@@ -108,7 +108,7 @@ def _hit(hit: "Hit", explain: bool) -> str:
 @click.option(
     "--as-of",
     metavar="TIME",
-    callback=given.moment,
+    callback=values.moment,
     help="As believed at a past moment; a date means its first moment.",
 )
 @in_space
@@ -131,7 +131,8 @@ def list_(
     if call.json:
         call.tell("", {"memories": [as_json.memory(item) for item in page.memories], "total": page.total})
         return
-    if page.memories and on_terminal():
+    least = _AS_TABLE if state == "active" else _WITH_DATES
+    if page.memories and on_terminal() and width() >= least:
         _table(page, weighed=weighed, state=state)
     elif page.memories:
         click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.memories))
@@ -139,20 +140,23 @@ def list_(
 
 
 def _table(page: "Page", *, weighed: bool, state: str) -> None:
+    dated = width() >= _WITH_DATES
     columns = [
-        Column(title="id", style="cyan"),
-        Column(title="category", style="dim"),
-        Column(title="subject"),
-        Column(title="content", wraps=True),
+        Column(title="id", style="cyan", least=8),
+        Column(title="category", style="dim", most=14),
+        Column(title="subject", most=20 if dated else 12),
+        Column(title="content", wraps=True, least=20),
     ]
-    columns += [Column(title="trust", justify="right")] if weighed else []
+    columns += [Column(title="confidence", justify="right")] if weighed else []
     columns += [Column(title="state")] if state != "active" else []
-    table = Table([*columns, Column(title="updated", style="dim")])
+    columns += [Column(title="updated", style="dim")] if dated else []
+    table = Table(columns)
     for item in page.memories:
         cells = [item.id, item.category, item.subject or "-", item.content]
         cells += [say.number(item.confidence)] if weighed else []
         cells += [item.state] if state != "active" else []
-        table.rows.append([*cells, item.updated_at.strftime("%Y-%m-%d")])
+        cells += [item.updated_at.strftime("%Y-%m-%d")] if dated else []
+        table.rows.append(cells)
     table.show()
 
 
@@ -192,7 +196,7 @@ def show(call: Call, memory_id: str) -> None:
 @in_space
 @click.pass_obj
 def why(call: Call, memory_id: str) -> None:
-    """Tell where a memory came from and how its confidence came about.
+    """Tell where a memory came from and why it is believed.
 
     Also its wordings, its links and the prompts that it went into.
 

@@ -5,27 +5,28 @@ from typing import Any
 import click
 
 from holdfast.domain.memory import ORIGINS, Memory, Origin
-from holdfast.doors.cli import as_json, say
-from holdfast.doors.cli import call as given
+from holdfast.doors.cli import as_json, say, values
 from holdfast.doors.cli.call import Call, in_space
 
 
 @click.command()
 @click.argument("memory_id", metavar="ID")
-@click.argument("content", metavar="[TEXT]", callback=given.text, required=False)
+@click.argument("content", metavar="[TEXT]", callback=values.text, required=False)
 @click.option("-c", "--category", help="Another category of the space.")
 @click.option("-s", "--subject", help='Another subject; "" takes it away.')
 @click.option("--summary", help='Another summary; "" takes it away.')
 @click.option("-t", "--tag", "tags", multiple=True, help="These tags in place of the old ones; repeatable.")
 @click.option("--no-tags", is_flag=True, help="Take all tags away.")
 @click.option("--project", help='Another project; "" takes it away.')
-@click.option("--importance", type=click.IntRange(1, 5), help="From 1 to 5.")
+@click.option("--importance", type=click.IntRange(1, 5), help="How much it matters.")
 @click.option("--confidence", type=float, help="How far to believe it, from 0 to 1.")
 @click.option("--pin/--unpin", "pinned", default=None, help="Keep it from fading, or let it fade again.")
 @click.option("--to-version", "version", type=int, metavar="N", help="Go back to an earlier wording.")
 @click.option("--expect-version", type=int, metavar="N", help="Refuse if it has another version by now.")
 @click.option("--session", help="The session in which it is revised.")
-@click.option("--origin", type=click.Choice(ORIGINS), default="operator", help="Who revises it.")
+@click.option(
+    "--origin", type=click.Choice(ORIGINS), default="operator", show_default=True, help="Who revises it."
+)
 @in_space
 @click.pass_obj
 def revise(

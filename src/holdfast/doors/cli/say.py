@@ -3,6 +3,7 @@
 Stored text is shown, never obeyed: characters that steer a terminal are written out as escapes.
 """
 
+import os
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -57,7 +58,9 @@ def command(*words: str) -> str:
     """A command to go on with, in the same space as this one."""
     context = click.get_current_context(silent=True)
     space = getattr(context.obj, "space", None) if context else None
-    return one_line(" ".join(["`holdfast", *words, *(["--space", space] if space else [])])) + "`"
+    if space and space != (os.environ.get("HOLDFAST_SPACE") or "default"):
+        words = (*words, "--space", space)
+    return f"`{one_line(' '.join(['holdfast', *words]))}`"
 
 
 def headline(memory: "Memory") -> str:
@@ -139,7 +142,7 @@ def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool
 
 
 def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
-    lines = [f"{click.style('waiting', fg='yellow')} {headline(memory)}", f"  because {one_line(reason)}"]
+    lines = [f"{click.style('waiting', fg='yellow')} {headline(memory)}", f"  reason: {one_line(reason)}"]
     lines += [f"  stands next to {line(other)}" for other in known]
     lines.append(f"  {command('inbox approve', memory.id)} lets it in, `reject` turns it down")
     return "\n".join(lines)

@@ -132,7 +132,7 @@ def delete(call: Call, name: str, yes: bool) -> None:
         held = found.active + found.inactive + found.waiting + found.forgotten
         confirm(
             f"This deletes space {name} with {say.memories(held)} and {say.count(found.sessions, 'session')} "
-            "for good. Go on?",
+            "for good",
             yes=yes,
         )
         delete_space(name, store=store)

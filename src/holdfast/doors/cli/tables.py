@@ -1,6 +1,7 @@
 """Tables: with rules and colour on a terminal, plain aligned columns everywhere else."""
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ class Column:
     style: str = ""
     justify: Literal["left", "right"] = "left"
     wraps: bool = False  # the text that gets what room is left
+    least: int | None = None  # characters that it keeps on a narrow terminal
+    most: int | None = None  # characters that it may take from the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,9 @@ class Table:
     rows: list[Sequence[str]] = field(default_factory=list)
 
     def show(self) -> None:
-        if on_terminal():
+        room = sum(self._widths()) + 3 * len(self.columns)
+        # A column cut short is worse than a line that breaks.
+        if on_terminal() and (room <= width() or any(column.wraps for column in self.columns)):
             self._show_rich()
         else:
             self._show_plain()
@@ -49,21 +54,32 @@ class Table:
                 no_wrap=not column.wraps,
                 overflow="fold" if column.wraps else "ellipsis",
                 ratio=1 if column.wraps else None,
+                min_width=column.least,
+                max_width=column.most,
             )
         for row in self.rows:
             table.add_row(*(Text(one_line(cell)) for cell in row))
         Console(highlight=False, markup=False, emoji=False).print(table)
 
     def _show_plain(self) -> None:
-        lines = [[column.title for column in self.columns]]
-        lines += [[one_line(cell) for cell in row] for row in self.rows]
-        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-        for line in lines:
+        for line in self._lines():
             cells = (
-                cell.rjust(width) if column.justify == "right" else cell.ljust(width)
-                for cell, width, column in zip(line, widths, self.columns, strict=True)
+                cell.rjust(size) if column.justify == "right" else cell.ljust(size)
+                for cell, size, column in zip(line, self._widths(), self.columns, strict=True)
             )
             click.echo("  ".join(cells).rstrip())
+
+    def _lines(self) -> list[list[str]]:
+        titles = [column.title for column in self.columns]
+        return [titles, *([one_line(cell) for cell in row] for row in self.rows)]
+
+    def _widths(self) -> list[int]:
+        return [max(map(len, cells)) for cells in zip(*self._lines(), strict=True)]
+
+
+def width() -> int:
+    """Characters in a line of the terminal."""
+    return shutil.get_terminal_size().columns
 
 
 def on_terminal() -> bool:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.doors.cli import as_json, say
-from holdfast.doors.cli.call import Call, in_space, read_input
+from holdfast.doors.cli.call import Call, in_space
+from holdfast.doors.cli.values import read_input
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
@@ -124,14 +125,18 @@ def _take_drafts(call: Call, text: str, raw: bytes, format_name: str | None, rev
 
 def _tally(told: "list[Told]") -> tuple[dict[str, int], list[tuple[int, str]]]:
     """How many drafts had each outcome, and the lines that were refused with the reason."""
-    from holdfast.domain.outcomes import Refused
+    from holdfast.domain.outcomes import Refused, Reinforced
 
     counts: dict[str, int] = {}
     refused = []
     for one in told:
-        if isinstance(one.outcome, Refused):
-            refused.append((one.line, one.outcome.reason))
-        else:
-            name = as_json.outcome(one.outcome)["outcome"]
-            counts[name] = counts.get(name, 0) + 1
+        match one.outcome:
+            case Refused(reason):
+                refused.append((one.line, reason))
+                continue
+            case Reinforced(counted=False):
+                name = "known"
+            case _:
+                name = str(as_json.outcome(one.outcome)["outcome"])
+        counts[name] = counts.get(name, 0) + 1
     return counts, refused

@@ -1,6 +1,7 @@
 """The commands that keep a store in order: tend, undo-session, migrate, where."""
 
 import re
+from pathlib import Path
 
 import click
 
@@ -101,5 +102,9 @@ def where(call: Call) -> None:
     from holdfast.settings import Settings
 
     settings = Settings.read()
-    place = re.sub(r"(://[^/@:]*):[^/]*@", r"\1:***@", call.db or settings.db)
+    place = (call.db or settings.db).removeprefix("sqlite:///")
+    if "://" in place:
+        place = re.sub(r"(://[^/@:]*):[^/]*@", r"\1:***@", place)
+    else:
+        place = str(Path(place).expanduser().absolute())
     call.tell(say.one_line(place), {"db": place, "space": call.space or settings.space})

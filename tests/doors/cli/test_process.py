@@ -1,0 +1,202 @@
+"""The real program in a process of its own: exit codes, pipes, colour, signals, standard input."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.requirements_ledger import requirement
+
+pytestmark = pytest.mark.slow  # a process for each command
+
+PROGRAM = [sys.executable, "-m", "holdfast"]
+
+
+@pytest.fixture
+def db(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store that every command of a test works on."""
+    monkeypatch.setenv("HOLDFAST_DB", sqlite_url)
+
+
+def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def on_terminal(*arguments: str, **environment: str) -> str:
+    """What the program shows on a terminal."""
+    leader, follower = pty.openpty()
+    settings = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environment}
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments], stdin=follower, stdout=follower, stderr=follower, env=settings
+    )
+    os.close(follower)
+    shown = b""
+    while select.select([leader], [], [], 30)[0]:
+        try:
+            piece = os.read(leader, 65536)
+        except OSError:  # Linux: the other side is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    process.wait(timeout=30)
+    os.close(leader)
+    return shown.decode()
+
+
+@requirement("sem.cli")
+def test_the_exit_code_tells_done_refused_wrong_usage_and_unavailable(db: None) -> None:
+    kept = run("remember", "Lives in Lisbon")
+    missing = run("show", "nowhere0")
+    wrong = run("remember")
+    away = run("list", "--db", "/proc/none/holdfast.db")
+
+    assert [kept.returncode, missing.returncode, wrong.returncode, away.returncode] == [0, 1, 2, 3]
+    assert [done.stderr.count("\n") for done in (kept, missing, wrong, away)] == [0, 1, 1, 1]
+    assert "Traceback" not in "".join(done.stderr for done in (missing, wrong, away))
+
+
+@requirement("sem.cli")
+def test_a_pipe_gets_plain_text_and_a_terminal_a_table_with_colour(db: None) -> None:
+    run("remember", "Lives in Lisbon")
+
+    piped, shown = run("list").stdout, on_terminal("list")
+    without = on_terminal("list", NO_COLOR="1")
+
+    assert "\x1b" not in piped
+    assert "(confidence 0.7)" in piped
+    assert "\x1b[36m" in shown
+    assert "─" in shown
+    assert "\x1b[36m" not in without
+    assert "Lives in Lisbon" in without
+
+
+def test_text_comes_in_by_a_pipe(db: None) -> None:
+    done = run("remember", "-", "--json", input="Grüße aus Lisboa\n")
+
+    assert json.loads(done.stdout)["memory"]["content"] == "Grüße aus Lisboa"
+
+
+def test_an_output_that_knows_few_letters_gets_escapes(db: None) -> None:
+    run("remember", "漢字")
+    poor = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+
+    text, answer = run("list", env=poor), run("list", "--json", env=poor)
+
+    assert (text.returncode, answer.returncode) == (0, 0)
+    assert "\\u6f22\\u5b57" in text.stdout
+    assert json.loads(answer.stdout)["memories"][0]["content"] == "漢字"
+
+
+@pytest.mark.parametrize("command", [["list"], ["export"], ["list", "--json"], ["--help"]])
+def test_a_reader_that_leaves_early_gets_no_complaint(db: None, command: list[str]) -> None:
+    run("import", "-", input="".join(f"fact {n} about thing {n}\n" for n in range(30)))
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    done = subprocess.run([*PROGRAM, *command], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+
+    assert done.stderr == ""
+
+
+def test_closed_standard_streams_are_survived(db: None) -> None:
+    command = f"'{sys.executable}' -m holdfast remember 'Lives in Lisbon' <&- >&-"
+
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Lives in Lisbon" in run("list").stdout
+
+
+def test_an_interrupt_ends_quietly_with_130(db: None) -> None:
+    process = subprocess.Popen(
+        [*PROGRAM, "remember", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    _wait_until_it_reads(process.pid)
+
+    process.send_signal(signal.SIGINT)
+    said, complained = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert (said, complained.strip()) == ("", "")
+
+
+def _wait_until_it_reads(pid: int) -> None:
+    """Python has started and sleeps in a read of the pipe."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if "pipe" in Path(f"/proc/{pid}/wchan").read_text(encoding="ascii"):
+            return
+        time.sleep(0.02)  # another process can't be awaited otherwise
+
+
+def test_a_question_on_a_terminal_is_asked_and_may_be_denied(db: None) -> None:
+    run("remember", "Lives in Lisbon")
+    kept = json.loads(run("list", "--json").stdout)["memories"][0]["id"]
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, "erase", kept], stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    os.close(follower)
+
+    os.write(leader, b"n\n")
+    said, asked = process.communicate(timeout=30)
+    os.close(leader)
+
+    assert process.returncode == 1
+    assert said == ""
+    assert "This erases for good 1 memory" in asked
+    assert "nothing was changed" in asked
+    assert kept in run("list").stdout
+
+
+def test_what_nobody_foresaw_is_one_line_and_a_traceback_on_request(db: None) -> None:
+    program = (
+        "import holdfast.memories as m\n"
+        "def find(*a, **k): raise RuntimeError('the moon\\nfell')\n"
+        "m.Memories.find = find\n"
+        "from holdfast.doors.cli import main\n"
+        "import sys; sys.argv = ['holdfast', 'list', '--json']; main()"
+    )
+
+    plain = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    debugged = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HOLDFAST_DEBUG": "1"},
+    )
+
+    assert plain.returncode == 1
+    assert plain.stderr == "holdfast: RuntimeError: the moon (HOLDFAST_DEBUG=1 shows where)\n"
+    assert json.loads(plain.stdout)["error"]["kind"] == "unforeseen"
+    assert "Traceback" in debugged.stderr
+
+
+def test_help_starts_within_60_ms_of_importing_click() -> None:
+    def quickest(*command: str) -> float:
+        times = []
+        for _ in range(7):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, check=True)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    bare = quickest("-c", "import click")
+    full = quickest("-m", "holdfast", "--help")
+
+    assert full - bare < 0.060

@@ -1,0 +1,88 @@
+"""The readers of other programs' files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.domain.memory import Draft, Source
+from holdfast.doors.importers import READERS, reading, recognised
+from holdfast.errors import Invalid
+
+SOURCE = Source(origin="import", session="import-1")
+
+
+def test_json_lines_become_drafts_with_their_line_numbers() -> None:
+    line = '{"content": "a", "category": "c", "subject": "s", "summary": "m", "project": "p", "tags": ["t"], '
+    text = f'\n{line}"importance": 2, "confidence": 1}}\n'
+
+    found = reading(text, SOURCE)
+
+    draft = Draft(
+        content="a",
+        category="c",
+        subject="s",
+        summary="m",
+        project="p",
+        tags=("t",),
+        importance=2,
+        confidence=1.0,
+        source=SOURCE,
+    )
+    assert (found.format, found.drafts, found.broken) == ("jsonl", ((2, draft),), ())
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[1, 2]", "it is no object"),
+        ("{", "it is not JSON"),
+        ("[" * 100_000, "it is not JSON"),
+        ("{}", 'it has no "content"'),
+        ('{"content": null}', 'it has no "content"'),
+        ('{"content": "a", "subject": 1}', '"subject" is no text'),
+        ('{"content": "a", "tags": "t"}', '"tags" is no list of texts'),
+        ('{"content": "a", "tags": [1]}', '"tags" is no list of texts'),
+        ('{"content": "a", "importance": 2.5}', '"importance" is no whole number'),
+        ('{"content": "a", "importance": true}', '"importance" is no whole number'),
+        ('{"content": "a", "confidence": "high"}', '"confidence" is no number'),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_a_broken_line_is_named_with_its_reason(line: str, reason: str) -> None:
+    found = reading(line, SOURCE, "jsonl")
+
+    assert found.drafts == ()
+    assert found.broken[0][0] == 1
+    assert found.broken[0][1].startswith(reason)
+
+
+def test_plain_text_is_a_memory_a_line_without_list_marks() -> None:
+    found = reading("- one\n\n  * two\n• three\n-not a list\n", SOURCE)
+
+    assert [(number, draft.content) for number, draft in found.drafts] == [
+        (1, "one"),
+        (3, "two"),
+        (4, "three"),
+        (5, "-not a list"),
+    ]
+
+
+def test_the_format_is_recognised_by_the_first_line_that_says_something() -> None:
+    assert recognised('\n\n  {"content": "a"}\n') == "jsonl"
+    assert recognised("\n a note\n") == "text"
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(Invalid, match="unknown format 'xml': use one of jsonl, text"):
+        reading("x", SOURCE, "xml")
+
+
+@given(st.text(), st.sampled_from(sorted(READERS)))
+def test_no_text_breaks_a_reader(text: str, format_name: str) -> None:
+    found = reading(text, SOURCE, format_name)
+
+    numbers = [number for number, _ in (*found.drafts, *found.broken)]
+    assert all(1 <= number <= text.count("\n") + 1 for number in numbers)
+    assert len(set(numbers)) == len(numbers)

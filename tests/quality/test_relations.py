@@ -1,0 +1,119 @@
+"""The measure of the judge, and the floor under what it reaches."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.domain.compare import Relation, Statement, TextJudge, Verdict
+from holdfast.domain.compare.weigh import shipped
+from holdfast.quality.fitting import as_json, fit
+from holdfast.quality.relations import Pair, cross_validate, load, measure
+
+FRESH = Path(__file__).with_name("fresh_relations.jsonl")
+
+
+class Parrot:
+    """A judge that always says the same."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation: Relation = relation
+
+    def compare(self, known: Statement, draft: Statement) -> Verdict:
+        return Verdict(relation=self.relation, certain=True, similarity=0.0, reasons=("as ever",))
+
+
+def pair(relation: Relation, domain: str = "ops") -> Pair:
+    return Pair(
+        id="x", domain=domain, known=Statement(text="a"), draft=Statement(text="b"), relation=relation, why=""
+    )
+
+
+def test_the_shipped_pairs_are_all_there() -> None:
+    pairs = load()
+
+    assert len(pairs) == 200
+    assert {one.relation for one in pairs} == {"same", "contradicts", "distinct"}
+
+
+def test_a_judge_that_merges_everything_merges_all_others_wrongly() -> None:
+    report = measure(Parrot("same"), [pair("same"), pair("distinct"), pair("contradicts", "personal")])
+
+    assert report.accuracy == pytest.approx(1 / 3, abs=1e-3)
+    assert (report.false_merges, report.false_contradictions) == (1.0, 0.0)
+    assert report.confusion["distinct"] == {"same": 1, "contradicts": 0, "distinct": 0}
+    assert report.by_domain == {"ops": 0.5, "personal": 0.0}
+    assert [mistake.verdict.reasons for mistake in report.mistakes] == [("as ever",), ("as ever",)]
+
+
+def test_the_report_as_json_holds_the_figures() -> None:
+    report = measure(Parrot("distinct"), [pair("distinct"), pair("same")])
+
+    assert json.loads(json.dumps(report.as_json())) == {
+        "bench": "relations",
+        "metrics": {"accuracy": 0.5, "false_merges": 0.0, "false_contradictions": 0.0},
+        "confusion": report.confusion,
+        "pairs": 2,
+        "by_domain": {"ops": 0.5},
+    }
+
+
+def test_no_pairs_give_an_empty_report() -> None:
+    report = measure(Parrot("same"), [])
+
+    assert (report.pairs, report.accuracy, report.false_merges) == (0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 2: not JSON"),
+        ("[]", "line 2: an object is needed, not list"),
+        (
+            '{"id": "a", "domain": "ops", "existing": "x", "relation": "same"}',
+            "line 2: missing or not a text: new",
+        ),
+        (
+            '{"id": "a", "domain": "ops", "existing": "x", "new": "y", "relation": "alike"}',
+            "line 2: relation 'alike' is none of same, contradicts, distinct",
+        ),
+    ],
+)
+def test_a_bad_line_is_named_with_what_is_wrong(tmp_path: Path, line: str, said: str) -> None:
+    good = '{"id": "a", "domain": "ops", "existing": "x", "new": "y", "relation": "same"}'
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(f"{good}\n{line}\n", encoding="utf-8")
+
+    with pytest.raises(ValueError, match=said):
+        load(path)
+
+
+def test_the_judge_holds_its_floor_on_the_shipped_pairs() -> None:
+    report = measure(TextJudge(), load())
+
+    assert report.accuracy >= 0.75
+    assert report.false_merges < 0.03
+    assert report.false_contradictions < 0.10
+
+
+def test_the_judge_holds_its_floor_on_pairs_it_was_not_fitted_to() -> None:
+    report = measure(TextJudge(), load(FRESH))
+
+    assert report.accuracy >= 0.80
+    assert report.false_merges < 0.03
+    assert report.false_contradictions < 0.05
+
+
+def test_the_judge_holds_its_floor_where_each_pair_is_left_out_of_the_fit() -> None:
+    report = cross_validate(load())
+
+    assert report.pairs == 200
+    assert report.accuracy >= 0.72
+    assert report.false_merges < 0.04
+    assert report.false_contradictions < 0.10
+
+
+def test_the_shipped_weights_are_those_that_the_shipped_pairs_give() -> None:
+    assert as_json(fit(load())) == as_json(shipped())

@@ -1,0 +1,65 @@
+"""Writes a database of the present revision as SQL: `python -m tests.store.make_fixture`.
+
+Run it once when a revision lands; a file under fixtures/ is never changed after that. One statement a row, so
+that it reads well in a diff; the full-text table is written as rows too, and SQLite makes its inner tables anew.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from tests.store.full_space import fill
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def dump(file: Path) -> Iterator[str]:
+    with closing(sqlite3.connect(file)) as connection:
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        yield f"PRAGMA application_id = {owner};"
+        made = connection.execute(
+            "SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' "
+            "AND name NOT LIKE 'memory_words_%' ORDER BY rowid"
+        ).fetchall()
+        yield from (f"{sql};" for _, _, sql in made)
+        for table in (name for name, kind, _ in made if kind == "table" and name != "memory_terms"):
+            yield from _rows(connection, table)
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
+    columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+    if table == "memory_words":
+        columns.insert(0, "rowid")
+    quoted = " || ', ' || ".join(f'quote("{column}")' for column in columns)
+    names = ", ".join(f'"{column}"' for column in columns)
+    for (values,) in connection.execute(f'SELECT {quoted} FROM "{table}" ORDER BY 1'):
+        yield f'INSERT INTO "{table}" ({names}) VALUES ({values});'
+
+
+def load(revision: str, file: Path) -> None:
+    """A database of an older revision, as its release left it."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        script = (FIXTURES / f"{revision}.sql").read_text(encoding="utf-8")
+        connection.executescript(f"BEGIN;\n{script}COMMIT;\n")
+
+
+def main() -> None:
+    from holdfast.store.migrate import HEAD
+
+    FIXTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "holdfast.db"
+        fill(str(file))
+        text = "\n".join(dump(file)) + "\n"
+    (FIXTURES / f"{HEAD}.sql").write_text(text, encoding="utf-8")
+    sys.stdout.write(f"wrote {HEAD}.sql, {len(text.splitlines())} lines\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Queries by what people and agents look for use an index, as the query plan shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event, insert, text
+
+from holdfast.domain.query import Filter
+from holdfast.engine.ports import Transaction
+from holdfast.store import schema
+from holdfast.store.database import Database
+from tests.conftest import NewDatabase
+from tests.requirements_ledger import requirement
+
+ROWS = 4_000
+START = datetime(2026, 3, 1, tzinfo=UTC)
+SPACES = ("default", "other")
+
+
+@pytest.fixture
+def filled(new_database: NewDatabase) -> Iterator[Database]:
+    """Thousands of memories with their versions, of which each query wants a few."""
+    from holdfast.engine.spaces import create_space
+
+    database = Database.open(new_database())
+    for space in SPACES:
+        create_space(space, store=database, clock=lambda: START)
+    with database.engine.begin() as connection:
+        connection.execute(insert(schema.memories), [memory(n) for n in range(ROWS)])
+        connection.execute(insert(schema.versions), [version(n) for n in range(ROWS)])
+    with database.engine.connect() as connection:
+        connection.execute(text("ANALYZE"))
+        connection.commit()
+    yield database
+    database.close()
+
+
+def memory(number: int) -> dict[str, Any]:
+    when = START + timedelta(hours=number)
+    return {
+        "space": SPACES[number % 2],
+        "id": f"M{number:07d}",
+        "category": "general" if number % 50 else "rare",
+        "subject": f"s{number // 20}",
+        "project": None,
+        "content": f"Note {number}",
+        "tags": [],
+        "confidence": (number % 1_000) / 1_000,
+        "importance": 3 if number % 60 else 5,
+        "state": "active" if number % 3 else "inactive",
+        "pinned": False,
+        "version": 1,
+        "origin": "operator",
+        "created_at": when,
+        "updated_at": when,
+        "confirmed_at": when,
+        "decayed_weeks": 0,
+        "accesses": 0,
+    }
+
+
+def version(number: int) -> dict[str, Any]:
+    kept = ("space", "content", "origin", "created_at")
+    return {key: memory(number)[key] for key in kept} | {"memory_id": f"M{number:07d}", "number": 1}
+
+
+Ask = Callable[[Transaction], object]
+QUESTIONS: dict[str, tuple[Ask, str]] = {
+    "subject and state": (
+        lambda tx: tx.memories.find(Filter(subject="s7", states=("active",))),
+        "ix_memories_space_subject_state",
+    ),
+    "confidence and state": (
+        lambda tx: tx.memories.find(
+            Filter(least_confidence=0.99, states=("active",)), order="confidence", limit=10
+        ),
+        "ix_memories_space_confidence_state",
+    ),
+    "category": (
+        lambda tx: tx.memories.find(Filter(category="rare")),
+        "ix_memories_space_category_created_at_id",
+    ),
+    "importance": (
+        lambda tx: tx.memories.find(Filter(importance=5), order="recent"),
+        "ix_memories_space_importance",
+    ),
+    "created time": (
+        lambda tx: tx.memories.find(Filter(created_after=START + timedelta(hours=ROWS - 20)), order="created"),
+        "ix_memories_space_created_at",
+    ),
+    "versions of a memory": (lambda tx: tx.versions.of("M0000008"), "versions"),
+}
+
+
+def plan_of(database: Database, ask: Ask) -> str:
+    """How the database answers the last query that `ask` makes."""
+    asked: list[tuple[str, Any]] = []
+
+    def note(_connection: object, _cursor: object, statement: str, values: Any, *_: object) -> None:
+        asked.append((statement, values))
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    with database.read("default") as tx:
+        assert ask(tx), "the query found nothing"
+    event.remove(database.engine, "before_cursor_execute", note)
+    explain = "EXPLAIN" if database.path is None else "EXPLAIN QUERY PLAN"
+    with database.engine.connect() as connection:
+        rows = connection.exec_driver_sql(f"{explain} {asked[-1][0]}", asked[-1][1]).all()
+    return "\n".join(str(row[-1]) for row in rows)
+
+
+@requirement("ops.schema.indexes", "asst.postgres")
+def test_every_question_is_answered_from_its_index(filled: Database) -> None:
+    plans = {name: plan_of(filled, ask) for name, (ask, _) in QUESTIONS.items()}
+
+    for name, plan in plans.items():
+        index = QUESTIONS[name][1]
+        if name == "versions of a memory":  # the primary key, which SQLite names by itself
+            index = "pk_versions" if filled.path is None else "sqlite_autoindex_versions_1"
+        assert index in plan, f"{name}: {plan}"
+        assert "Seq Scan" not in plan
+        assert "SCAN" not in plan
+
+
+def test_without_its_index_the_plan_says_so(filled: Database) -> None:
+    with filled.engine.begin() as connection:
+        connection.execute(text("DROP INDEX ix_memories_space_importance"))
+    ask, index = QUESTIONS["importance"]
+
+    assert index not in plan_of(filled, ask)
