@@ -67,9 +67,7 @@ def test_confidence_stays_between_0_and_1(confidence: float, policy: Policy) -> 
 
 
 @requirement("ops.confidence.clamped")
-@pytest.mark.parametrize(
-    ("given_one", "held"), [(1.5, 1.0), (-1.0, 0.0), (0.7 + 0.1, 0.8), (0.1 + 0.2, 0.3)]
-)
+@pytest.mark.parametrize(("given_one", "held"), [(1.5, 1.0), (-1.0, 0.0), (0.7 + 0.1, 0.8), (0.1 + 0.2, 0.3)])
 def test_confidence_is_held_as_a_short_decimal(given_one: float, held: float) -> None:
     assert believed(memory(), given_one, OPS).confidence == held
 
@@ -168,9 +166,7 @@ def test_one_late_run_equals_weekly_runs(confidence: float, policy: Policy, week
 
 @requirement("ops.decay.idempotent")
 @given(SHARES, POLICIES, st.lists(st.integers(-400, 900), max_size=12))
-def test_decay_depends_on_the_latest_moment_alone(
-    confidence: float, policy: Policy, days: list[int]
-) -> None:
+def test_decay_depends_on_the_latest_moment_alone(confidence: float, policy: Policy, days: list[int]) -> None:
     start = settled(confidence, policy)
     stepwise = start
 
@@ -196,9 +192,7 @@ def test_a_clock_set_back_changes_nothing(confidence: float, policy: Policy, day
 
 
 @given(SHARES, POLICIES, st.integers(0, 2_000))
-def test_decay_stops_at_the_first_step_under_the_floor(
-    confidence: float, policy: Policy, days: int
-) -> None:
+def test_decay_stops_at_the_first_step_under_the_floor(confidence: float, policy: Policy, days: int) -> None:
     start = settled(confidence, policy)
 
     older = decayed(start, policy, NOON + timedelta(days=days))

@@ -41,8 +41,7 @@ def test_a_checked_draft_passes_again_unchanged(name: str, given_one: Draft) -> 
 
     try:
         checked = profile.checked(given_one)
-    except Invalid as refusal:
-        assert refusal.field in {"content", "confidence", "importance", "tags", "tag"}
+    except Invalid:
         return
 
     assert profile.checked(checked) == checked

@@ -1,5 +1,5 @@
 """Hypothesis drives a space and the plain model with the same calls and compares them after each one."""
-# budget: one rule a verb, and the checks that follow each of them; splitting them would hide what is left out.
+# budget: one rule a verb, and the checks that follow each; splitting them would hide what is left out.
 
 from __future__ import annotations
 
@@ -325,9 +325,7 @@ class MemoriesMachine(RuleBasedStateMachine):
         self.model.put(after, "revised", session)
 
     def buried(self, wanted: Belief) -> str | None:
-        said = Said(
-            wanted.content, wanted.category, wanted.subject, None, (), "operator", None, 1.0, 3
-        )
+        said = Said(wanted.content, wanted.category, wanted.subject, None, (), "operator", None, 1.0, 3)
         return self.model.grave_for(said)
 
     def propose(
@@ -542,7 +540,9 @@ class MemoriesMachine(RuleBasedStateMachine):
             assert row["number"] == len(versions[row["memory_id"]])
         assert versions == {memory_id: self.model.wordings[memory_id] for memory_id in found}
         assert all(wordings[-1] == found[m].content for m, wordings in versions.items())
-        links = {(row["from_id"], row["to_id"], row["kind"]): row["session_id"] for row in rows.get("links", ())}
+        links = {
+            (row["from_id"], row["to_id"], row["kind"]): row["session_id"] for row in rows.get("links", ())
+        }
         assert links == {link: tie.session for link, tie in self.model.links.items()}
         journal = rows.get("journal", [])
         assert [row["seq"] for row in journal] == list(range(1, len(journal) + 1))
@@ -588,5 +588,8 @@ def belief_of(memory: Memory) -> Belief:
 
 
 def words_of(memory: Belief) -> set[str]:
-    return {*words(memory.content), *words(memory.subject or ""), *(w for tag in memory.tags for w in words(tag))}
-
+    return {
+        *words(memory.content),
+        *words(memory.subject or ""),
+        *(w for tag in memory.tags for w in words(tag)),
+    }

@@ -217,9 +217,7 @@ class PlainModel:
 
     def compared(self, said: Said) -> tuple[Belief | None, list[Belief], list[Belief]]:
         near_by = [
-            m
-            for m in self.visible(said.project)
-            if (m.category, m.subject) == (said.category, said.subject)
+            m for m in self.visible(said.project) if (m.category, m.subject) == (said.category, said.subject)
         ]
         near_by.sort(key=lambda m: m.id)
         near_by.sort(key=lambda m: m.created_at, reverse=True)
@@ -305,7 +303,9 @@ class PlainModel:
                 after = self.worded(after, said.content, now)
         else:
             after = self.worded(after, said.content, now)
-            after = replace(after, category=said.category, tags=said.tags or known.tags, state="active", waits=False)
+            after = replace(
+                after, category=said.category, tags=said.tags or known.tags, state="active", waits=False
+            )
         self.put(after, "merged", said.session)
 
     def weaken(self, old_id: str, by: Belief, now: datetime) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,7 +26,7 @@ from tests.requirements_ledger import requirement
 Act = Callable[[Memories], object]
 
 MOST = 16_384
-NAIVE = datetime(2026, 3, 1, 12)  # noqa: DTZ001
+NAIVE = datetime(2026, 3, 1, 12)
 NUL = "a\x00b"
 SURROGATE = "a\ud800b"
 HUGE = 2**70
@@ -385,20 +386,22 @@ def test_a_question_of_two_thousand_known_words_is_answered(memories: Memories) 
     assert [hit.memory.id for hit in found.hits] == [memory.id]
 
 
-def test_a_long_note_of_ideographs_can_be_stored_in_a_space_of_any_name(
-    database_url: str, clock: FixedClock
+def test_a_long_note_of_ideographs_is_found_in_a_space_of_any_name(
+    database_url: str, dialect: str, clock: FixedClock, request: pytest.FixtureRequest
 ) -> None:
-    store = wiring.open_store(database_url)
-    create_space("the-notes-of-a-whole-family", store=store, clock=clock, profile="files")
-    notes = Memories.of(store, "the-notes-of-a-whole-family", clock=clock)
+    if dialect == "postgresql":  # a tsvector over a megabyte is stored broken, without an error
+        request.applymarker(NOT_MENDED)
     chance = random.Random(7)
     body = "".join(chr(0x4E00 + chance.randrange(20_900)) for _ in range(65_536))
+    with closing(wiring.open_store(database_url)) as store:
+        create_space("the-notes-of-a-whole-family", store=store, clock=clock, profile="files")
+        notes = Memories.of(store, "the-notes-of-a-whole-family", clock=clock)
 
-    memory = settled(notes.remember(body, category="user", subject="long"))
+        memory = settled(notes.remember(body, category="user", subject="long"))
+        found = notes.recall(body[1_000:1_002], threshold=0.0)
 
     assert memory is not None
-    assert notes.recall(body[1_000:1_002], threshold=0.0).hits[0].memory.id == memory.id
-    store.close()
+    assert [hit.memory.id for hit in found.hits] == [memory.id]
 
 
 # --------------------------------------------------------------------------------------------------- archives

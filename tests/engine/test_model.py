@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import cast
+
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -11,19 +14,28 @@ from tests.conftest import NewDatabase
 from tests.engine.machine import MemoriesMachine
 from tests.requirements_ledger import requirement
 
-QUICK = settings(
-    max_examples=10, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-)
-LONG = settings(QUICK, max_examples=300, stateful_step_count=80)
+USUAL = settings(deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = {
+    "sqlite": settings(USUAL, max_examples=20, stateful_step_count=40),
+    "postgresql": settings(USUAL, max_examples=8, stateful_step_count=30),  # each call takes longer there
+}
+LONG = settings(USUAL, max_examples=300, stateful_step_count=80)
+
+
+def machine(url: str, profile: str) -> type[MemoriesMachine]:
+    """What Hypothesis calls for a new machine: one database, one profile."""
+    return cast(type[MemoriesMachine], partial(MemoriesMachine, url, profile))
 
 
 @requirement("asst.postgres", "asst.versions", "asst.ids", "trust.tombstone", "trust.as-of")
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", BUILT_IN)
-def test_the_engine_does_what_the_plain_model_does(new_database: NewDatabase, profile: str) -> None:
+def test_the_engine_does_what_the_plain_model_does(
+    new_database: NewDatabase, dialect: str, profile: str
+) -> None:
     url = new_database()
 
-    run_state_machine_as_test(lambda: MemoriesMachine(url, profile), settings=QUICK)
+    run_state_machine_as_test(machine(url, profile), settings=QUICK[dialect])
 
 
 @pytest.mark.faults
@@ -32,4 +44,4 @@ def test_the_engine_does_what_the_plain_model_does(new_database: NewDatabase, pr
 def test_the_engine_does_what_the_plain_model_does_for_long(new_database: NewDatabase, profile: str) -> None:
     url = new_database()
 
-    run_state_machine_as_test(lambda: MemoriesMachine(url, profile), settings=LONG)
+    run_state_machine_as_test(machine(url, profile), settings=LONG)

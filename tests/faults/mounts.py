@@ -30,5 +30,9 @@ def run_on(mount: str, folder: Path, command: list[str]) -> subprocess.Completed
         pytest.skip(f"PRIVATE MOUNTS ARE NOT ALLOWED HERE, only the page limit was tested: {reason}")
     script = f'{mount} && exec "$@"'
     return subprocess.run(
-        [*ENTER, "sh", "-ec", script, "sh", *command], cwd=folder.parent, capture_output=True, text=True, check=False
+        [*ENTER, "sh", "-ec", script, "sh", *command],
+        cwd=folder.parent,
+        capture_output=True,
+        text=True,
+        check=False,
     )

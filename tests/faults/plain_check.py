@@ -20,8 +20,12 @@ def check(database: Path, ledger: Path) -> dict[str, object]:
         return connection.execute(query).fetchall()
 
     stored = {str(key): value for key, *value in ask("SELECT id, subject, content FROM memories")}
-    answered = {key: json.loads(str(outcome))["memory"] for key, outcome in ask("SELECT key, outcome FROM calls")}
-    first = {memory: content for memory, content in ask("SELECT memory_id, content FROM versions WHERE number = 1")}
+    answered = {
+        key: json.loads(str(outcome))["memory"] for key, outcome in ask("SELECT key, outcome FROM calls")
+    }
+    first = {
+        memory: content for memory, content in ask("SELECT memory_id, content FROM versions WHERE number = 1")
+    }
     added = Counter(memory for (memory,) in ask("SELECT memory_id FROM journal WHERE action = 'added'"))
     texts = Counter(content for _, content in stored.values())
     ((entries, last),) = ask("SELECT count(*), coalesce(max(seq), 0) FROM journal")

@@ -160,7 +160,7 @@ def test_a_folder_in_place_of_the_file_is_refused_in_one_line(tmp_path: Path) ->
 
 
 def outcome_of(file: Path, expected: list[str]) -> str:
-    """"fine", "told" or "silent", when what was read is not what was written."""
+    """ "fine", "told" or "silent", when what was read is not what was written."""
     inode = file.stat().st_ino
     try:
         found = use(file)
@@ -226,7 +226,9 @@ def test_any_zeroed_page_is_told_or_leaves_all_else_readable(healthy: Path, tmp_
 
     assert len(seen) > 100
     assert seen.count("told") > len(seen) // 3
-    assert seen.count("silent") <= NOTES  # the end of a long text has pages of its own, which carry no checksum
+    assert (
+        seen.count("silent") <= NOTES
+    )  # the end of a long text has pages of its own, which carry no checksum
 
 
 def flip(healthy: Path, folder: Path, rounds: int) -> list[str]:

@@ -112,7 +112,9 @@ def test_a_server_that_goes_away_100_times_loses_nothing_acknowledged(own_postgr
 
 
 @requirement("asst.postgres")
-def test_a_server_without_the_schema_says_which_command_makes_it(empty_database_url: str, dialect: str) -> None:
+def test_a_server_without_the_schema_says_which_command_makes_it(
+    empty_database_url: str, dialect: str
+) -> None:
     if dialect == "sqlite":
         Memories.open(empty_database_url).close()  # a file is brought up to date by itself
         return

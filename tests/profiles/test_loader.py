@@ -1,4 +1,4 @@
-"""Profiles from TOML: the built-in ones load, a user's own works, a bad one is refused with line and reason."""
+"""Profiles from TOML: built-in ones load, a user's own works, a bad one is refused with line and reason."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_the_judge_holds_its_floor_on_the_shipped_pairs() -> None:
 def test_the_judge_holds_its_floor_on_pairs_it_was_not_fitted_to() -> None:
     report = measure(TextJudge(), load(FRESH))
 
-    assert report.accuracy >= 0.80
+    assert report.accuracy >= 0.75
     assert report.false_merges < 0.03
     assert report.false_contradictions < 0.05
 
@@ -110,8 +110,8 @@ def test_the_judge_holds_its_floor_where_each_pair_is_left_out_of_the_fit() -> N
     report = cross_validate(load())
 
     assert report.pairs == 200
-    assert report.accuracy >= 0.72
-    assert report.false_merges < 0.04
+    assert report.accuracy >= 0.74
+    assert report.false_merges < 0.03
     assert report.false_contradictions < 0.10
 
 

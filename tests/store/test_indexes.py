@@ -32,9 +32,8 @@ def filled(new_database: NewDatabase) -> Iterator[Database]:
     with database.engine.begin() as connection:
         connection.execute(insert(schema.memories), [memory(n) for n in range(ROWS)])
         connection.execute(insert(schema.versions), [version(n) for n in range(ROWS)])
-    with database.engine.connect() as connection:
-        connection.execute(text("ANALYZE"))
-        connection.commit()
+        if database.path is None:  # a server does this by itself, a little later
+            connection.execute(text("ANALYZE"))
     yield database
     database.close()
 
@@ -44,14 +43,14 @@ def memory(number: int) -> dict[str, Any]:
     return {
         "space": SPACES[number % 2],
         "id": f"M{number:07d}",
-        "category": "general" if number % 50 else "rare",
+        "category": "general" if number % 53 else "rare",
         "subject": f"s{number // 20}",
         "project": None,
         "content": f"Note {number}",
         "tags": [],
         "confidence": (number % 1_000) / 1_000,
-        "importance": 3 if number % 60 else 5,
-        "state": "active" if number % 3 else "inactive",
+        "importance": 1 + number % 5,
+        "state": "inactive" if number // 7 % 3 == 0 else "active",
         "pinned": False,
         "version": 1,
         "origin": "operator",
@@ -74,6 +73,10 @@ QUESTIONS: dict[str, tuple[Ask, str]] = {
         lambda tx: tx.memories.find(Filter(subject="s7", states=("active",))),
         "ix_memories_space_subject_state",
     ),
+    "what a new draft may repeat": (
+        lambda tx: tx.memories.about("general", "s7", None, 200),
+        "ix_memories_space_subject_state",
+    ),
     "confidence and state": (
         lambda tx: tx.memories.find(
             Filter(least_confidence=0.99, states=("active",)), order="confidence", limit=10
@@ -85,11 +88,13 @@ QUESTIONS: dict[str, tuple[Ask, str]] = {
         "ix_memories_space_category_created_at_id",
     ),
     "importance": (
-        lambda tx: tx.memories.find(Filter(importance=5), order="recent"),
+        lambda tx: tx.memories.count(Filter(importance=5)),
         "ix_memories_space_importance",
     ),
     "created time": (
-        lambda tx: tx.memories.find(Filter(created_after=START + timedelta(hours=ROWS - 20)), order="created"),
+        lambda tx: tx.memories.find(
+            Filter(created_after=START + timedelta(hours=ROWS - 20)), order="created"
+        ),
         "ix_memories_space_created_at",
     ),
     "versions of a memory": (lambda tx: tx.versions.of("M0000008"), "versions"),
@@ -124,6 +129,17 @@ def test_every_question_is_answered_from_its_index(filled: Database) -> None:
         assert index in plan, f"{name}: {plan}"
         assert "Seq Scan" not in plan
         assert "SCAN" not in plan
+
+
+def test_the_planner_knows_an_index_for_every_one_that_the_table_has(filled: Database) -> None:
+    if filled.path is None:
+        return  # a server gathers its figures itself
+
+    with filled.engine.connect() as connection:
+        told = set(connection.execute(text("SELECT idx FROM sqlite_stat1 WHERE tbl = 'memories'")).scalars())
+        there = {row[1] for row in connection.exec_driver_sql("PRAGMA index_list(memories)")}
+
+    assert told == there
 
 
 def test_without_its_index_the_plan_says_so(filled: Database) -> None:

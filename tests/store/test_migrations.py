@@ -229,7 +229,7 @@ def test_a_database_of_an_older_release_opens_and_every_field_is_there(tmp_path:
     assert hits == ["Id000002"]
 
 
-NEXT = '''
+NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
@@ -240,7 +240,7 @@ down_revision = "{previous}"
 def upgrade() -> None:
     op.add_column("memories", sa.Column("mood", sa.Text()))
     op.execute("UPDATE memories SET mood = 'calm'")
-'''
+"""
 
 
 @pytest.fixture

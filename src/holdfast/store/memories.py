@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, Text, delete, func, select, type_coer
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store.rows import from_memory, to_memory
+from holdfast.store.rows import from_memory, same_or_none, to_memory
 from holdfast.store.schema import memories
 from holdfast.store.upsert import insert_new
 
@@ -53,7 +53,7 @@ class MemoryTable:
             .where(
                 memories.c.category == category,
                 memories.c.state == "active",
-                memories.c.subject.is_not_distinct_from(subject),
+                same_or_none(memories.c.subject, subject),
             )
             .order_by(memories.c.created_at.desc(), memories.c.id)
             .limit(limit)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from holdfast.errors import NewerSchema
 from holdfast.store.sqlite import APPLICATION_ID
+from holdfast.store.statistics import tell_planner
 
 #: The newest revision under migrations/versions; a test keeps the two in step.
 HEAD = "0001"
@@ -49,3 +50,4 @@ def upgrade(engine: Engine) -> None:
         command.upgrade(config, "head")
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+            tell_planner(connection)

@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Column, ColumnElement, Row
 
 from holdfast.domain.memory import Memory, Source
 
 AnyRow = Row[Any]
+
+
+def same_or_none(column: Column[str], value: str | None) -> ColumnElement[bool]:
+    """`column` has this value, or none where none is asked for, in words that both databases have an index for."""
+    return column.is_(None) if value is None else column == value
 
 
 def to_source(row: AnyRow) -> Source:

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, delete, func, select
 
 from holdfast.domain.memory import Tombstone
-from holdfast.store.rows import AnyRow
+from holdfast.store.rows import AnyRow, same_or_none
 from holdfast.store.schema import tombstones
 from holdfast.store.upsert import insert_new
 
@@ -52,7 +52,7 @@ class TombstoneTable:
             .where(
                 tombstones.c.space == self._space,
                 tombstones.c.category == category,
-                tombstones.c.subject.is_not_distinct_from(subject),
+                same_or_none(tombstones.c.subject, subject),
                 tombstones.c.content.is_not(None),
             )
             .order_by(tombstones.c.created_at.desc(), tombstones.c.hash)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +30,11 @@ def only(text: str) -> Quantity:
         ("24h", "one day"),
         ("30 days", "a month"),
         ("six months", "half a year"),
+        ("an hour and a half", "90 minutes"),
+        ("two and a half hours", "150 min"),
+        ("twice a day", "two times daily"),
+        ("the 15th", "day 15"),
+        ("forever", "indefinitely"),
         ("2 GB", "2048 MB"),
         ("6 gb", "6,144 MB"),
         ("weekly", "every seven days"),
@@ -77,15 +84,16 @@ def test_one_amount_in_two_forms_is_equal(one: str, other: str) -> None:
         ("500 euros", "500 dollars"),
         ("about 40 GB", "roughly 4 GB"),
         ("60 s", "60 km"),
+        ("a week", "forever"),
+        ("a few seconds", "several minutes"),
+        ("the 25th", "the 28th"),
     ],
 )
 def test_two_amounts_are_not_equal(one: str, other: str) -> None:
     assert not equal(only(one), only(other))
 
 
-@pytest.mark.parametrize(
-    "text", ["write a new one", "docs/v2/index.html", "the last few weeks", "half marathon"]
-)
+@pytest.mark.parametrize("text", ["write a new one", "docs/v2/index.html", "half marathon"])
 def test_what_is_no_amount_is_left_alone(text: str) -> None:
     assert find_quantities(text) == []
 
@@ -98,7 +106,7 @@ def test_one_is_a_number_before_what_it_counts() -> None:
 def test_any_text_can_be_searched_and_nothing_overlaps(text: str) -> None:
     found = find_quantities(text.lower())
 
-    assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(found))
 
 
 @given(st.integers(min_value=1, max_value=10_000))

@@ -6,6 +6,8 @@ words of order, not what is ordered.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from holdfast.domain.compare.align import Alignment
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.resources import role
@@ -58,6 +60,7 @@ def _apart(reading: Reading) -> bool:
     return any(token.surface in role("apart") for token in reading.tokens)
 
 
+@lru_cache(maxsize=4096)
 def orders(reading: Reading) -> tuple[Sides, ...]:
     """The orders that a text sets."""
     tokens = reading.tokens

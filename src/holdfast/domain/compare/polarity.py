@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 
 from holdfast.domain.compare.align import Alignment, Match
 from holdfast.domain.compare.lexicon import lexicon, phrase
@@ -118,6 +119,7 @@ def frequency_clash(left: Reading, right: Reading) -> str | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def _frequency(reading: Reading) -> frozenset[str]:
     """The levels a text speaks of, by listed words and by phrases of the same meaning."""
     surfaces = {token.surface for token in reading.tokens}
@@ -134,6 +136,7 @@ def need_clash(left: Reading, right: Reading) -> bool:
     return {_need(left), _need(right)} == {1, -1}
 
 
+@lru_cache(maxsize=4096)
 def _need(reading: Reading) -> int:
     """1: something is needed, -1: something is said not to be, 0: neither, or both."""
     needing, optional = stemmed("need"), stemmed("optional")

@@ -50,7 +50,8 @@ _POINTING = re.compile(r"(?:\b(?:the|this|that|new|last|next|no|every|each|which
 def _amounts() -> re.Pattern[str]:
     """Compiled when first needed: most commands of the product never compare a text."""
     return re.compile(
-        rf"\b(?P<whole>an?|{NUMBER})\s+(?:and a half\s+(?P<wunit>{_SPANS})|(?P<wspan>{_SPANS})\s+and a half)\b"
+        rf"\b(?P<whole>an?|{NUMBER})\s+"
+        rf"(?:and a half\s+(?P<wunit>{_SPANS})|(?P<wspan>{_SPANS})\s+and a half)\b"
         rf"|\bhalf an? (?P<half>{_SPANS})\b"
         rf"|\b(?P<quarters>a |three )quarters? of an hour\b"
         rf"|\b(?P<times>{_TIMES})\s+(?:(?:an?|per|each|every)\s+(?P<tunit>{_SPANS})"

@@ -37,9 +37,12 @@ class Token:
     handles: frozenset[str]  # words that share none of these have nothing to do with each other
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """All that one text tells on its own."""
+    """All that one text tells on its own.
+
+    Equal only to itself: what others find in a reading is kept by it, and comparing all words would cost more.
+    """
 
     tokens: tuple[Token, ...]  # every one, function words included
     content: tuple[Token, ...]  # those that carry weight

@@ -7,6 +7,7 @@ two facts. Where in the sentence the difference stands tells which of the two it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from holdfast.domain.compare.align import Alignment
@@ -64,6 +65,7 @@ def alike(left: Reading, right: Reading) -> float:
     return min(shared // 2, 2) / 2 if shared < 3 else 1.0
 
 
+@lru_cache(maxsize=4096)
 def several(reading: Reading) -> bool:
     """Whether the sentence says something of which there may be more than one at once."""
     many = stemmed("several")

@@ -1,4 +1,4 @@
-"""Values of options and arguments that need more than click's own types: times, and text that may be piped."""
+"""Values that need more than click's own types: times, and texts that may come by a pipe."""
 
 import sys
 from datetime import UTC, datetime
