@@ -28,7 +28,7 @@ from holdfast.errors import Conflict, NotFound
 from holdfast.memories import Memories
 from holdfast.testing import FixedClock
 from tests.engine.plain_model import Belief, Expected, PlainModel, Said, ids
-from tests.engine.scripted_judge import ScriptedJudge, wording
+from tests.engine.scripted_judge import ScriptedJudge, numbers_of, wording
 
 ALPHABET = string.ascii_letters + string.digits
 AN_ID = re.compile(r"[A-Za-z0-9]{8}")
@@ -86,6 +86,7 @@ class MemoriesMachine(RuleBasedStateMachine):
         self.store: Store = wiring.open_store(url)
         self.frozen: dict[str, tuple[str, tuple[str, ...]]] = {}
         self.answered: dict[str, Answered] = {}
+        self.said: list[Said] = []
         self.moments: list[tuple[datetime, dict[str, Belief]]] = []
         self.memories = self.new_space()
         self.model = PlainModel(self.memories.profile)
@@ -170,6 +171,38 @@ class MemoriesMachine(RuleBasedStateMachine):
             self.remember_first(said, key, anyway=anyway and key is None)
         self.ids.taken = None
 
+    @precondition(lambda self: self.said)
+    @rule(
+        pick=PICK,
+        twist=st.sampled_from(("again", "again", "reworded", "otherwise", "near")),
+        origin=ORIGINS,
+        session=MAYBE_SESSION,
+        anyway=st.sampled_from((False, False, True)),
+    )
+    def remember_what_was_said(
+        self, pick: int, twist: str, origin: Origin, session: str | None, anyway: bool
+    ) -> None:
+        """Chance alone would seldom repeat, reword or contradict what was said before."""
+        before = self.said[-1 - pick % min(len(self.said), 6)]
+        fact, value, variant = numbers_of(before.content)
+        content = {
+            "again": before.content,
+            "reworded": wording(fact, value, "b" if variant == "a" else "a"),
+            "otherwise": wording(fact, 1 - value, variant),
+            "near": wording(fact ^ 1, value, variant),
+        }[twist]
+        policy = self.model.profile.policy
+        said = replace(
+            before,
+            content=content,
+            origin=origin,
+            session=session,
+            confidence=policy.confidence,
+            doubtful=False,
+        )
+        self.avoid_open_questions(said)
+        self.remember_first(said, None, anyway=anyway)
+
     def avoid_open_questions(self, said: Said) -> None:
         """Named notes take no doubtful drafts in this model, nor two projects' notes of one name."""
         if self.model.profile.policy.on_same == "overwrite":
@@ -179,6 +212,7 @@ class MemoriesMachine(RuleBasedStateMachine):
                 said.subject = None
 
     def remember_first(self, said: Said, key: str | None, *, anyway: bool) -> None:
+        self.said.append(said)
         now = self.tick()
         grave = None if self.model.compared(said)[0] else self.model.grave_for(said)
         if grave is not None and not anyway:

@@ -18,6 +18,13 @@ def wording(fact: int, value: int, variant: str = "a") -> str:
     return f"fact{fact} equals value{value} variant{variant}"
 
 
+def numbers_of(text: str) -> tuple[int, int, str]:
+    """The fact, the value and the variant that a wording was made of."""
+    parts = _TEXT.fullmatch(text)
+    assert parts is not None
+    return int(parts[1]), int(parts[2]), parts[3]
+
+
 class ScriptedJudge:
     """Decides by the numbers in the text alone."""
 

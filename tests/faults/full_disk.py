@@ -1,7 +1,7 @@
-"""Fills the disk that a database lies on, and frees it again. Run as `python -m tests.faults.full_disk FOLDER`.
+"""Fills the disk that a database lies on, and frees it again.
 
-The folder is a small file system of its own. Prints as JSON what was acknowledged, what was said when it was
-full, and whether everything worked again after room was made.
+Run as `python -m tests.faults.full_disk FOLDER`. The folder is a small file system of its own. Prints as JSON
+what was acknowledged, what was said when it was full, and whether everything worked again with more room.
 """
 
 from __future__ import annotations

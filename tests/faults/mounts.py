@@ -1,4 +1,4 @@
-"""A file system of a few pages, or one that can't be written, for one program: in a mount namespace of its own."""
+"""A tiny file system, or one that can't be written, for one program: in a mount namespace of its own."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
 """A warm parent of writers and readers: everything is imported once, so that a new one takes milliseconds.
 
-Run as `python -m tests.faults.nursery DATABASE LEDGER`. Each line on standard input, `writer NUMBERS LIMIT` or
-`reader NUMBERS LIMIT`, forks one process a number and is answered by their process ids once all of them have
-opened the database. At the end of input they finish what they are at, and the last line gives their exit codes.
+Run as `python -m tests.faults.nursery DATABASE LEDGER`. Each line on standard input, `writer NUMBERS LIMIT`
+or `reader NUMBERS LIMIT`, forks one process a number and is answered by their process ids once all of them
+have opened the database. At the end of input they finish what they are at, and the last line gives their
+exit codes.
 
-A writer appends a line to the ledger after each `remember` that returned, never before. A new writer with the
-number of a dead one goes on after its last line: the write whose outcome nobody knows is made again under its key.
+A writer appends a line to the ledger after each `remember` that returned, never before. A new writer with
+the number of a dead one goes on after its last line: the write whose outcome nobody knows is made again,
+under its key.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def check(database: Path, ledger: Path) -> dict[str, object]:
         key: json.loads(str(outcome))["memory"] for key, outcome in ask("SELECT key, outcome FROM calls")
     }
     first = {
-        memory: content for memory, content in ask("SELECT memory_id, content FROM versions WHERE number = 1")
+        str(memory): text for memory, text in ask("SELECT memory_id, content FROM versions WHERE number = 1")
     }
     added = Counter(memory for (memory,) in ask("SELECT memory_id FROM journal WHERE action = 'added'"))
     texts = Counter(content for _, content in stored.values())

@@ -1,8 +1,9 @@
-"""Backups made while four writers run: each restores, with every write that was acknowledged before it began."""
+"""Backups made while four writers run: each restores, with every write acknowledged before it began."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from holdfast import Memories
 from holdfast.domain.query import Filter
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
+from holdfast.errors import Conflict
+from holdfast.store.database import Database
+from holdfast.store.transaction import SpaceTransaction
 from holdfast.wiring import open_store, utc_now
 from tests.conftest import NewDatabase
 from tests.faults.fleet import Fleet
@@ -38,7 +42,7 @@ def restore(lines: list[str], url: str) -> dict[str, str]:
     """A backup put back into an empty store; answers text by "key id", as the ledger has them."""
     store = open_store(url)
     for archive in read(lines):
-        put_back(archive, store=store, clock=utc_now)
+        put_back([archive], store=store, clock=utc_now)
     assert list(backup_lines(store)) == lines
     with store.read("default") as tx:
         found = {f"{memory.subject} {memory.id}": memory.content for memory in tx.memories.find(Filter())}
@@ -99,14 +103,36 @@ def test_a_backup_is_not_put_back_over_a_fuller_space_unless_told_to(new_databas
         (archive,) = read(lines)
 
         with pytest.raises(Exception, match="--replace") as caught:
-            put_back(archive, store=memories.store, clock=utc_now)
+            put_back([archive], store=memories.store, clock=utc_now)
         untouched = memories.find().total
-        put_back(archive, store=memories.store, clock=utc_now, replace=True)
+        put_back([archive], store=memories.store, clock=utc_now, replace=True)
 
         assert type(caught.value).__name__ == "Conflict"
         assert untouched == 2
         assert [memory.id for memory in memories.find().memories] == [kept.memory.id]  # type: ignore[union-attr]
         assert memories.recall("first day").hits
+
+
+@requirement("trust.backup")
+def test_a_write_that_comes_while_a_backup_is_put_back_is_not_lost(database_url: str) -> None:
+    """Acknowledged between the look at the space and the writing into it."""
+    with Memories.open(database_url) as memories, Memories.open(database_url) as other:
+        memories.remember("A note of the first day", subject="first")
+        archives = list(read(list(backup_lines(memories.store))))
+        assert isinstance(memories.store, Database)
+        write = memories.store.write
+
+        @contextmanager
+        def late(space: str) -> Iterator[SpaceTransaction]:
+            other.remember("A note that comes in between", subject="second")
+            with write(space) as tx:
+                yield tx
+
+        memories.store.write = late  # type: ignore[method-assign]
+        with pytest.raises(Conflict, match="--replace"):
+            put_back(archives, store=memories.store, clock=utc_now)
+
+        assert other.find().total == 2
 
 
 @requirement("trust.backup", "trust.tombstone")
@@ -115,10 +141,10 @@ def test_what_was_deleted_since_a_backup_does_not_come_back_with_it(database_url
     with Memories.open(database_url) as memories:
         gone = memories.remember("A note that will be deleted", subject="gone").memory.id  # type: ignore[union-attr]
         kept = memories.remember("A note that stays where it is", subject="kept").memory.id  # type: ignore[union-attr]
-        (archive,) = read(list(backup_lines(memories.store)))
+        archives = list(read(list(backup_lines(memories.store))))
         (memories.forget if how == "forgotten" else memories.erase)(gone)
 
-        told = put_back(archive, store=memories.store, clock=utc_now, replace=True)
+        (told,) = put_back(archives, store=memories.store, clock=utc_now, replace=True)
 
         assert told.imported.buried == (gone,)
         assert [memory.id for memory in memories.find().memories] == [kept]

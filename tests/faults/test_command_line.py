@@ -1,4 +1,4 @@
-"""The command line on a store that can't be used: exit code 3, one line on standard error, never a traceback."""
+"""The command line on a store that can't be used: exit code 3 and one line, never a traceback."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import Memories
 from tests.faults.mounts import run_on
-from tests.faults.test_damaged_files import (
+from tests.faults.test_foreign_files import (
     foreign_database,
     newer_version,
     newer_version_with_a_new_table,

@@ -1,9 +1,9 @@
 """Copies of the files taken while writers run, as a crash would leave them.
 
-The writers are stopped by SIGSTOP, wherever they are, in the middle of a write, a commit or a checkpoint; then
-the files are copied and the writers go on. While nobody runs nothing moves, so the copies belong to one moment,
-whatever their order: the same bytes that kill -9 of all writers at that moment would leave. The shared memory
-file is not copied: it dies with the machine, and SQLite makes it anew from the log.
+The writers are stopped by SIGSTOP, wherever they are, in the middle of a write, a commit or a checkpoint;
+then the files are copied and the writers go on. While nobody runs nothing moves, so the copies belong to one
+moment, whatever their order: the same bytes that kill -9 of all writers at that moment would leave. The
+shared memory file is not copied: it dies with the machine, and SQLite makes it anew from the log.
 """
 
 from __future__ import annotations

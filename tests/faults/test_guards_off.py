@@ -137,16 +137,20 @@ def test_without_the_head_row_lock_the_check_finds_trouble_on_postgresql(
     assert "journal entries for" in " ".join(say_the_same(postgres_url))
 
 
+def fail_half_way(memories: Memories) -> None:
+    with memories.store.write("default") as tx:
+        tx.dump.next_seq()
+        for memory in tx.memories.find(Filter()):
+            tx.memories.remove(memory.id)
+        raise ZeroDivisionError
+
+
 def test_a_transaction_that_fails_half_way_changes_nothing(database_url: str) -> None:
     with Memories.open(database_url) as memories:
         memories.remember("A note from before", subject="kept")
         before = list(memories.export())
-        with pytest.raises(ZeroDivisionError), memories.store.write("default") as tx:
-            tx.dump.next_seq()
-            assert isinstance(tx, SpaceTransaction)
-            for memory in tx.memories.find(Filter()):
-                tx.memories.remove(memory.id)
-            raise ZeroDivisionError
+        with pytest.raises(ZeroDivisionError):
+            fail_half_way(memories)
 
         assert list(memories.export()) == before
 
@@ -166,11 +170,8 @@ def test_without_the_transaction_a_failure_half_way_is_noticed(
         memories.remember("A note from before", subject="kept")
         before = list(memories.export())
         monkeypatch.setattr(Database, "write", committing)
-        with pytest.raises(ZeroDivisionError), memories.store.write("default") as tx:
-            tx.dump.next_seq()
-            for memory in tx.memories.find(Filter()):
-                tx.memories.remove(memory.id)
-            raise ZeroDivisionError
+        with pytest.raises(ZeroDivisionError):
+            fail_half_way(memories)
 
         assert list(memories.export()) != before
 

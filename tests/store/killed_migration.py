@@ -1,7 +1,8 @@
-"""Kills a process at the n-th statement of a migration. Run as `python -m tests.store.killed_migration FOLDER STEP`.
+"""Kills a process at the n-th statement of a migration.
 
-Forks one process for each n that opens a new file, and dies at its n-th statement; then opens that file as
-anybody would. Prints for each n whether it died, and what opening said.
+Run as `python -m tests.store.killed_migration FOLDER STEP [REVISION MIGRATIONS]`. Forks one process for each
+n that opens a new file, or one of a revision, and dies at its n-th statement; then opens that file as anybody
+would. Prints for each n whether it died, and what opening said.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes a database of the present revision as SQL: `python -m tests.store.make_fixture`.
 
 Run it once when a revision lands; a file under fixtures/ is never changed after that. One statement a row, so
-that it reads well in a diff; the full-text table is written as rows too, and SQLite makes its inner tables anew.
+that it reads well in a diff; the full-text table is written as rows too, its inner tables are made anew.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,7 @@ from holdfast import Memories
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
 from holdfast.engine.spaces import create_space
+from holdfast.errors import Invalid
 from holdfast.wiring import open_store, utc_now
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
@@ -120,7 +122,7 @@ def test_a_backup_of_several_spaces_puts_each_back(new_database: NewDatabase) ->
     store.close()
 
     target = open_store(end)
-    told = [put_back(archive, store=target, clock=utc_now) for archive in read(lines)]
+    told = put_back(list(read(lines)), store=target, clock=utc_now)
 
     assert [part.space for part in told] == ["default", "ops"]
     assert list(backup_lines(target)) == lines
@@ -134,12 +136,8 @@ def test_any_text_survives_export_and_import(new_sqlite_database: NewDatabase, t
     start, end = new_sqlite_database(), new_sqlite_database()
     with Memories.open(start) as memories:
         for number, content in enumerate(texts):
-            try:
+            with suppress(Invalid):
                 memories.remember(f"{number} {content}", subject=f"s{number}", tags=[content])
-            except ValueError:
-                raise
-            except Exception as refused:
-                assert type(refused).__name__ in ("Invalid", "TooLong", "TooShort")
         lines = list(memories.export())
         contents = [memory.content for memory in memories.find().memories]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -102,13 +103,28 @@ def test_a_writer_that_waits_too_long_is_told_so_in_one_line(tmp_path: Path) -> 
     lock = sqlite.WriteLock(tmp_path / "holdfast.db")
     other = sqlite.WriteLock(tmp_path / "holdfast.db")
 
-    with lock.held(), pytest.raises(Unavailable, match="another process has been writing") as caught:
-        with other.held(patience=0.01):
-            pytest.fail("two writers held the lock")
+    impatient = other.held(patience=0.01)
+    with (
+        lock.held(),
+        pytest.raises(Unavailable, match="another process has been writing") as caught,
+        impatient,
+    ):
+        pytest.fail("two writers held the lock")
 
     assert "\n" not in str(caught.value)
     with other.held(patience=1):
         pass
+
+
+def test_closing_waits_for_no_writer(sqlite_url: str) -> None:
+    database = Database.open(sqlite_url)
+    database.spaces()
+
+    with sqlite.WriteLock(Path(sqlite_url.removeprefix("sqlite:///"))).held():
+        began = time.monotonic()
+        database.close()
+
+        assert time.monotonic() - began < sqlite.PATIENCE / 2
 
 
 def test_threads_of_one_process_wait_for_each_other(tmp_path: Path) -> None:

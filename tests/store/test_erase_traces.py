@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from holdfast import Memories
+from holdfast.domain.memory import State
 from holdfast.domain.outcomes import settled
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
@@ -19,7 +20,7 @@ from holdfast.store.database import Database
 from tests.requirements_ledger import requirement
 
 MEMORIES = 25
-EVERY_STATE = ("active", "inactive", "waiting", "forgotten")
+EVERY_STATE: tuple[State, ...] = ("active", "inactive", "waiting", "forgotten")
 
 
 @dataclass

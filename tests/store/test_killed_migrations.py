@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.requirements_ledger import requirement
-from tests.store.test_migrations import MIGRATIONS, NEXT, REVISIONS
+from tests.store.test_migrations import MIGRATIONS, REVISIONS
+from tests.store.test_older_databases import NEXT
 
 ROOT = Path(__file__).parents[2]
 

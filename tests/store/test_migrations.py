@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,18 +10,15 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy.exc import DBAPIError
 
 from holdfast import Memories
-from holdfast.domain.memory import Memory, Source
-from holdfast.store import database as databases
 from holdfast.store import migrate, sqlite
 from holdfast.store.database import Database
 from holdfast.store.schema import metadata
 from holdfast.wiring import migrate as migrate_store
-from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
-from tests.store.make_fixture import FIXTURES, load
 
 MIGRATIONS = Path(migrate.__file__).parent / "migrations"
 REVISIONS = sorted(file.name[:4] for file in (MIGRATIONS / "versions").glob("0*.py"))
@@ -109,9 +104,8 @@ def test_the_operational_view_has_the_columns_of_the_document_in_their_order(dat
         columns = list(connection.execute(text("SELECT * FROM operational_memories")).keys())
 
     engine.dispose()
-    assert columns == (
-        "space id service category observation confidence active created_at updated_at session_id tier".split()
-    )
+    documented = "id service category observation confidence active created_at updated_at session_id tier"
+    assert columns == ["space", *documented.split()]
 
 
 @requirement("ops.schema")
@@ -132,6 +126,21 @@ def test_the_operational_view_shows_what_was_remembered(database_url: str) -> No
     ]
 
 
+@requirement("ops.schema")
+@pytest.mark.parametrize(
+    "change", ["UPDATE operational_memories SET tier = 1", "DELETE FROM operational_memories"]
+)
+def test_the_operational_view_can_not_be_written(database_url: str, change: str) -> None:
+    with Memories.open(database_url) as memories:
+        memories.remember("Takes 60s to start", subject="jellyfin")
+    engine = create_engine(database_url)
+
+    with pytest.raises(DBAPIError), engine.begin() as connection:
+        connection.execute(text(change))
+
+    engine.dispose()
+
+
 # ----------------------------------------------------------------------------------------- nothing to do
 
 
@@ -143,7 +152,7 @@ def test_opening_an_up_to_date_database_runs_no_migration_and_changes_no_row(
     engine = create_engine(database_url)
     with engine.connect() as connection:
         before = all_rows(connection)
-    monkeypatch.setattr(databases.migrate, "upgrade", lambda _: pytest.fail("a migration was run"))
+    monkeypatch.setattr(migrate, "upgrade", lambda _: pytest.fail("a migration was run"))
 
     for _ in range(3):
         Memories.open(database_url).close()
@@ -167,142 +176,3 @@ def test_opening_an_up_to_date_file_changes_no_byte_of_it(sqlite_url: str) -> No
 
     assert hashlib.sha256(file.read_bytes()).hexdigest() == before
     assert sqlite.log_size(file) == 0
-
-
-# ------------------------------------------------------------------------------------------ older databases
-
-
-@requirement("ops.schema")
-def test_there_is_a_fixture_of_every_revision() -> None:
-    assert sorted(file.stem for file in FIXTURES.glob("*.sql")) == REVISIONS
-
-
-@requirement("ops.schema")
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_a_database_of_an_older_release_opens_and_every_field_is_there(tmp_path: Path, revision: str) -> None:
-    file = tmp_path / "holdfast.db"
-    load(revision, file)
-
-    with Memories.open(str(file)) as memories:
-        found = {memory.id: memory for memory in memories.find().memories}
-        story = memories.why("Id000002")
-        waiting = [item.memory.id for item in memories.inbox()]
-        hits = [hit.memory.id for hit in memories.recall("green tea").hits]
-
-    assert found["Id000002"] == Memory(
-        id="Id000002",
-        space="default",
-        category="general",
-        content="Ada likes green tea without milk 茶 🫖",
-        subject="Ada",
-        summary="tea",
-        project=None,
-        confidence=0.9,
-        importance=5,
-        tags=("drink", 'quo"te'),
-        state="active",
-        waiting_for=None,
-        pinned=True,
-        version=2,
-        source=Source(origin="assistant", session="run-1", message="Id000001", tier=2),
-        created_at=datetime(2026, 3, 1, 12, tzinfo=UTC),
-        updated_at=datetime(2026, 3, 2, 12, 0, 0, 500_000, tzinfo=UTC),
-        confirmed_at=datetime(2026, 3, 2, 12, 0, 0, 500_000, tzinfo=UTC),
-        decayed_weeks=0,
-        accessed_at=datetime(2026, 3, 2, 12, 0, 0, 500_000, tzinfo=UTC),
-        accesses=1,
-    )
-    assert [found[f"Id00000{n}"].content for n in (3, 4)] == [
-        "Takes 60s to start after restart",
-        "Takes 30s to start after restart",
-    ]
-    assert [version.content for version in story.versions] == [
-        "Ada likes tea without milk 茶 🫖",
-        "Ada likes green tea without milk 茶 🫖",
-    ]
-    assert [entry.action for entry in story.entries] == ["added", "revised", "linked"]
-    assert story.session is not None
-    assert (story.session.name, story.session.exit_code) == ("A run", 0)
-    assert [message.content for message in story.messages] == ["I like tea with — honestly — no milk: 茶 🫖"]
-    assert [use.kind for use in story.uses] == ["recall", "brief"]
-    assert waiting == ["Id000005"]
-    assert hits == ["Id000002"]
-
-
-NEXT = """
-import sqlalchemy as sa
-from alembic import op
-
-revision = "9001"
-down_revision = "{previous}"
-
-
-def upgrade() -> None:
-    op.add_column("memories", sa.Column("mood", sa.Text()))
-    op.execute("UPDATE memories SET mood = 'calm'")
-"""
-
-
-@pytest.fixture
-def next_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The release after this one, with one revision more."""
-    folder = tmp_path / "next_release"
-    shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "9001_mood.py").write_text(NEXT.format(previous=migrate.HEAD))
-    monkeypatch.setattr(migrate, "_HERE", folder)
-    monkeypatch.setattr(migrate, "HEAD", "9001")
-    return "9001"
-
-
-@requirement("ops.schema")
-def test_a_file_is_copied_before_a_migration_changes_it(
-    sqlite_url: str, next_release: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = file_of(sqlite_url)
-    with monkeypatch.context() as this_release:
-        this_release.setattr(migrate, "HEAD", REVISIONS[-1])
-        fill(sqlite_url)
-        reader = Database.open(sqlite_url)  # keeps the log in use, so that it can't be emptied first
-        with reader.read("default") as tx, Memories.open(sqlite_url) as memories:
-            tx.memories.get("nobody")
-            memories.remember("A late note that stands in the log alone", subject="late")
-            before = list(memories.export())
-    reader.close()
-
-    with Memories.open(sqlite_url) as memories:
-        after = list(memories.export())
-
-    copy = file.with_name(f"{file.name}.before-{REVISIONS[-1]}.bak")
-    monkeypatch.setattr(migrate, "HEAD", REVISIONS[-1])
-    with Memories.open(str(copy)) as memories:
-        copied = list(memories.export())
-    assert after == copied == before
-    assert copy.stat().st_mode & 0o777 == 0o600
-    assert not list(file.parent.glob("*.part*"))
-
-
-@requirement("ops.schema")
-def test_a_migrated_file_is_refused_by_the_release_before(
-    sqlite_url: str, next_release: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Memories.open(sqlite_url).close()
-    before = file_of(sqlite_url).read_bytes()
-    monkeypatch.setattr(migrate, "HEAD", REVISIONS[-1])
-
-    with pytest.raises(Exception, match="upgrade with `pip install -U holdfast`; nothing was changed"):
-        Memories.open(sqlite_url)
-
-    assert file_of(sqlite_url).read_bytes() == before
-
-
-@requirement("ops.schema", "asst.postgres")
-def test_a_server_is_migrated_by_command_only(
-    new_postgresql_database: NewDatabase, next_release: str
-) -> None:
-    url = new_postgresql_database()
-    with pytest.raises(Exception, match="run `holdfast migrate`"):
-        Memories.open(url)
-
-    assert migrate_store(url) == (REVISIONS[-1], next_release)
-
-    Memories.open(url).close()

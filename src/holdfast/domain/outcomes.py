@@ -22,6 +22,7 @@ class Reinforced:
     """It was known. `counted` is false when this session had confirmed or written it before."""
 
     memory: Memory
+    previous: Memory
     counted: bool = True
 
 

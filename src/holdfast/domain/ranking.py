@@ -26,8 +26,8 @@ STALE = timedelta(days=90)
 STOP_WORDS = frozenset(
     (
         "a about an and any are as at be been but by can could did do does for from had has have how i if in "
-        "into is it its me my no not of on or our should so than that the their them then there these they this "
-        "those to us was we were what when where which who whom whose why will with would you your"
+        "into is it its me my no not of on or our should so than that the their them then there these they "
+        "this those to us was we were what when where which who whom whose why will with would you your"
     ).split()
 )
 

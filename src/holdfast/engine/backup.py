@@ -1,6 +1,6 @@
 """Backups: every space in one archive, made under load, put back without losing what is newer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.domain.compare import TextJudge
@@ -26,12 +26,40 @@ def backup_lines(store: Store) -> Iterator[str]:
 
 
 def put_back(
-    archive: Archive, *, store: Store, clock: Clock, judge: Judge | None = None, replace: bool = False
-) -> PutBack:
-    """Makes a space what it was in the backup; what was deleted here meanwhile stays deleted.
+    archives: Sequence[Archive],
+    *,
+    store: Store,
+    clock: Clock,
+    judge: Judge | None = None,
+    replace: bool = False,
+) -> list[PutBack]:
+    """Makes spaces what they were in a backup; what was deleted here meanwhile stays deleted.
 
-    Raises: Conflict, when the space holds changes that the backup does not, unless `replace`.
+    Raises: Conflict, before anything is touched, when a space holds what the backup does not, unless `replace`.
     """
+    if not replace:
+        for archive in archives:
+            _refuse_fuller(archive, store)
+    return [_put_back(archive, store, clock, judge or TextJudge()) for archive in archives]
+
+
+def _refuse_fuller(archive: Archive, store: Store) -> None:
+    header = archive.header
+    here = store.space(header.space)
+    if here is None:
+        return
+    with store.read(header.space) as tx:
+        changes = tx.dump.last_seq()
+    # Under another key it is another store's space, so that none of its changes are in the backup.
+    newer = changes - archive.last_seq if here.key == header.key else changes
+    if newer > 0:
+        raise Conflict(
+            f"space {header.space!r} holds {newer} change{'s' if newer > 1 else ''} that the backup does not: "
+            "make a backup of it first, then add --replace; nothing was put back"
+        )
+
+
+def _put_back(archive: Archive, store: Store, clock: Clock, judge: Judge) -> PutBack:
     header = archive.header
     if store.space(header.space) is None:
         store.create_space(
@@ -44,12 +72,6 @@ def put_back(
             )
         )
     with store.write(header.space) as tx:
-        newer = tx.dump.last_seq() - archive.last_seq
-        if newer > 0 and not replace:
-            raise Conflict(
-                f"space {header.space!r} has changed {newer} times since the backup: "
-                "add --replace to go back to the backup all the same, or make a backup of it first"
-            )
         # Tombstones stay, so that what was deleted since does not come back with the old rows.
         tx.dump.clear(keep=("tombstones",))
-        return PutBack(header.space, take_rows(archive, tx, judge or TextJudge()))
+        return PutBack(header.space, take_rows(archive, tx, judge))

@@ -9,8 +9,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 
-#: Up to this many memories on one subject are all compared; above it, those that share most words.
-ALL_UP_TO = 200
+#: Up to this many memories on one subject are all compared; above it, as many that share its rarest words.
 NEAREST = 50
 _RARE_WORDS = 12
 
@@ -52,7 +51,7 @@ def buried(draft: Draft, tx: Transaction, judge: Judge) -> Tombstone | None:
     if exact is not None:
         return exact
     new = Statement(text=draft.content, subject=draft.subject, category=draft.category)
-    for tombstone in tx.tombstones.worded(draft.category, draft.subject, ALL_UP_TO):
+    for tombstone in tx.tombstones.worded(draft.category, draft.subject, NEAREST):
         old = Statement(text=tombstone.content or "", subject=tombstone.subject, category=tombstone.category)
         if judge.compare(old, new).relation == "same":
             return tombstone
@@ -61,14 +60,14 @@ def buried(draft: Draft, tx: Transaction, judge: Judge) -> Tombstone | None:
 
 def _neighbours(draft: Draft, tx: Transaction) -> list[Memory]:
     assert draft.category is not None
-    near = tx.memories.about(draft.category, draft.subject, draft.project, ALL_UP_TO + 1)
-    if len(near) <= ALL_UP_TO:
+    near = tx.memories.about(draft.category, draft.subject, draft.project, NEAREST + 1)
+    if len(near) <= NEAREST:
         return near
     wanted = list(dict.fromkeys(words(draft.content)))
     counts = tx.words.frequencies(wanted)
     rare = sorted((word for word in wanted if counts[word]), key=lambda word: counts[word])[:_RARE_WORDS]
     found = []
-    for memory_id in tx.words.matching(rare, ALL_UP_TO):
+    for memory_id in tx.words.matching(rare, 4 * NEAREST):
         known = tx.memories.get(memory_id)
         if known is not None and _comparable(known, draft):
             found.append(known)

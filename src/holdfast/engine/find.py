@@ -9,6 +9,7 @@ from holdfast.domain.memory import Link, Memory, Message, Version
 from holdfast.domain.query import Filter, Order, admits, in_order
 from holdfast.engine.desk import Desk, existing
 from holdfast.engine.ports import Transaction
+from holdfast.errors import Invalid
 
 MOST = 10_000  # memories in one answer
 
@@ -40,6 +41,8 @@ def find(
     as_of: datetime | None = None,
 ) -> Page:
     """The memories that `where` admits, now or as they were believed at a past moment."""
+    if (limit is not None and limit < 0) or offset < 0:
+        raise Invalid("limit and offset can't be negative: give 0 or more", field="limit")
     limit = MOST if limit is None else min(limit, MOST)
     with desk.store.read(desk.space) as tx:
         if as_of is None:

@@ -46,7 +46,7 @@ def _kept(outcome: Outcome) -> dict[str, Any]:
     match outcome:
         case outcomes.Added(memory, others) | outcomes.Contradicting(memory, others):
             return {"kind": kind, "memory": memory.id, "others": [other.id for other in others]}
-        case outcomes.Reinforced(memory, counted):
+        case outcomes.Reinforced(memory, _, counted):
             return {"kind": kind, "memory": memory.id, "counted": counted}
         case outcomes.Merged(memory, _):
             return {"kind": kind, "memory": memory.id}
@@ -78,7 +78,7 @@ def _rebuilt(kept: dict[str, Any], memory: Memory, others: tuple[Memory, ...]) -
         case "Contradicting":
             return outcomes.Contradicting(memory, others)
         case "Reinforced":
-            return outcomes.Reinforced(memory, kept["counted"])
+            return outcomes.Reinforced(memory, memory, kept["counted"])
         case "Merged":
             return outcomes.Merged(memory, memory)
         case "UpdateSuggested":

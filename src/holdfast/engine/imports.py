@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from holdfast.domain.memory import Draft
@@ -12,7 +13,9 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
-from holdfast.errors import Conflict, HoldfastError
+from holdfast.errors import Conflict, Invalid
+
+_BATCH = 50  # drafts in one transaction
 
 #: Rows that belong to a memory, by the columns that name it.
 _BELONGING = {
@@ -78,17 +81,23 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
 
 def import_drafts(drafts: Iterable[tuple[int, Draft]], *, desk: Desk, review: bool = False) -> list[Told]:
     """Remembers drafts, each with its line; a bad one is reported and the rest goes on."""
-    told = []
-    with desk.store.write(desk.space) as tx:
-        for line, draft in drafts:
-            try:
-                ready = taken_in(draft, desk.profile)
-                if review:
-                    ready = replace(ready, doubtful="imported for review")
-                told.append(Told(line, decide(ready, tx, desk)))
-            except HoldfastError as error:
-                told.append(Told(line, Refused(str(error))))
+    told: list[Told] = []
+    coming = iter(drafts)
+    # In batches, so that other writers get their turn during a long import.
+    while batch := list(islice(coming, _BATCH)):
+        with desk.store.write(desk.space) as tx:
+            told += [Told(line, _told(draft, tx, desk, review)) for line, draft in batch]
     return told
+
+
+def _told(draft: Draft, tx: Transaction, desk: Desk, review: bool) -> Outcome:
+    try:
+        ready = taken_in(draft, desk.profile)
+        if review:
+            ready = replace(ready, doubtful="imported for review")
+        return decide(ready, tx, desk)
+    except Invalid as error:
+        return Refused(str(error))
 
 
 def _insert(archive: Archive, tx: Transaction, left_out: set[str], *, renumber: bool) -> int:

@@ -128,14 +128,14 @@ def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now
 
 def _reinforced(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
     if not _counts(known, draft, tx):
-        return Reinforced(known, counted=False)
+        return Reinforced(known, known, counted=False)
     stronger = reinforced(known, desk.profile.policy, now)
-    return Reinforced(changes.change(tx, known, stronger, "reinforced", source=draft.source, now=now))
+    return Reinforced(changes.change(tx, known, stronger, "reinforced", source=draft.source, now=now), known)
 
 
 def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
     if not _counts(known, draft, tx):
-        return Reinforced(known, counted=False)
+        return Reinforced(known, known, counted=False)
     importance = min(known.importance + desk.profile.policy.raise_importance_by, 5)
     merged = replace(
         known.confirmed(now), importance=importance, tags=tuple(sorted({*known.tags, *draft.tags}))

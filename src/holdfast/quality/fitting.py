@@ -13,10 +13,10 @@ from holdfast.domain.compare.evidence import gather
 from holdfast.domain.compare.weigh import FIGURES, RELATIONS, Weights, figures, shares
 from holdfast.quality.relations import Pair, load
 
-# Two hundred pairs are few: weights are pulled towards zero, and only as many steps are taken as
-# brought the held-out folds down.
+# Two hundred pairs are few: weights are pulled towards zero. How strongly, and from which belief on a verdict
+# is given, was chosen for few false merges on held-out folds and on pairs that no weight was fitted to.
 DECAY, STEPS, RATE, MOMENTUM = 0.01, 300, 0.5, 0.9
-SAME_FROM, CONTRADICTS_FROM = 0.66, 0.45
+SAME_FROM, CONTRADICTS_FROM = 0.64, 0.45
 
 Row = list[float]
 

@@ -5,10 +5,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DataError, IntegrityError
 
 from holdfast.engine.ports import Space
-from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
+from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound, Unavailable
 from holdfast.store import migrate, postgres, scrub, sqlite
 from holdfast.store.spaces import SpaceTable
 from holdfast.store.transaction import SpaceTransaction
@@ -129,15 +129,11 @@ class Database:
             return scrub.sqlite_files(self.engine, self.path, texts=texts, memory_ids=memory_ids, space=space)
 
     def close(self) -> None:
-        """Lets go of the database. The last connection of all checkpoints, so it closes under the lock."""
-        if self.path is None or not self.path.exists():
-            self.engine.dispose()
-            return
-        try:
-            with self._writing():
-                self.engine.dispose()
-        except (Unavailable, OSError):
-            self.engine.dispose()
+        """Lets go of the database, without waiting for anybody.
+
+        The last connection of all checkpoints; SQLite locks the file for that, so that no other is open then.
+        """
+        self.engine.dispose()
 
     def _in(self, space: str, connection: Connection) -> SpaceTransaction:
         found = SpaceTable(connection).get(space)
@@ -209,5 +205,9 @@ class Database:
             yield
         except IntegrityError:
             raise
+        except (UnicodeEncodeError, DataError):
+            raise Invalid(
+                "this holds characters that can't be stored, such as NUL or half a surrogate"
+            ) from None
         except TROUBLES as error:
             raise unavailable(error, self.where()) from error

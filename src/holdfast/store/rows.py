@@ -11,7 +11,7 @@ AnyRow = Row[Any]
 
 
 def same_or_none(column: Column[str], value: str | None) -> ColumnElement[bool]:
-    """`column` has this value, or none where none is asked for, in words that both databases have an index for."""
+    """`column` has this value, or none if none is asked for; worded so that both databases use an index."""
     return column.is_(None) if value is None else column == value
 
 

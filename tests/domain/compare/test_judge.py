@@ -121,6 +121,15 @@ def test_an_uncertain_verdict_is_always_distinct_and_says_what_was_near() -> Non
     assert verdict.certain or any(reason.startswith("nearly") for reason in verdict.reasons)
 
 
+def test_a_denial_in_one_of_two_like_texts_keeps_them_apart() -> None:
+    verdict = compare(
+        "Replace the USB cable if the printer disconnects",
+        "A new USB cable does not help if the printer disconnects",
+    )
+
+    assert verdict.relation != "same"
+
+
 def test_two_long_texts_with_one_opening_are_not_merged() -> None:
     opening = "The importer reads one file after the other. " * 100
 

@@ -14,8 +14,16 @@ from holdfast.domain.compare.words import plain
 
 # With less belief than this in both other relations a "distinct" is certain.
 _NEAR = 0.4
+# Two texts contradict each other only where they speak of one thing: this much of them must agree. A subject that
+# both are filed under is part of the agreement; without one, every other memory is compared, most of them unrelated.
+_ONE_TOPIC = 0.25
+_ONE_TOPIC_UNNAMED = 0.35
+# With less agreement than this two texts are not even near each other.
+_RELATED = 0.2
 # No merge over a clash of this strength, however much else agrees.
-_CLEAR_CLASH = 0.6
+_CLEAR_CLASH = 0.4
+# Where only one of the texts denies something a merge takes more belief.
+_DESPITE_DENIAL = 0.8
 
 
 def decide(known: Statement, draft: Statement, weights: Weights | None, meaning: float | None) -> Verdict:
@@ -27,19 +35,21 @@ def decide(known: Statement, draft: Statement, weights: Weights | None, meaning:
         return Verdict(relation="distinct", certain=False, similarity=0.0, reasons=("too long to compare",))
     # In one fixed order, so that it does not matter which of the two came first.
     evidence = gather(*sorted((known, draft), key=lambda statement: statement.text))
-    return _verdict(evidence, weights or shipped(), meaning)
+    named = known.subject is not None and known.subject == draft.subject
+    return _verdict(evidence, weights or shipped(), meaning, _ONE_TOPIC if named else _ONE_TOPIC_UNNAMED)
 
 
-def _verdict(evidence: Evidence, weights: Weights, meaning: float | None) -> Verdict:
+def _verdict(evidence: Evidence, weights: Weights, meaning: float | None, one_topic: float) -> Verdict:
     same, contradicts, _ = beliefs(evidence, weights, meaning)
     reasons = tuple(evidence.reasons)
     similarity = round((evidence.low_cover + evidence.high_cover) / 2, 4)
-    if same >= weights.same_from and evidence.clash < _CLEAR_CLASH:
+    enough = max(weights.same_from, _DESPITE_DENIAL) if evidence.one_denies else weights.same_from
+    if same >= enough and evidence.clash < _CLEAR_CLASH:
         said = (*reasons, f"{evidence.high_cover:.0%} of one is said in the other")
         return Verdict(relation="same", certain=True, similarity=similarity, reasons=said)
-    if contradicts >= weights.contradicts_from:
+    if contradicts >= weights.contradicts_from and similarity >= one_topic:
         return Verdict(relation="contradicts", certain=True, similarity=similarity, reasons=reasons)
-    if max(same, contradicts) < _NEAR:
+    if max(same, contradicts) < _NEAR or similarity < _RELATED:
         return Verdict(relation="distinct", certain=True, similarity=similarity, reasons=reasons)
     nearly = "nearly the same" if same > contradicts else "nearly a contradiction"
     return Verdict(relation="distinct", certain=False, similarity=similarity, reasons=(*reasons, nearly))

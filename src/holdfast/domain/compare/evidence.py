@@ -32,6 +32,7 @@ class Evidence:
     filler: float = 0.0  # the same sentence with another word in one place
     open_slot: float = 0.0  # the same, where several may hold at once
     parallel: float = 0.0  # built alike word by word, and yet with something else said in them
+    one_denies: bool = False  # only one text denies anything, and no opposite makes up for it
     reasons: list[str] = field(default_factory=list)
     clashing: set[int] = field(default_factory=set)  # places in the left text that a clash explains
 
@@ -78,9 +79,14 @@ def _yes_and_no(left: Reading, right: Reading, paired: Alignment, found: Evidenc
     for one, other in clashing:
         strength = 0.8 if linked((one, other), paired) else 0.4
         found.add_clash(strength, f"{one.surface} against {other.surface}", one.place)
+    denials = [any(token.negated for token in reading.content) for reading in (left, right)]
+    found.one_denies = denials[0] != denials[1] and not agreeing
     share, heaviest = negation_flips(left, right, (*paired.matches, *paired.echoes), agreeing)
     if heaviest is not None:
         around = context(left, right, heaviest.left, heaviest.right, paired)
+        # Said of one by name and denied of another: both may hold.
+        named = all(any(token.name for token in rest) for rest in (paired.left_rest, paired.right_rest))
+        around *= 0.4 if named else 1.0
         found.add_clash(0.9 * share * around, f"only one of them denies {heaviest.left.surface}")
     if need_clash(left, right):
         found.add_clash(0.7 * found.high_cover, "needed against not needed")
@@ -103,7 +109,10 @@ def _order(left: Reading, right: Reading, paired: Alignment, found: Evidence) ->
 
 def _change(known: str, draft: str, paired: Alignment, found: Evidence) -> None:
     one, other = changes(known), changes(draft)
-    if bool(one) == bool(other):
+    dated = any(
+        match.left.quantity and match.left.quantity.kind in ("year", "date") for match in paired.matches
+    )
+    if bool(one) == bool(other) or dated:  # a change on the day that the other text names is no news
         return
     clauses = {clause for clause, _ in one or other}
     rest = paired.left_rest if one else paired.right_rest

@@ -34,7 +34,7 @@ def negations(pieces: list[Piece]) -> tuple[list[bool], set[int]]:
     bearing: dict[int, int] = {}  # the clause of a "without" or "unless", and the clause that it bears on
     for index, piece in enumerate(pieces):
         denials[piece.clause] = denials.get(piece.clause, 0) + _denies(pieces, index)
-        not_yet = piece.surface in _NOT_YET and _forbidden(pieces, piece.clause - 1)
+        not_yet = piece.surface.split(" ", 1)[0] in _NOT_YET and _forbidden(pieces, piece.clause - 1)
         if not_yet or piece.surface in role("needing"):
             bearing[piece.clause] = _main_clause(pieces, index)
     needed = {clause: denials.get(main, 0) for side, main in bearing.items() for clause in (side, main)}
@@ -75,7 +75,9 @@ def _reach(pieces: list[Piece], index: int, lacking: int) -> int:
     """
     piece = pieces[index]
     before = pieces[index - 1].surface if index else ""
-    rather = piece.surface == "than" and any(one.key[-1] == "rather" for one in pieces[:index])
+    rather = piece.surface == "than" and any(
+        one.key[-1] == "rather" or one.surface == "better" for one in pieces[:index]
+    )
     passed_over = rather or (before, piece.surface) == ("instead", "of")
     preferred = piece.surface in ("over", "to") and any(one.key[0] == "prefer" for one in pieces[:index])
     if passed_over or preferred or (len(piece.key) == 1 and piece.key[0] in role("lack")):

@@ -85,8 +85,18 @@ def negation_flips(
         if weight > most:
             # A clause that shares one small word with the other text denies little of it.
             share, most = weight / sum(map(_weight, group)) * min(weight / _ENOUGH, 1.0), weight
+            # Under other verbs a denial of the same noun may well agree: not renewed, runs out.
+            share *= 1.0 if any(map(_is_said, flipped)) else 0.5
             heaviest = max(flipped, key=_weight)
     return share, heaviest
+
+
+def _is_said(match: Match) -> bool:
+    """Whether a word is part of what is said, not of what is spoken of."""
+    one, other = match.left, match.right
+    if one.key[0] in lexicon().verbs or other.key[0] in lexicon().verbs:
+        return True
+    return not (one.topic or other.topic)
 
 
 def _failing(reading: Reading, paired: set[int]) -> set[int]:

@@ -41,7 +41,7 @@ class Token:
 class Reading:
     """All that one text tells on its own.
 
-    Equal only to itself: what others find in a reading is kept by it, and comparing all words would cost more.
+    Equal only to itself, so that what is found in it later can be kept by it without comparing words.
     """
 
     tokens: tuple[Token, ...]  # every one, function words included

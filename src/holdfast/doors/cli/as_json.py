@@ -48,7 +48,7 @@ def outcome(result: "Outcome") -> Json:
     match result:
         case outcomes.Added(stored, related):
             return _named("added", stored, related=[memory(other) for other in related])
-        case outcomes.Reinforced(stored, counted):
+        case outcomes.Reinforced(stored, _, counted):
             return _named("reinforced", stored, counted=counted)
         case outcomes.Merged(stored, previous):
             return _named("merged", stored, previous=memory(previous))

@@ -69,7 +69,7 @@ def _put_back(call: Call, file: str, replace: bool) -> None:
     text, _ = read_text(file)
     archives = list(read(text.splitlines(keepends=True)))  # all of it is checked before anything is put back
     with call.store() as store:
-        done = [put_back(one, store=store, clock=call.time(), replace=replace) for one in archives]
+        done = put_back(archives, store=store, clock=call.time(), replace=replace)
     lines, spaces = [], []
     for one in done:
         buried = list(one.imported.buried)

@@ -10,9 +10,7 @@ from holdfast.doors.cli.call import Call, confirm, in_space
 from holdfast.doors.cli.each import each
 
 if TYPE_CHECKING:
-    from holdfast.domain.outcomes import Outcome
     from holdfast.engine.erase import Erasure
-    from holdfast.memories import Memories
 
 
 @click.command()
@@ -61,25 +59,10 @@ def remember(
         if tier is not None:
             memories.open_session(session, tier=tier)
         outcome = memories.remember(content, **fields)
-        text = say.outcome(
-            outcome,
-            before=_confidence_before(outcome, memories),
-            weighed=memories.profile.policy.weighs_confidence,
-        )
+        text = say.outcome(outcome, weighed=memories.profile.policy.weighs_confidence)
     call.tell(text, as_json.outcome(outcome))
     if settled(outcome) is None:
         raise click.exceptions.Exit(1)
-
-
-def _confidence_before(outcome: "Outcome", memories: "Memories") -> float | None:
-    """What a reinforced memory was believed with until now, as its journal has it."""
-    from holdfast.domain.outcomes import Reinforced
-
-    if not isinstance(outcome, Reinforced) or not outcome.counted:
-        return None
-    steps = [entry for entry in memories.why(outcome.memory.id).entries if entry.action == "reinforced"]
-    before = steps[-1].before if steps else None
-    return before["confidence"] if before else None
 
 
 @click.command()

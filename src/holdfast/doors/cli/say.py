@@ -80,16 +80,16 @@ def line(memory: "Memory", *, weighed: bool = True) -> str:
     return headline(memory) + (click.style(f" ({', '.join(notes)})", dim=True) if notes else "")
 
 
-def outcome(result: "Outcome", *, before: float | None = None, weighed: bool = True) -> str:
-    """What became of a draft. `before` is a reinforced memory's confidence until now."""
+def outcome(result: "Outcome", *, weighed: bool = True) -> str:
+    """What became of a draft."""
     from holdfast.domain import outcomes
 
     match result:
         case outcomes.Added(memory, related):
             near = [f"  near {line(other, weighed=weighed)}" for other in related]
             return "\n".join([_done("added", line(memory, weighed=weighed)), *near])
-        case outcomes.Reinforced(memory, counted):
-            return _reinforced(memory, counted, before)
+        case outcomes.Reinforced(memory, previous, counted):
+            return _reinforced(memory, previous, counted)
         case outcomes.Merged(memory, previous):
             return _done("merged into", f"{line(memory, weighed=weighed)}{_grown(memory, previous)}")
         case outcomes.Contradicting(memory, weakened):
@@ -115,11 +115,11 @@ def _done(word: str, rest: str) -> str:
     return f"{click.style(word, fg='green')} {rest}"
 
 
-def _reinforced(memory: "Memory", counted: bool, before: float | None) -> str:
+def _reinforced(memory: "Memory", previous: "Memory", counted: bool) -> str:
     if not counted:
         why = "the same session, or a copy of it, counts once"
         return f"known already {line(memory)}\n  {why}: nothing changed"
-    step = f"{number(before)} -> " if before is not None else ""
+    step = f"{number(previous.confidence)} -> " if previous.confidence != memory.confidence else ""
     return _done("reinforced", f"{identifier(memory.id)} ({step}{number(memory.confidence)})")
 
 

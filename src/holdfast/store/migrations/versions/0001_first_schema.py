@@ -26,13 +26,14 @@ POSTGRES_WORDS = (
         FOREIGN KEY (space, memory_id) REFERENCES memories (space, id) ON DELETE CASCADE)""",
     "CREATE INDEX ix_memory_words_words ON memory_words USING gin (words)",
 )
+# PostgreSQL lets a plain view be written through; one over a WITH is for reading only.
 OPERATIONAL_VIEW = """
     CREATE VIEW operational_memories AS
+    WITH believed AS (SELECT * FROM memories WHERE state IN ('active', 'inactive'))
     SELECT space, id, subject AS service, category, content AS observation, confidence,
            CASE WHEN state = 'active' THEN 1 ELSE 0 END AS active,
            created_at, updated_at, session_id, tier
-    FROM memories
-    WHERE state IN ('active', 'inactive')
+    FROM believed
 """
 
 
