@@ -68,13 +68,6 @@ def store(database_url: str) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture
-def tags_by_case(dialect: str, request: pytest.FixtureRequest) -> None:
-    if dialect == "sqlite":
-        reason = "known fault: LIKE on SQLite does not tell Blue from blue"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
-
-
 FILTERS = st.builds(
     Filter,
     states=st.lists(st.sampled_from(STATES), min_size=1, unique=True).map(tuple),
@@ -94,7 +87,6 @@ FILTERS = st.builds(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("tags_by_case")
 def test_a_filter_admits_the_same_memories_in_python_and_in_the_store(store: Store) -> None:
     agree(store, FILTERS)
 
@@ -120,7 +112,6 @@ def agree(store: Store, filters: st.SearchStrategy[Filter]) -> None:
     found_alike()
 
 
-@pytest.mark.usefixtures("tags_by_case")
 def test_a_tag_finds_exactly_the_memories_that_carry_it(store: Store) -> None:
     for tag in TAGS:
         with store.read("query") as tx:

@@ -78,13 +78,6 @@ def test_a_link_made_since_does_not_keep_an_undone_wording(opened: Opened, clock
     assert space.show(memory.id).memory.content == wording(0, 0)
 
 
-# ------------------------------------------------------------------------- known faults, each a property
-
-
-NOT_MENDED = pytest.mark.xfail(reason="known fault: reported with the test's name", strict=False)
-
-
-@NOT_MENDED
 def test_a_doubtful_draft_never_overwrites_a_note(opened: Opened) -> None:
     space = opened("files")
     note = kept(space.remember("Milk, bread", category="user", subject="shopping"))
@@ -94,7 +87,6 @@ def test_a_doubtful_draft_never_overwrites_a_note(opened: Opened) -> None:
     assert space.show(note.id).memory.content == "Milk, bread"
 
 
-@NOT_MENDED
 def test_a_note_of_another_project_is_not_overwritten(opened: Opened) -> None:
     space = opened("files")
     space.remember("Atlas deploys on Mondays", category="project", subject="deploy", project="atlas")
@@ -104,7 +96,6 @@ def test_a_note_of_another_project_is_not_overwritten(opened: Opened) -> None:
     assert {m.project for m in space.find().memories} == {"atlas", "boreas"}
 
 
-@NOT_MENDED
 def test_one_name_means_one_note_after_a_restore_too(opened: Opened) -> None:
     space = opened("files")
     first = kept(space.remember("Milk", category="user", subject="shopping"))
@@ -115,7 +106,6 @@ def test_one_name_means_one_note_after_a_restore_too(opened: Opened) -> None:
         space.restore(first.id)
 
 
-@NOT_MENDED
 def test_one_name_means_one_note_after_a_renaming_too(opened: Opened) -> None:
     space = opened("files")
     space.remember("Milk", category="user", subject="shopping")
@@ -125,7 +115,6 @@ def test_one_name_means_one_note_after_a_renaming_too(opened: Opened) -> None:
         space.revise(other.id, subject="shopping")
 
 
-@NOT_MENDED
 def test_a_revision_does_not_bring_back_what_was_forgotten_in_other_words(opened: Opened) -> None:
     space = opened("default")
     space.forget(kept(space.remember(wording(0, 0, "a"))).id)
@@ -135,7 +124,6 @@ def test_a_revision_does_not_bring_back_what_was_forgotten_in_other_words(opened
         space.revise(other.id, wording(0, 0, "b"))
 
 
-@NOT_MENDED
 def test_a_proposal_of_what_was_forgotten_is_refused(opened: Opened) -> None:
     space = opened("default")
     space.forget(kept(space.remember(wording(0, 0))).id)
@@ -145,7 +133,6 @@ def test_a_proposal_of_what_was_forgotten_is_refused(opened: Opened) -> None:
         space.speaking_as("tool").revise(other.id, wording(0, 0))
 
 
-@NOT_MENDED
 def test_what_an_operator_revised_is_an_operator_s_memory(opened: Opened) -> None:
     space = opened("default")
     memory = kept(space.speaking_as("assistant", session="s1").remember(wording(0, 0)))
@@ -157,7 +144,6 @@ def test_what_an_operator_revised_is_an_operator_s_memory(opened: Opened) -> Non
     assert space.show(memory.id).memory.confidence == 0.7
 
 
-@NOT_MENDED
 def test_the_same_doubtful_draft_waits_once(opened: Opened) -> None:
     space = opened("default")
 
@@ -167,7 +153,6 @@ def test_the_same_doubtful_draft_waits_once(opened: Opened) -> None:
     assert len(space.inbox()) == 1
 
 
-@NOT_MENDED
 def test_an_approved_proposal_changes_all_that_it_proposed(opened: Opened) -> None:
     space = opened("default")
     memory = kept(space.remember(wording(0, 0)))
@@ -179,7 +164,6 @@ def test_an_approved_proposal_changes_all_that_it_proposed(opened: Opened) -> No
     assert (now.confidence, now.subject, now.importance, now.version) == (0.9, "web", 5, 1)
 
 
-@NOT_MENDED
 def test_decay_since_does_not_keep_an_undone_wording(opened: Opened, clock: FixedClock) -> None:
     space = opened("ops")
     memory = kept(space.remember(wording(0, 0), category="timing"))
@@ -192,7 +176,6 @@ def test_decay_since_does_not_keep_an_undone_wording(opened: Opened, clock: Fixe
     assert space.show(memory.id).memory.content == wording(0, 0)
 
 
-@NOT_MENDED
 def test_what_a_session_forgot_comes_back_when_it_is_undone(opened: Opened) -> None:
     space = opened("default")
     memory = kept(space.remember(wording(0, 0)))
@@ -204,7 +187,6 @@ def test_what_a_session_forgot_comes_back_when_it_is_undone(opened: Opened) -> N
     assert space.show(memory.id).memory.state == "active"
 
 
-@NOT_MENDED
 def test_importing_an_archive_twice_adds_nothing_the_second_time(opened: Opened) -> None:
     source, target = opened("ops"), opened("ops")
     source.forget(kept(source.remember(wording(0, 0), category="timing")).id)
@@ -219,7 +201,6 @@ def test_importing_an_archive_twice_adds_nothing_the_second_time(opened: Opened)
     assert list(target.export()) == once
 
 
-@NOT_MENDED
 def test_the_session_that_worded_a_memory_does_not_reinforce_it(opened: Opened) -> None:
     space = opened("default")
     memory = kept(space.remember(wording(0, 0)))
@@ -231,7 +212,6 @@ def test_the_session_that_worded_a_memory_does_not_reinforce_it(opened: Opened) 
     assert space.show(memory.id).memory.confidence == 0.7
 
 
-@NOT_MENDED
 def test_a_key_that_was_refused_can_be_tried_again_anyway(opened: Opened) -> None:
     space = opened("default")
     space.forget(kept(space.remember(wording(0, 0))).id)
@@ -242,7 +222,6 @@ def test_a_key_that_was_refused_can_be_tried_again_anyway(opened: Opened) -> Non
     assert space.find().total == 1
 
 
-@NOT_MENDED
 def test_recall_as_of_a_moment_returns_only_what_shares_a_word(opened: Opened, clock: FixedClock) -> None:
     space = opened("default")
     space.remember(wording(0, 0))

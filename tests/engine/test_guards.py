@@ -132,7 +132,6 @@ def test_a_key_reaches_no_byte_of_the_files_as_long_as_texts_are_redacted(
     assert in_the_files("unguarded")
 
 
-@pytest.mark.xfail(reason="known fault: a doubt is stored as it comes", strict=False)
 def test_a_key_in_a_doubt_reaches_no_table(memories: Memories) -> None:
     memories.remember("Deploys on Fridays", doubtful=f"came with {KEY}")
 

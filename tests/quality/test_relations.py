@@ -108,8 +108,8 @@ def test_the_judge_holds_its_floor_on_pairs_it_was_not_fitted_to() -> None:
 
 
 def test_texts_that_have_nothing_to_do_with_each_other_are_left_alone() -> None:
-    # Where no subject narrows it down, a draft meets many memories for each one it is about: what the labelled
-    # pairs, which all share a topic, can't show.
+    # Where no subject narrows it down, a draft meets many memories for each one it is about. The labelled
+    # pairs all share a topic and can't show that.
     pairs = load() + load(FRESH)
     judge, far = TextJudge(), [97, 211, 305]
 

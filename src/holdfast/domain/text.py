@@ -16,7 +16,8 @@ _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
-_PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w)[.:/-]|[.:/-](?!\w)")
+# A sign before a word may be part of it: -5 is not 5, .env is not env.
+_PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w):|(?<!\w)-(?!\d)|[.:/-](?!\w)")
 
 
 def clean(text: str, *, one_line: bool = False) -> str:

@@ -66,7 +66,7 @@ def read(stream: Iterable[str]) -> Iterator[Archive]:
     Raises: Invalid, with the line, when the file is not an archive, is damaged or incomplete.
     """
     reader: _Reader | None = None
-    number = 0
+    number = spaces = 0
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
@@ -74,13 +74,14 @@ def read(stream: Iterable[str]) -> Iterator[Archive]:
         if reader is None:
             reader = _Reader(entry, number)
         elif (archive := reader.take(entry, line, number)) is not None:
+            spaces += 1
             yield archive
             reader = None
     if reader is not None:
         raise Invalid(
             f"the archive ends at line {number} before its last line: it was cut short, nothing was taken"
         )
-    if number == 0:
+    if not spaces:
         raise Invalid("the archive is empty: nothing was taken")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from holdfast.domain.compare import TextJudge
 from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
-from holdfast.engine.ports import Clock, Judge, Space, Store
+from holdfast.engine.ports import Clock, Judge, Space, Store, Transaction
 from holdfast.errors import Conflict
 
 
@@ -35,31 +35,28 @@ def put_back(
 ) -> list[PutBack]:
     """Makes spaces what they were in a backup; what was deleted here meanwhile stays deleted.
 
-    Raises: Conflict, before anything is touched, when a space holds what the backup does not, unless `replace`.
+    Raises: Conflict, before anything is touched, when a space holds what the backup lacks, unless `replace`.
     """
     if not replace:
         for archive in archives:
-            _refuse_fuller(archive, store)
-    return [_put_back(archive, store, clock, judge or TextJudge()) for archive in archives]
+            if store.space(archive.header.space) is not None:
+                with store.read(archive.header.space) as tx:
+                    _refuse_fuller(archive, tx)
+    return [_put_back(archive, store, clock, judge or TextJudge(), replace) for archive in archives]
 
 
-def _refuse_fuller(archive: Archive, store: Store) -> None:
-    header = archive.header
-    here = store.space(header.space)
-    if here is None:
-        return
-    with store.read(header.space) as tx:
-        changes = tx.dump.last_seq()
+def _refuse_fuller(archive: Archive, tx: Transaction) -> None:
+    changes = tx.dump.last_seq()
     # Under another key it is another store's space, so that none of its changes are in the backup.
-    newer = changes - archive.last_seq if here.key == header.key else changes
+    newer = changes - archive.last_seq if tx.space.key == archive.header.key else changes
     if newer > 0:
         raise Conflict(
-            f"space {header.space!r} holds {newer} change{'s' if newer > 1 else ''} that the backup does not: "
-            "make a backup of it first, then add --replace; nothing was put back"
+            f"space {tx.space.name!r} holds {newer} change{'s' * (newer > 1)} that the backup does not: "
+            "make a backup of it first, then add --replace"
         )
 
 
-def _put_back(archive: Archive, store: Store, clock: Clock, judge: Judge) -> PutBack:
+def _put_back(archive: Archive, store: Store, clock: Clock, judge: Judge, replace: bool) -> PutBack:
     header = archive.header
     if store.space(header.space) is None:
         store.create_space(
@@ -72,6 +69,8 @@ def _put_back(archive: Archive, store: Store, clock: Clock, judge: Judge) -> Put
             )
         )
     with store.write(header.space) as tx:
+        if not replace:
+            _refuse_fuller(archive, tx)  # again: somebody may have written since the first look
         # Tombstones stay, so that what was deleted since does not come back with the old rows.
         tx.dump.clear(keep=("tombstones",))
         return PutBack(header.space, take_rows(archive, tx, judge))

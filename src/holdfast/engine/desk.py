@@ -49,3 +49,16 @@ def expect(memory: Memory, version: int | None) -> None:
             f"memory {memory.id} is at version {memory.version}, not {version}: "
             f"look at it again with `holdfast show {memory.id}`, then repeat the change"
         )
+
+
+def refuse_taken_name(
+    subject: str | None, project: str | None, memory_id: str, tx: Transaction, desk: Desk
+) -> None:
+    """Raises Conflict when one subject means one memory and another one has it."""
+    if not desk.profile.policy.subject_is_key or subject is None:
+        return
+    for other in tx.memories.named(subject, project):
+        if other.id != memory_id:
+            raise Conflict(
+                f"{subject!r} is memory {other.id} already: choose another name, or forget that one first"
+            )

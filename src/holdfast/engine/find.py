@@ -12,6 +12,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.errors import Invalid
 
 MOST = 10_000  # memories in one answer
+_FARTHEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,11 @@ def find(
     as_of: datetime | None = None,
 ) -> Page:
     """The memories that `where` admits, now or as they were believed at a past moment."""
-    if (limit is not None and limit < 0) or offset < 0:
-        raise Invalid("limit and offset can't be negative: give 0 or more", field="limit")
+    if (limit is not None and limit < 0) or not 0 <= offset <= _FARTHEST:
+        raise Invalid("limit and offset can't be negative or enormous: give 0 or more", field="limit")
+    texts = (where.category, where.subject, where.project, where.session, *where.tags)
+    if any(text is not None and "\0" in text for text in texts):
+        raise Invalid("a filter holds a NUL, which no memory does", field="filter")
     limit = MOST if limit is None else min(limit, MOST)
     with desk.store.read(desk.space) as tx:
         if as_of is None:

@@ -7,7 +7,7 @@ from typing import Literal
 from holdfast.domain.belief import believed
 from holdfast.domain.memory import Memory, Source, State, Tombstone
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk, existing, expect
+from holdfast.engine.desk import Desk, existing, expect, refuse_taken_name
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.errors import Conflict, NotFound
@@ -53,6 +53,7 @@ def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
         known = existing(tx, memory_id, forgotten=True)
         if known.state != "forgotten":
             raise Conflict(f"memory {memory_id} is {known.state}, not forgotten: there is nothing to restore")
+        refuse_taken_name(known.subject, known.project, known.id, tx, desk)
         unbury(tx, known)
         # What waited for a person waits again: this is no way around the inbox.
         state: State = "waiting" if known.waiting_for else "active"

@@ -14,9 +14,9 @@ from holdfast.errors import Conflict, Invalid
 _MOST = 200  # characters of a key
 
 
-def fingerprint(verb: str, draft: Draft) -> str:
+def fingerprint(draft: Draft) -> str:
     """Tells a repeated call from another one under the same key."""
-    return hashlib.sha256(f"{verb} {draft!r}".encode()).hexdigest()
+    return hashlib.sha256(f"remember {draft!r}".encode()).hexdigest()
 
 
 def once(
@@ -37,11 +37,13 @@ def once(
             raise Conflict(f"the key {key!r} was used for another call: use a new key")
         return _recalled(kept, tx)
     outcome = act()
-    tx.calls.put(key, print_of_call, _kept(outcome), now)
+    answer = _kept(outcome)
+    if answer is not None:
+        tx.calls.put(key, print_of_call, answer, now)
     return outcome
 
 
-def _kept(outcome: Outcome) -> dict[str, Any]:
+def _kept(outcome: Outcome) -> dict[str, Any] | None:
     kind = type(outcome).__name__
     match outcome:
         case outcomes.Added(memory, others) | outcomes.Contradicting(memory, others):
@@ -50,18 +52,14 @@ def _kept(outcome: Outcome) -> dict[str, Any]:
             return {"kind": kind, "memory": memory.id, "counted": counted}
         case outcomes.Merged(memory, _):
             return {"kind": kind, "memory": memory.id}
-        case outcomes.UpdateSuggested(known, relation):
-            return {"kind": kind, "memory": known.id, "relation": relation}
         case outcomes.Waiting(memory, reason, others):
             return {"kind": kind, "memory": memory.id, "reason": reason, "others": [o.id for o in others]}
-        case outcomes.Refused(reason, known_id):
-            return {"kind": kind, "reason": reason, "known_id": known_id}
+        case outcomes.UpdateSuggested() | outcomes.Refused():
+            return None  # nothing was changed, so it may be tried again
 
 
 def _recalled(kept: dict[str, Any], tx: Transaction) -> Outcome:
     """The outcome again, with its memories as they are now."""
-    if kept["kind"] == "Refused":
-        return outcomes.Refused(kept["reason"], kept["known_id"])
     memory = tx.memories.get(kept["memory"])
     if memory is None:
         return outcomes.Refused(
@@ -81,7 +79,5 @@ def _rebuilt(kept: dict[str, Any], memory: Memory, others: tuple[Memory, ...]) -
             return outcomes.Reinforced(memory, memory, kept["counted"])
         case "Merged":
             return outcomes.Merged(memory, memory)
-        case "UpdateSuggested":
-            return outcomes.UpdateSuggested(memory, kept["relation"])
         case _:
             return outcomes.Waiting(memory, kept["reason"], others)

@@ -8,11 +8,13 @@ from typing import Any
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive
+from holdfast.engine.archive_rows import refuse_forged
 from holdfast.engine.comparing import buried
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
+from holdfast.engine.spaces import profile_of
 from holdfast.errors import Conflict, Invalid
 
 _BATCH = 50  # drafts in one transaction
@@ -61,22 +63,23 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
             f"the archive has profile {header.profile!r}, space {tx.space.name!r} has {tx.space.profile!r}: "
             f"create one with `holdfast space create NAME --profile {header.profile}` and import into it"
         )
+    refuse_forged(archive, profile_of(tx.space))
     empty = tx.dump.last_seq() == 0
     if empty and not tx.tombstones.count():
         tx.dump.adopt_key(header.key)
-    left_out, known, different, buried = set(), 0, [], []
+    known: set[str] = set()
+    forbidden: set[str] = set()
+    different = []
     for row in archive.rows.get("memories", ()):
         here = tx.memories.get(row["id"])
         if here is not None:
-            left_out.add(row["id"])
-            known += 1
+            known.add(row["id"])
             if here.content != row["content"]:
                 different.append(row["id"])
         elif row["state"] != "forgotten" and _forbidden(row, tx, judge):
-            left_out.add(row["id"])
-            buried.append(row["id"])
-    added = _insert(archive, tx, left_out, renumber=not empty)
-    return Imported(added, known, tuple(different), tuple(buried))
+            forbidden.add(row["id"])
+    added = _insert(archive, tx, known, forbidden, renumber=not empty)
+    return Imported(added, len(known), tuple(different), tuple(sorted(forbidden)))
 
 
 def import_drafts(drafts: Iterable[tuple[int, Draft]], *, desk: Desk, review: bool = False) -> list[Told]:
@@ -100,21 +103,25 @@ def _told(draft: Draft, tx: Transaction, desk: Desk, review: bool) -> Outcome:
         return Refused(str(error))
 
 
-def _insert(archive: Archive, tx: Transaction, left_out: set[str], *, renumber: bool) -> int:
-    added = 0
+def _insert(
+    archive: Archive, tx: Transaction, known: set[str], forbidden: set[str], *, renumber: bool
+) -> int:
+    added: list[str] = []
     for table in tx.dump.tables():
         for row in archive.rows.get(table, ()):
+            # A link may lead to what is known here; all else that belongs to it is here already.
+            skipped = forbidden if table == "links" else forbidden | known
             columns = ("id",) if table == "memories" else _BELONGING.get(table, ())
-            if any(row.get(column) in left_out for column in columns):
+            if any(row.get(column) in skipped for column in columns):
                 continue
             if table == "journal" and renumber:
-                if row.get("memory_id") is None:
+                if row.get("memory_id") not in added:
                     continue
                 row = {**row, "seq": tx.dump.next_seq()}
-            fresh = tx.dump.insert(table, row)
-            added += fresh and table == "memories"
-    tx.dump.reindex([row["id"] for row in archive.rows.get("memories", ()) if row["id"] not in left_out])
-    return added
+            if tx.dump.insert(table, row) and table == "memories":
+                added.append(row["id"])
+    tx.dump.reindex(added)
+    return len(added)
 
 
 def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:

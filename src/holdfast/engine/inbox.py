@@ -43,7 +43,7 @@ def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Me
             unbury(tx, waiting)
             superseded = _known(waiting, tx, kinds=("supersedes",))
             if superseded:
-                approved.append(_replaced(superseded[0], waiting, tx, source, now))
+                approved.append(_replaced(superseded[0], waiting, tx, desk, source, now))
             else:
                 approved.append(_let_in(waiting, tx, desk, source, now))
     return approved
@@ -76,15 +76,25 @@ def _let_in(waiting: Memory, tx: Transaction, desk: Desk, source: Source, now: d
     return memory
 
 
-def _replaced(known: Memory, waiting: Memory, tx: Transaction, source: Source, now: datetime) -> Memory:
-    """The known memory in the proposed wording; the proposal itself has done its work."""
+def _replaced(
+    known: Memory, waiting: Memory, tx: Transaction, desk: Desk, source: Source, now: datetime
+) -> Memory:
+    """The known memory with all that was proposed; the proposal itself has done its work."""
     done = replace(waiting, state="forgotten", waiting_for=None)
     changes.change(tx, waiting, done, "approved", source=source, now=now, note=f"as {known.id}")
-    after = known.confirmed(now).worded(waiting.content, summary=waiting.summary, now=now)
-    after = replace(after, category=waiting.category, tags=waiting.tags)
-    return changes.change(
-        tx, known, after, "revised", source=waiting.source, now=now, note=f"approved {waiting.id}"
+    after = replace(
+        known.confirmed(now),
+        category=waiting.category,
+        subject=waiting.subject,
+        project=waiting.project,
+        tags=waiting.tags,
+        importance=waiting.importance,
     )
+    if (waiting.content, waiting.summary) != (known.content, known.summary):
+        after = after.worded(waiting.content, summary=waiting.summary, now=now)
+    after = believed(after, waiting.confidence, desk.profile.policy)
+    note = f"approved {waiting.id}"
+    return changes.change(tx, known, after, "revised", source=waiting.source, now=now, note=note)
 
 
 def _waiting(memory_id: str, tx: Transaction) -> Memory:

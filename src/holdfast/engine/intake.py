@@ -29,6 +29,7 @@ def taken_in(draft: Draft, profile: Profile) -> Draft:
             summary=safe_or_none(draft.summary),
             project=safe_or_none(draft.project),
             tags=tuple(safe(tag) for tag in draft.tags),
+            doubtful=safe_or_none(draft.doubtful),
         )
     )
 

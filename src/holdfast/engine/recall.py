@@ -61,7 +61,8 @@ def recall(
     hits = []
     for memory in candidates:
         relevant = relevance(memory, list(counts), rarity)
-        hits.append(scored(memory, relevant, desk.profile.policy, as_of or now))
+        if relevant > 0:
+            hits.append(scored(memory, relevant, desk.profile.policy, as_of or now))
     hits.sort(key=lambda hit: (-hit.score, hit.memory.created_at, hit.memory.id))
     above = [hit for hit in hits if hit.parts["relevance"] >= threshold]
     found = Recall(tuple(above[:limit]), len(hits) - len(above))

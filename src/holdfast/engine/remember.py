@@ -14,16 +14,16 @@ from holdfast.domain.outcomes import (
     Refused,
     Reinforced,
     UpdateSuggested,
-    Waiting,
 )
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.comparing import Findings, buried, compared
+from holdfast.engine.comparing import buried, compared
 from holdfast.engine.desk import Desk
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
+from holdfast.engine.waiting import propose, protected, wait, why_wait
 
 
 def remember(draft: Draft, *, desk: Desk, key: str | None = None, anyway: bool = False) -> Outcome:
@@ -38,7 +38,7 @@ def remember(draft: Draft, *, desk: Desk, key: str | None = None, anyway: bool =
         return once(
             tx,
             key,
-            fingerprint("remember", draft),
+            fingerprint(draft),
             desk.now(),
             lambda: decide(draft, tx, desk, anyway=anyway),
         )
@@ -56,8 +56,8 @@ def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -
         tx.tombstones.lift(tombstone.hash)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
-    if reason := _why_wait(draft, findings):
-        return _waiting(reason, draft, findings, tx, desk, now)
+    if reason := why_wait(draft, findings, tx):
+        return wait(reason, draft, findings, tx, desk, now)
     if findings.same is not None:
         return _known_already(findings.same, draft, tx, desk, now)
     if findings.contradicted:
@@ -72,7 +72,7 @@ def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
     """The memory that a draft replaces where one subject means one memory."""
     if not desk.profile.policy.subject_is_key or draft.subject is None:
         return None
-    named = [known for known in tx.memories.named(draft.subject) if known.state != "waiting"]
+    named = tx.memories.named(draft.subject, draft.project)
     return named[0] if named else None
 
 
@@ -86,30 +86,6 @@ def _refused(tombstone: Tombstone) -> Refused:
     day = tombstone.created_at.date().isoformat()
     back = f"`holdfast restore {tombstone.memory}` or " if tombstone.reason == "forgotten" else ""
     return Refused(f"this {how} on {day} and stays so: {back}--anyway brings it back", tombstone.memory)
-
-
-def _why_wait(draft: Draft, findings: Findings) -> str | None:
-    """Why a person has to look first, if so."""
-    if draft.doubtful:
-        return None if findings.same is not None else draft.doubtful
-    if draft.source.trusted:
-        return None
-    # What nobody vouched for may be noted, but never lowers what an operator said.
-    owned = [known.id for known in findings.contradicted if known.source.origin == "operator"]
-    if owned and findings.same is None:
-        return f"it came from {draft.source.origin} and contradicts the operator's memory {', '.join(owned)}"
-    return None
-
-
-def _waiting(
-    reason: str, draft: Draft, findings: Findings, tx: Transaction, desk: Desk, now: datetime
-) -> Waiting:
-    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
-    for known in findings.contradicted:
-        changes.connect(tx, memory.id, known.id, "contradicts", source=draft.source, now=now)
-    for known in findings.related:
-        changes.connect(tx, memory.id, known.id, "related", source=draft.source, now=now)
-    return Waiting(memory, reason, findings.contradicted + findings.related)
 
 
 def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
@@ -146,13 +122,11 @@ def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datet
 
 
 def _overwritten(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
-    if not draft.source.trusted and known.source.origin == "operator":
+    if draft.doubtful or protected(known, draft, tx):
         return propose(known, draft, tx, desk, now)
     assert draft.category is not None
     after = known.confirmed(now).worded(draft.content, summary=draft.summary or known.summary, now=now)
-    after = replace(
-        after, category=draft.category, tags=draft.tags or known.tags, state="active", waiting_for=None
-    )
+    after = replace(after, category=draft.category, tags=draft.tags or known.tags)
     return Merged(changes.change(tx, known, after, "merged", source=draft.source, now=now), known)
 
 
@@ -169,14 +143,6 @@ def _contradicted(
     return Contradicting(memory, now_held)
 
 
-def propose(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Waiting:
-    """Leaves it to a person whether an untrusted text may take the place of an operator's."""
-    reason = f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
-    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
-    changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
-    return Waiting(memory, reason, (known,))
-
-
 def weaken(old: Memory, by: Memory, tx: Transaction, desk: Desk, now: datetime) -> Memory:
     """Links a memory to what contradicts it and takes trust off it, once a session."""
     changes.connect(tx, by.id, old.id, "contradicts", source=by.source, now=now)
@@ -190,14 +156,14 @@ def weaken(old: Memory, by: Memory, tx: Transaction, desk: Desk, now: datetime) 
 
 
 def _counts(known: Memory, draft: Draft, tx: Transaction) -> bool:
-    """Whether this repetition is evidence: not the writer's own, not a second one of a session, not a
-    copy that an untrusted origin brings of what a trusted one said."""
-    if known.source.trusted and not draft.source.trusted:
+    """Whether this repetition is evidence: not the writer's own, not a second one of a session, not doubtful,
+    and not a copy that an untrusted origin brings of what a trusted one said."""
+    if draft.doubtful or (known.source.trusted and not draft.source.trusted):
         return False
     session = draft.source.session
     if session is None:
         return True
-    return not tx.journal.said_by(session, known.id, ("added", "reinforced", "merged", "waiting"))
+    return not tx.journal.said_by(session, known.id, ("added", "reinforced", "merged", "revised", "waiting"))
 
 
 def _adds_words(new: str, old: str) -> bool:

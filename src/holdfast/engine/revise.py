@@ -8,11 +8,12 @@ from holdfast.domain.memory import Draft, Memory, Source
 from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk, existing, expect
-from holdfast.engine.intake import taken_in, text_hash
+from holdfast.engine.comparing import buried
+from holdfast.engine.desk import Desk, existing, expect, refuse_taken_name
+from holdfast.engine.intake import taken_in
 from holdfast.engine.ports import Transaction
-from holdfast.engine.remember import propose
 from holdfast.engine.sessions import known_session
+from holdfast.engine.waiting import propose, protected
 from holdfast.errors import Conflict, Invalid, NotFound
 
 
@@ -61,9 +62,10 @@ def revise(
         source = known_session(tx, source, now)
         revision = _with_earlier_wording(revision, known, tx)
         draft = _drafted(known, revision, source, desk.profile)
-        if not source.trusted and known.source.origin == "operator":
+        _refuse_buried(draft, known, tx, desk)
+        refuse_taken_name(draft.subject, draft.project, known.id, tx, desk)
+        if protected(known, draft, tx):
             return propose(known, draft, tx, desk, now)
-        _refuse_buried(draft, known, tx)
         after = _applied(known, draft, revision, desk.profile, now)
         if source.origin in ("operator", "user"):
             after = after.confirmed(now)
@@ -74,7 +76,7 @@ def revise(
 def _with_earlier_wording(revision: Revision, known: Memory, tx: Transaction) -> Revision:
     if revision.version is None:
         return revision
-    wording = tx.versions.get(known.id, revision.version)
+    wording = tx.versions.get(known.id, revision.version) if 1 <= revision.version <= known.version else None
     if wording is None:
         raise NotFound(f"memory {known.id} has no version {revision.version}: it has 1 to {known.version}")
     return replace(revision, content=wording.content, summary=wording.summary)
@@ -84,7 +86,7 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
     """The memory as it would be, checked like anything new."""
     draft = Draft(
         content=known.content if revision.content is None else revision.content,
-        category=revision.category or known.category,
+        category=known.category if revision.category is None else revision.category,
         subject=known.subject if revision.subject is None else revision.subject,
         summary=known.summary if revision.summary is None else revision.summary,
         project=known.project if revision.project is None else revision.project,
@@ -96,10 +98,10 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
     return taken_in(draft, profile)
 
 
-def _refuse_buried(draft: Draft, known: Memory, tx: Transaction) -> None:
-    tombstone = tx.tombstones.get(text_hash(draft.content, tx.space.key))
-    if tombstone is not None and draft.content != known.content:
-        raise Conflict(f"this wording was {tombstone.reason} before and stays so: say it otherwise")
+def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, desk: Desk) -> None:
+    tombstone = buried(draft, tx, desk.judge) if draft.content != known.content else None
+    if tombstone is not None:
+        raise Conflict(f"this was {tombstone.reason} before, and stays so: say something else")
 
 
 def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, now: datetime) -> Memory:

@@ -94,7 +94,12 @@ def say(
 
 
 def known_session(tx: Transaction, source: Source, now: datetime) -> Source:
-    """`source` with its session's tier; a session that nobody opened is opened here."""
+    """`source` with its session's tier; a session that nobody opened is opened here.
+
+    Raises: Invalid, for ids that can't be ids.
+    """
+    if source.message is not None:
+        checked_id(source.message)
     if source.session is None:
         return source
     session = tx.sessions.get(checked_id(source.session))

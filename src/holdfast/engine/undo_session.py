@@ -9,7 +9,7 @@ from holdfast.domain.history import Entry, recollected
 from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk
-from holdfast.engine.forget import bury
+from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
 from holdfast.errors import NotFound
 
@@ -70,13 +70,15 @@ def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]
         already = any(
             entry.action == "undone" and entry.note == session_id for entry in tx.journal.of(memory_id)
         )
-        if memory is not None and memory.state != "forgotten" and not already:
+        gone = memory is not None and memory.state == "forgotten" and entries[-1].action != "forgotten"
+        if memory is not None and not gone and not already:
             found.append((memory, entries))
     return found
 
 
 def _by_others(entry: Entry, first: Entry, session_id: str) -> bool:
-    changed = entry.action not in ("linked", "unlinked")
+    # Neither a link nor the passing of time says anything about the wording.
+    changed = entry.action not in ("linked", "unlinked", "decayed")
     return changed and entry.seq > first.seq and entry.session != session_id
 
 
@@ -101,6 +103,8 @@ def _taken_back(
     if since:
         share = sum(e.after["confidence"] - e.before["confidence"] for e in entries if e.after and e.before)
         return believed(memory, memory.confidence - share, desk.profile.policy)
+    if memory.state == "forgotten":
+        unbury(tx, memory)
     values = recollected(before)
     wording = tx.versions.get(memory.id, values.pop("version"))
     back = replace(memory, **values)

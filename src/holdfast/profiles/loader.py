@@ -18,7 +18,28 @@ from holdfast.errors import Invalid
 BUILT_IN = ("default", "ops", "assistant", "semantic", "files")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _TOP = {"name", "says", "default_category", "category", "limits", "policy", "block"}
-_SHARES = ("confidence", "floor", "reinforce_by", "weaken_by", "decay_by")
+# The least and the most of every number, by the table it stands in.
+_RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "limits": {
+        "content_min": (1, 1_000_000),
+        "content_max": (1, 1_000_000),
+        "subject_max": (1, 10_000),
+        "summary_max": (1, 10_000),
+        "tag_max": (1, 10_000),
+        "tags": (0, 1_000),
+    },
+    "policy": {
+        "confidence": (0, 1),
+        "floor": (0, 1),
+        "reinforce_by": (0, 1),
+        "weaken_by": (0, 1),
+        "decay_by": (0, 1),
+        "decay_after_days": (0, 36_500),
+        "importance": (1, 5),
+        "raise_importance_by": (0, 5),
+    },
+    "block": {"budget": (0, 10_000_000), "lines": (0, 1_000_000)},
+}
 
 Section = TypeVar("Section", Limits, Policy, Block, Category)
 
@@ -82,6 +103,8 @@ class _Reader:
     def categories(self, tables: object) -> tuple[Category, ...]:
         if not isinstance(tables, list) or not tables:
             raise self.wrong("category", "at least one [[category]] is needed")
+        if not all(isinstance(table, dict) for table in tables):
+            raise self.wrong("category", "each category is a table: [[category]], then its name")
         found = tuple(self.filled(Category, table, "category") for table in tables)
         for category in found:
             if not _NAME.fullmatch(category.name):
@@ -91,7 +114,7 @@ class _Reader:
         names = [category.name for category in found]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise self.wrong(twice, f"category {twice!r} stands there twice")
+            raise self.wrong(twice, f"category {twice!r} stands there twice", last=True)
         return found
 
     def section(self, kind: type[Section], tree: dict[str, Any], name: str) -> Section:
@@ -136,21 +159,19 @@ class _Reader:
         default = profile.default_category
         if default is not None and default not in profile.category_names:
             raise self.wrong("default_category", f"{default!r} is none of its categories")
-        limits = profile.limits
-        if not 1 <= limits.content_min <= limits.content_max <= 1_000_000:
-            raise self.wrong(
-                "content_max", "limits must satisfy 1 <= content_min <= content_max <= 1,000,000"
-            )
-        for key in _SHARES:
-            if not 0 <= getattr(profile.policy, key) <= 1:
-                raise self.wrong(key, f"{key} = {getattr(profile.policy, key)}: expected 0 to 1")
-        if not 1 <= profile.policy.importance <= 5:
-            raise self.wrong("importance", f"importance = {profile.policy.importance}: expected 1 to 5")
-        if profile.block.budget < 0:
-            raise self.wrong("budget", "budget must not be negative")
+        if profile.limits.content_min > profile.limits.content_max:
+            raise self.wrong("content_max", "content_min <= content_max must hold")
+        for table, ranges in _RANGES.items():
+            for key, (least, most) in ranges.items():
+                value = getattr(getattr(profile, table), key)
+                if not least <= value <= most:
+                    raise self.wrong(key, f"{key} = {value}: expected {least:,} to {most:,}")
 
-    def wrong(self, key: str, reason: str) -> Invalid:
-        """The error, with the first line that mentions `key` where there is one."""
-        mention = re.compile(rf"(^|[\s\[\"']){re.escape(key)}([\s\]\"'=]|$)")
-        line = next((n for n, text in enumerate(self.lines, 1) if mention.search(text.split("#")[0])), None)
-        return Invalid(f"{self.where}{f', line {line}' if line else ''}: {reason}", field="profile")
+    def wrong(self, key: str, reason: str, *, last: bool = False) -> Invalid:
+        """The error, with the line that sets `key`, opens its table or names it, where there is one."""
+        name = re.escape(key)
+        for form in (rf"\s*{name}\s*=", rf"\s*\[+\s*{name}\s*\]+", rf"[^#]*=\s*[\"']{name}[\"']"):
+            found = [number for number, line in enumerate(self.lines, 1) if re.match(form, line)]
+            if found:
+                return Invalid(f"{self.where}, line {found[-1 if last else 0]}: {reason}", field="profile")
+        return Invalid(f"{self.where}: {reason}", field="profile")

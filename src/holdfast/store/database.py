@@ -5,14 +5,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import DataError, IntegrityError
 
 from holdfast.engine.ports import Space
-from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound, Unavailable
+from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
 from holdfast.store import migrate, postgres, scrub, sqlite
 from holdfast.store.spaces import SpaceTable
 from holdfast.store.transaction import SpaceTransaction
-from holdfast.store.trouble import TROUBLES, unavailable
+from holdfast.store.trouble import REFUSALS, TROUBLES, refused, unavailable
 
 
 class Database:
@@ -203,11 +202,9 @@ class Database:
     def _troubles(self) -> Iterator[None]:
         try:
             yield
-        except IntegrityError:
-            raise
-        except (UnicodeEncodeError, DataError):
-            raise Invalid(
-                "this holds characters that can't be stored, such as NUL or half a surrogate"
-            ) from None
+        except REFUSALS as error:
+            if (refusal := refused(error)) is None:
+                raise unavailable(error, self.where()) from error
+            raise refusal from error
         except TROUBLES as error:
             raise unavailable(error, self.where()) from error

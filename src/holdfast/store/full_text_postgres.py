@@ -1,11 +1,17 @@
-"""Full text on PostgreSQL: one tsvector a memory, of words that carry their space as a prefix."""
+"""Full text on PostgreSQL: one tsvector a memory, of short marks that stand for a space's words.
 
+A tsvector holds at most a megabyte and says nothing when it is cut; the words of a long text under a space's
+prefix would pass that. A mark of eight characters, made of space and word, never does.
+"""
+
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
+from hashlib import blake2b
 
 from sqlalchemy import Connection, text
 
 from holdfast.domain.memory import Memory
-from holdfast.store.full_text import indexed, prefix
+from holdfast.store.full_text import indexed
 
 
 class PostgresFullText:
@@ -14,7 +20,6 @@ class PostgresFullText:
     def __init__(self, connection: Connection, space: str) -> None:
         self._connection = connection
         self._space = space
-        self._prefix = prefix(space)
 
     def put(self, memory: Memory) -> None:
         """Makes a memory findable by its present wording."""
@@ -23,8 +28,8 @@ class PostgresFullText:
             "VALUES (:space, :id, array_to_tsvector(:words)) "
             "ON CONFLICT (space, memory_id) DO UPDATE SET words = excluded.words"
         )
-        words = sorted(set(indexed(memory)))
-        self._connection.execute(statement, {"space": self._space, "id": memory.id, "words": words})
+        marks = sorted({self._mark(word) for word in indexed(memory)})
+        self._connection.execute(statement, {"space": self._space, "id": memory.id, "words": marks})
 
     def drop(self, memory_id: str) -> None:
         statement = text("DELETE FROM memory_words WHERE space = :space AND memory_id = :id")
@@ -54,5 +59,8 @@ class PostgresFullText:
         }
 
     def _any_of(self, words: Sequence[str]) -> str:
-        # Words are letters and digits only, so quoting them is enough.
-        return " | ".join(f"'{self._prefix}{word}'" for word in words)
+        return " | ".join(f"'{self._mark(word)}'" for word in words)
+
+    def _mark(self, word: str) -> str:
+        digest = blake2b(f"{self._space} {word}".encode(), digest_size=6).digest()
+        return urlsafe_b64encode(digest).decode()

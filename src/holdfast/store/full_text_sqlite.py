@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, text
 
 from holdfast.domain.memory import Memory
-from holdfast.store.full_text import indexed, prefix
+from holdfast.store.full_text import indexed
 
 
 class SqliteFullText:
@@ -14,7 +14,7 @@ class SqliteFullText:
     def __init__(self, connection: Connection, space: str) -> None:
         self._connection = connection
         self._space = space
-        self._prefix = prefix(space)
+        self._prefix = _prefix(space)
 
     def put(self, memory: Memory) -> None:
         """Makes a memory findable by its present wording."""
@@ -25,7 +25,7 @@ class SqliteFullText:
         ).scalar_one()
         self._connection.execute(
             text("INSERT INTO memory_words (rowid, words) VALUES (:doc, :words)"),
-            {"doc": doc, "words": " ".join(indexed(memory))},
+            {"doc": doc, "words": " ".join(self._prefix + word for word in indexed(memory))},
         )
 
     def drop(self, memory_id: str) -> None:
@@ -55,3 +55,8 @@ class SqliteFullText:
             query = text("SELECT doc FROM memory_terms WHERE term = :term")
             found[word] = self._connection.execute(query, {"term": self._prefix + word}).scalar() or 0
         return found
+
+
+def _prefix(space: str) -> str:
+    """A space's mark on its words: letters and digits only, and no mark begins another."""
+    return space.replace("z", "zz").replace("-", "zh").replace("_", "zu") + "zq"

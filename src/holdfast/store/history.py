@@ -123,6 +123,16 @@ class JournalTable:
         )
         return self._connection.execute(query.limit(1)).first() is not None
 
+    def vouched_for(self, memory_id: str) -> bool:
+        """Whether an operator wrote, revised or approved this memory."""
+        query = select(journal.c.seq).where(
+            journal.c.space == self._space,
+            journal.c.memory_id == memory_id,
+            journal.c.origin == "operator",
+            journal.c.action.in_(("added", "merged", "revised", "approved")),
+        )
+        return self._connection.execute(query.limit(1)).first() is not None
+
     def forget_text(self, memory_id: str) -> None:
         """Leaves of a memory's entries only what was done, when and by whom."""
         self._connection.execute(

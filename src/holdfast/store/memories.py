@@ -61,9 +61,13 @@ class MemoryTable:
         query = narrowed(query, Filter(states=("active",), project=project, other_projects=False))
         return [to_memory(row) for row in self._connection.execute(query)]
 
-    def named(self, subject: str) -> list[Memory]:
-        """Every memory that is not forgotten under this subject."""
-        query = self._all().where(memories.c.subject == subject, memories.c.state != "forgotten")
+    def named(self, subject: str, project: str | None) -> list[Memory]:
+        """The memories in use under this subject in a project."""
+        query = self._all().where(
+            memories.c.subject == subject,
+            same_or_none(memories.c.project, project),
+            memories.c.state.in_(("active", "inactive")),
+        )
         return [to_memory(row) for row in self._connection.execute(query.order_by(memories.c.created_at))]
 
     def add(self, memory: Memory) -> bool:
@@ -120,5 +124,7 @@ def narrowed(query: Select[Any], where: Filter) -> Select[Any]:
     for tag in where.tags:
         # Tags are stored as a JSON list, so a tag is found as its JSON text, quotes included.
         quoted = json.dumps(tag, ensure_ascii=False)
-        query = query.where(type_coerce(column.tags, Text).contains(quoted, autoescape=True))
+        # Not LIKE: on SQLite it does not tell upper from lower case.
+        tags = type_coerce(column.tags, Text)
+        query = query.where(func.replace(tags, quoted, "") != tags)
     return query

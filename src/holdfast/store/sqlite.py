@@ -2,7 +2,8 @@
 
 Every connection is in WAL mode with full sync. SQLite's own automatic checkpoints are off: versions before
 3.51.3 can corrupt the log when two connections checkpoint and write at once, so only the holder of the
-application's write lock checkpoints. The lock is a file lock, which the system drops when a process dies.
+application's write lock checkpoints, and the last connection of all when it closes, which has the file for
+itself. The lock is a file lock, which the system drops when a process dies.
 
 Nothing else may open the database file in this process: closing any descriptor of it drops the locks that
 SQLite holds on it, and another process could then remove the log under us. `raw_bytes` alone reads the file.

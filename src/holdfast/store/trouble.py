@@ -2,13 +2,16 @@
 
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 
-from holdfast.errors import Unavailable
+from holdfast.errors import Invalid, Unavailable
 
-Trouble = SQLAlchemyError | sqlite3.Error | OSError | UnicodeDecodeError
+Trouble = SQLAlchemyError | sqlite3.Error | OSError | UnicodeDecodeError | UnicodeEncodeError | OverflowError
 #: All that a store may raise; the last one comes of a damaged file that garbles SQLite's own message.
 TROUBLES = (SQLAlchemyError, sqlite3.Error, OSError, UnicodeDecodeError)
+
+#: What a store says of values that it can't take. The caller's mistake, not the store's state.
+REFUSALS = (UnicodeEncodeError, OverflowError, StatementError)
 
 _FULL = "the disk is full: free some space, then try again; what was acknowledged is safe"
 _READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
@@ -50,11 +53,32 @@ _MEANINGS = (
 )
 
 
+def refused(error: UnicodeEncodeError | OverflowError | StatementError) -> Invalid | None:
+    """The refusal of a value that can't be stored; none when the store itself is in trouble."""
+    cause = error.orig if isinstance(error, StatementError) else error
+    if isinstance(error, IntegrityError):
+        return Invalid(f"these values do not fit together: {_first_line(error)}")
+    if isinstance(cause, UnicodeEncodeError) or isinstance(error, DataError):
+        return Invalid(
+            "a text holds what can't be stored, such as NUL or half a character, or a number is too large"
+        )
+    if isinstance(cause, OverflowError):
+        return Invalid("a number is too large to be stored")
+    if isinstance(cause, ValueError):
+        return Invalid(str(cause))
+    return None
+
+
 def unavailable(error: Trouble, where: str) -> Unavailable:
     """The same trouble in the product's words. `where` names the store without its password."""
-    said = str(error.orig if isinstance(error, DBAPIError) else error)
-    first_line = said.strip().splitlines()[0] if said.strip() else type(error).__name__
+    said = _first_line(error)
+    everything = str(error.orig if isinstance(error, DBAPIError) else error).lower()
     for sign, meaning in _MEANINGS:
-        if sign in said.lower():
+        if sign in everything:
             return Unavailable(f"{where}: {meaning}")
-    return Unavailable(f"{where}: the store can't be used now ({first_line})")
+    return Unavailable(f"{where}: the store can't be used now ({said})")
+
+
+def _first_line(error: BaseException) -> str:
+    said = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+    return said.splitlines()[0] if said else type(error).__name__

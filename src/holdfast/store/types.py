@@ -34,7 +34,7 @@ class Moment(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("a time without a zone reached the store")
+            raise ValueError("a time without a zone: give one with it, for example 2026-03-01T12:00:00+00:00")
         value = value.astimezone(UTC)
         return value if dialect.name == "postgresql" else to_text(value)
 
@@ -69,4 +69,4 @@ class Json(TypeDecorator[Any]):
 
 def to_text(moment: datetime) -> str:
     """ISO 8601 in UTC, always with microseconds: text order is time order."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f+00:00")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")

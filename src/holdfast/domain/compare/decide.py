@@ -14,8 +14,8 @@ from holdfast.domain.compare.words import plain
 
 # With less belief than this in both other relations a "distinct" is certain.
 _NEAR = 0.4
-# Two texts contradict each other only where they speak of one thing: this much of them must agree. A subject that
-# both are filed under is part of the agreement; without one, every other memory is compared, most of them unrelated.
+# Two texts contradict each other only where they speak of one thing: this much of them must agree. A subject
+# that both are filed under is part of the agreement; without one, most of what is compared is unrelated.
 _ONE_TOPIC = 0.25
 _ONE_TOPIC_UNNAMED = 0.35
 # With less agreement than this two texts are not even near each other.

@@ -35,7 +35,10 @@ def plain(text: str) -> str:
     """Letters, digits and signs in lower case: equal for texts that differ in case and punctuation only."""
     text = text.encode("utf-8", "replace").decode("utf-8")
     folded = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
-    return " ".join(part for part in re.split(r"[\s,;:!?()\"'-]+|\.(?=\s|$)", folded) if part)
+    # A dash between words is punctuation; before a digit it is a sign, for -5 is not 5.
+    return " ".join(
+        part for part in re.split(r"(?:[\s,;:!?()\"']|-(?!\d)|(?<=\w)-)+|\.(?=\s|$)", folded) if part
+    )
 
 
 def expand(word: str) -> list[str]:

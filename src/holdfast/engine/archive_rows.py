@@ -1,0 +1,74 @@
+"""Rows of an archive before they are put in: a file may be whole and still say what can't be."""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
+from holdfast.domain.profile import Profile
+from holdfast.domain.text import clean
+from holdfast.engine.archive import Archive
+from holdfast.errors import Invalid
+
+_ID = re.compile(r"[A-Za-z0-9]{8}")
+_TEXTS = {
+    "sessions": ("id",),
+    "messages": ("id", "session_id", "role"),
+    "memories": ("id", "category", "content", "state", "origin"),
+    "versions": ("memory_id", "content", "origin"),
+    "links": ("from_id", "to_id", "kind"),
+    "receipts": ("id", "kind", "sha256"),
+    "receipt_items": ("receipt_id", "memory_id"),
+    "tombstones": ("hash", "reason"),
+    "journal": ("action", "origin"),
+    "calls": ("key", "fingerprint"),
+}
+_ONE_OF = {"state": STATES, "origin": ORIGINS}
+
+
+def refuse_forged(archive: Archive, profile: Profile) -> None:
+    """Raises Invalid, naming the table and the row, for a value that this store would never have written."""
+    for table, rows in archive.rows.items():
+        for number, row in enumerate(rows, start=1):
+            reason = _wrong(table, row) or (_wrong_memory(row, profile) if table == "memories" else None)
+            if reason:
+                raise Invalid(f"row {number} of {table} in the archive {reason}: nothing was taken")
+
+
+def _wrong(table: str, row: dict[str, Any]) -> str | None:
+    for name in _TEXTS.get(table, ()):
+        if not isinstance(row.get(name), str) or not row[name]:
+            return f"lacks {name}"
+    for name, value in row.items():
+        if isinstance(value, str) and value != clean(value):
+            return f"holds characters in {name} that can't be stored"
+        if name.endswith("_at") and value is not None and not _moment(value):
+            return f"has {value!r} for a time in {name}"
+        if name in _ONE_OF and value not in _ONE_OF[name]:
+            return f"has {value!r} for {name}, which is none of {', '.join(_ONE_OF[name])}"
+    if table == "links" and row["kind"] not in LINK_KINDS:
+        return f"has {row['kind']!r} for kind, which is none of {', '.join(LINK_KINDS)}"
+    return None
+
+
+def _wrong_memory(row: dict[str, Any], profile: Profile) -> str | None:
+    if not _ID.fullmatch(row["id"]):
+        return f"has {row['id']!r} for an id"
+    if row["category"] not in profile.category_names:
+        return f"has the category {row['category']!r}, which the profile {profile.name} does not have"
+    tags = row.get("tags")
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        return f"has {tags!r} for tags, which are a list of texts"
+    confidence, importance = row.get("confidence"), row.get("importance")
+    if not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return f"has {confidence!r} for confidence, which is from 0 to 1"
+    if not isinstance(importance, int) or not 1 <= importance <= 5:
+        return f"has {importance!r} for importance, which is from 1 to 5"
+    return None
+
+
+def _moment(value: object) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False

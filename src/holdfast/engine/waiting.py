@@ -1,0 +1,74 @@
+"""What goes to the inbox instead of into memory, and why."""
+
+from datetime import datetime
+
+from holdfast.domain.compare import Statement
+from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.outcomes import Waiting
+from holdfast.domain.query import Filter
+from holdfast.engine import changes
+from holdfast.engine.comparing import NEAREST, Findings
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Transaction
+
+
+def protected(known: Memory, draft: Draft, tx: Transaction) -> bool:
+    """Whether a draft comes from where nobody vouched for it, and meets what an operator stands for."""
+    return not draft.source.trusted and tx.journal.vouched_for(known.id)
+
+
+def why_wait(draft: Draft, findings: Findings, tx: Transaction) -> str | None:
+    """Why a person has to look first, if so. What is known already need not wait."""
+    if findings.same is not None:
+        return None
+    if draft.doubtful:
+        return draft.doubtful
+    owned = [known.id for known in findings.contradicted if protected(known, draft, tx)]
+    if not owned:
+        return None
+    return f"it came from {draft.source.origin} and contradicts the operator's memory {', '.join(owned)}"
+
+
+def wait(
+    reason: str, draft: Draft, findings: Findings, tx: Transaction, desk: Desk, now: datetime
+) -> Waiting:
+    """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
+    against = findings.contradicted + findings.related
+    if there := _waiting_already(draft, tx, desk):
+        return Waiting(there, there.waiting_for or reason, against)
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    for known in findings.contradicted:
+        changes.connect(tx, memory.id, known.id, "contradicts", source=draft.source, now=now)
+    for known in findings.related:
+        changes.connect(tx, memory.id, known.id, "related", source=draft.source, now=now)
+    return Waiting(memory, reason, against)
+
+
+def propose(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Waiting:
+    """Leaves it to a person whether a draft may take the place of a known memory."""
+    reason = (
+        draft.doubtful or f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
+    )
+    if there := _waiting_already(draft, tx, desk):
+        return Waiting(there, there.waiting_for or reason, (known,))
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
+    return Waiting(memory, reason, (known,))
+
+
+def _waiting_already(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
+    new = Statement(text=draft.content, subject=draft.subject, category=draft.category)
+    where = Filter(
+        states=("waiting",),
+        category=draft.category,
+        subject=draft.subject,
+        general=draft.subject is None,
+        project=draft.project,
+        other_projects=False,
+    )
+    for waiting in tx.memories.find(where, order="created", limit=NEAREST):
+        alike = (waiting.project, waiting.confidence) == (draft.project, draft.confidence)
+        old = Statement(text=waiting.content, subject=waiting.subject, category=waiting.category)
+        if alike and desk.judge.compare(old, new).relation == "same":
+            return waiting
+    return None
