@@ -162,7 +162,6 @@ class MemoriesMachine(RuleBasedStateMachine):
             importance=policy.importance if importance is None else importance,
             doubtful=doubtful,
         )
-        self.avoid_open_questions(said)
         if clash and self.model.memories:
             self.ids.taken = next(iter(self.model.memories))
         if key in self.answered:
@@ -200,26 +199,14 @@ class MemoriesMachine(RuleBasedStateMachine):
             confidence=policy.confidence,
             doubtful=False,
         )
-        self.avoid_open_questions(said)
         self.remember_first(said, None, anyway=anyway)
-
-    def avoid_open_questions(self, said: Said) -> None:
-        """Named notes take no doubtful drafts in this model, nor two projects' notes of one name."""
-        if self.model.profile.policy.on_same == "overwrite":
-            said.doubtful = False
-            named = [m for m in self.model.memories.values() if m.subject == said.subject]
-            if any(m.project != said.project for m in named):
-                said.subject = None
 
     def remember_first(self, said: Said, key: str | None, *, anyway: bool) -> None:
         self.said.append(said)
         now = self.tick()
         grave = None if self.model.compared(said)[0] else self.model.grave_for(said)
         if grave is not None and not anyway:
-            named = self.model.graves[grave].memory
-            outcome = self.call(said, key)
-            assert isinstance(outcome, Refused)
-            self.keep(key, said, "Refused", None, {named, outcome.known_id or named})
+            assert isinstance(self.call(said, key), Refused)
             return
         while grave is not None:
             del self.model.graves[grave]
@@ -236,7 +223,7 @@ class MemoriesMachine(RuleBasedStateMachine):
         self.keep(key, said, expected.kind, memory, {memory, *expected.others})
 
     def keep(self, key: str | None, said: Said, kind: str, memory: str | None, named: set[str]) -> None:
-        if key is not None:
+        if key is not None and kind != "UpdateSuggested":
             self.answered[key] = Answered(replace(said), kind, memory, frozenset(named))
 
     @rule(key=st.sampled_from(("k1", "k2")), other=st.booleans())
@@ -259,7 +246,7 @@ class MemoriesMachine(RuleBasedStateMachine):
         again = self.call(said, key)
         lost = first.memory is not None and first.memory not in self.model.memories
         assert type(again).__name__ == ("Refused" if lost else first.kind)
-        if first.memory is not None and not lost and first.kind != "UpdateSuggested":
+        if first.memory is not None and not lost:
             assert getattr(again, "memory").id == first.memory  # noqa: B009
 
     def call(self, said: Said, key: str | None, *, anyway: bool = False) -> Outcome:
@@ -280,7 +267,7 @@ class MemoriesMachine(RuleBasedStateMachine):
     def compare_outcome(self, expected: Expected, outcome: Outcome) -> None:
         assert type(outcome).__name__ == expected.kind
         if expected.known is not None:
-            about = getattr(outcome, "known", None) or getattr(outcome, "memory")  # noqa: B009
+            about = getattr(outcome, "known" if expected.kind == "UpdateSuggested" else "memory")
             assert about.id == expected.known
         if expected.kind == "Reinforced":
             assert getattr(outcome, "counted") == expected.counted  # noqa: B009
@@ -321,11 +308,8 @@ class MemoriesMachine(RuleBasedStateMachine):
             tags=known.tags if tags is None else tags,
             pinned=known.pinned if pinned is None else pinned,
         )
-        proposed = origin == "tool" and known.origin == "operator"
-        if self.buried(wanted) not in (None, wanted.content) or (
-            proposed and wanted.content in self.model.graves
-        ):
-            return  # what was buried, in other words: see test_bad_input
+        proposed = origin == "tool" and self.model.vouched(known.id)
+        buried = wanted.content != known.content and self.buried(wanted) is not None
         now = self.tick()
         speaker = self.memories.speaking_as(origin, session=session)
 
@@ -340,7 +324,7 @@ class MemoriesMachine(RuleBasedStateMachine):
                 expect_version=known.version + 1 if stale else known.version,
             )
 
-        if stale or (wanted.content in self.model.graves and wanted.content != known.content):
+        if stale or buried:
             with pytest.raises(Conflict):
                 act()
             return
@@ -356,7 +340,7 @@ class MemoriesMachine(RuleBasedStateMachine):
             after = self.model.held(after, confidence)
         if origin == "operator":
             after = self.model.confirmed(after, now)
-        self.model.put(after, "revised", session)
+        self.model.put(after, "revised", session, by=origin)
 
     def buried(self, wanted: Belief) -> str | None:
         said = Said(wanted.content, wanted.category, wanted.subject, None, (), "operator", None, 1.0, 3)
@@ -382,8 +366,11 @@ class MemoriesMachine(RuleBasedStateMachine):
             confidence=known.confidence if confidence is None else min(max(confidence, 0.0), 1.0),
             importance=known.importance,
         )
-        self.model.add(said, new_id, now, waiting=True)
-        self.model.connect(new_id, known.id, "supersedes", session, now)
+        there = self.model.waiting_already(said)
+        assert there in (None, new_id)
+        if there is None:
+            self.model.add(said, new_id, now, waiting=True)
+            self.model.connect(new_id, known.id, "supersedes", session, now)
 
     @rule(pick=PICK, session=MAYBE_SESSION, stale=st.booleans())
     def forget(self, pick: int, session: str | None, stale: bool) -> None:
@@ -402,10 +389,15 @@ class MemoriesMachine(RuleBasedStateMachine):
     @rule(pick=PICK)
     def restore(self, pick: int) -> None:
         known = self.chosen(pick, "forgotten")
-        named = [m.subject for m in self.model.in_state("active", "inactive", "waiting")]
-        if known is None or (self.model.profile.policy.subject_is_key and known.subject in named):
+        if known is None:
             return
         self.tick()
+        named = [(m.subject, m.project) for m in self.model.in_state("active", "inactive")]
+        taken = known.subject is not None and (known.subject, known.project) in named
+        if self.model.profile.policy.subject_is_key and taken:
+            with pytest.raises(Conflict):
+                self.memories.restore(known.id)
+            return
         self.memories.restore(known.id)
         self.model.restore(known.id, None)
 

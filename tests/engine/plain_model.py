@@ -56,6 +56,7 @@ class Deed:
     before: Belief | None
     after: Belief | None
     note: str | None = None
+    by: Origin = ""
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,11 @@ class PlainModel:
         """What briefs and recall may use."""
         return [memory for memory in self.in_state("active") if memory.project in (None, project)]
 
+    def vouched(self, memory: str) -> bool:
+        """Whether an operator wrote, revised or approved it."""
+        actions = ("added", "merged", "revised", "approved")
+        return any(d.memory == memory and d.by == "operator" and d.action in actions for d in self.deeds)
+
     def did(self, session: str, memory: str, *actions: str) -> bool:
         return any(d.session == session and d.memory == memory and d.action in actions for d in self.deeds)
 
@@ -141,17 +147,20 @@ class PlainModel:
         before: Belief | None,
         after: Belief | None,
         note: str | None = None,
+        by: Origin = "",
     ) -> None:
         memory = after or before
         assert memory is not None
-        self.deeds.append(Deed(len(self.deeds), action, memory.id, session, before, after, note))
+        self.deeds.append(Deed(len(self.deeds), action, memory.id, session, before, after, note, by))
 
-    def put(self, after: Belief, action: str, session: str | None, note: str | None = None) -> Belief:
+    def put(
+        self, after: Belief, action: str, session: str | None, note: str | None = None, by: Origin = ""
+    ) -> Belief:
         before = self.memories.get(after.id)
         if before is None or before.version != after.version:
             self.wordings.setdefault(after.id, []).append(after.content)
         self.memories[after.id] = after
-        self.note(action, session, before, after, note)
+        self.note(action, session, before, after, note, by)
         return after
 
     def held(self, memory: Belief, confidence: float) -> Belief:
@@ -183,23 +192,35 @@ class PlainModel:
         return None
 
     def overwriting(self, known: Belief, said: Said) -> Expected:
-        if not said.trusted and known.origin == "operator":
-            return Expected("Waiting", in_place_of=known.id, others=(known.id,))
+        if said.doubtful or (not said.trusted and self.vouched(known.id)):
+            there = self.waiting_already(said)
+            return Expected("Waiting", there, in_place_of=known.id, others=(known.id,))
         return Expected("Merged", known.id)
+
+    def waiting_already(self, said: Said) -> str | None:
+        """The same draft in the inbox."""
+        about = (said.category, said.subject, said.project, said.confidence)
+        alike = [
+            m
+            for m in self.in_state("waiting")
+            if (m.category, m.subject, m.project, m.confidence) == about
+            and verdict(m.content, said.content).relation == "same"
+        ]
+        return min(alike, key=lambda m: (m.created_at, m.id)).id if alike else None
 
     def expected(self, said: Said) -> Expected:
         """What should become of `said`, once no grave forbids it."""
         policy = self.profile.policy
         if policy.subject_is_key and said.subject is not None:
-            named = [m for m in self.in_state("active", "inactive") if m.subject == said.subject]
+            name = (said.subject, said.project)
+            named = [m for m in self.in_state("active", "inactive") if (m.subject, m.project) == name]
             if named:
                 return self.overwriting(min(named, key=lambda m: m.created_at), said)
         same, against, near = self.compared(said)
         others = tuple(m.id for m in (*against, *near))
-        if same is None and said.doubtful:
-            return Expected("Waiting", others=others)
-        if same is None and not said.trusted and any(m.origin == "operator" for m in against):
-            return Expected("Waiting", others=others)
+        doubted = said.doubtful or (not said.trusted and any(self.vouched(m.id) for m in against))
+        if same is None and doubted:
+            return Expected("Waiting", self.waiting_already(said), others=others)
         if same is not None:
             if policy.on_same == "overwrite":
                 return self.overwriting(same, said)
@@ -235,15 +256,17 @@ class PlainModel:
 
     def counts(self, known: Belief, said: Said) -> bool:
         """Whether saying it again is evidence."""
-        if known.origin not in ("tool", "import", "file") and not said.trusted:
+        if said.doubtful or (known.origin not in ("tool", "import", "file") and not said.trusted):
             return False
         if said.session is None:
             return True
-        return not self.did(said.session, known.id, "added", "reinforced", "merged", "waiting")
+        return not self.did(said.session, known.id, "added", "reinforced", "merged", "revised", "waiting")
 
     def remember(self, said: Said, expected: Expected, new_id: str, now: datetime) -> None:
         """Does what was expected; `new_id` is the engine's, where it made a memory."""
         match expected.kind:
+            case "Waiting" if expected.known is not None:
+                pass  # it waits already
             case "Added":
                 self.add(said, new_id, now)
                 for other in expected.others:
@@ -285,7 +308,7 @@ class PlainModel:
             confirmed_at=now,
             waits=waiting,
         )
-        return self.put(memory, "waiting" if waiting else "added", said.session)
+        return self.put(memory, "waiting" if waiting else "added", said.session, by=said.origin)
 
     def say_again(self, expected: Expected, said: Said, now: datetime) -> None:
         assert expected.known is not None
@@ -303,10 +326,8 @@ class PlainModel:
                 after = self.worded(after, said.content, now)
         else:
             after = self.worded(after, said.content, now)
-            after = replace(
-                after, category=said.category, tags=said.tags or known.tags, state="active", waits=False
-            )
-        self.put(after, "merged", said.session)
+            after = replace(after, category=said.category, tags=said.tags or known.tags)
+        self.put(after, "merged", said.session, by=said.origin)
 
     def weaken(self, old_id: str, by: Belief, now: datetime) -> None:
         old, policy = self.memories[old_id], self.profile.policy
@@ -366,13 +387,32 @@ class PlainModel:
     def approve(self, memory_id: str, session: str | None, now: datetime) -> None:
         waiting = self.memories[memory_id]
         self.unbury(memory_id)
-        if replaced := self.linked_from(memory_id, "supersedes"):
-            self.put(replace(waiting, state="forgotten", waits=False), "approved", session)
-            after = self.worded(self.confirmed(self.memories[replaced[0]], now), waiting.content, now)
-            self.put(replace(after, category=waiting.category, tags=waiting.tags), "revised", waiting.session)
+        named = [
+            m.id
+            for m in sorted(self.in_state("active", "inactive"), key=lambda m: m.created_at)
+            if self.profile.policy.subject_is_key
+            and m.subject is not None
+            and (m.subject, m.project) == (waiting.subject, waiting.project)
+        ]
+        if replaced := self.linked_from(memory_id, "supersedes") or named:
+            done = replace(waiting, state="forgotten", waits=False)
+            self.put(done, "approved", session, by="operator")
+            after = self.confirmed(self.memories[replaced[0]], now)
+            if waiting.content != after.content:
+                after = self.worded(after, waiting.content, now)
+            after = replace(
+                after,
+                category=waiting.category,
+                subject=waiting.subject,
+                project=waiting.project,
+                tags=waiting.tags,
+                importance=waiting.importance,
+            )
+            after = self.held(after, waiting.confidence)
+            self.put(after, "revised", waiting.session, by=waiting.origin)
             return
         ready = self.held(replace(waiting, state="active", waits=False), waiting.confidence)
-        memory = self.put(self.confirmed(ready, now), "approved", session)
+        memory = self.put(self.confirmed(ready, now), "approved", session, by="operator")
         for old in self.linked_from(memory_id, "contradicts"):
             if self.memories[old].active:
                 self.weaken(old, memory, now)
@@ -410,7 +450,7 @@ class PlainModel:
                 if deed.memory == memory_id
                 and deed.number > own[0].number
                 and deed.session != session
-                and deed.action not in ("linked", "unlinked")
+                and deed.action not in ("linked", "unlinked", "decayed")
             ]
             if own[0].action in ("added", "waiting"):
                 vouching = ("reinforced", "merged", "revised", "approved", "restored")
@@ -435,9 +475,13 @@ class PlainModel:
             )
             if deed.session != session or deed.action in ("linked", "unlinked") or undone:
                 continue
-            if memory is not None and memory.state != "forgotten":
+            if memory is not None:
                 own.setdefault(deed.memory, []).append(deed)
-        return own
+        return {memory_id: deeds for memory_id, deeds in own.items() if not self.stays_gone(memory_id, deeds)}
+
+    def stays_gone(self, memory_id: str, own: list[Deed]) -> bool:
+        forgot_it = own[-1].action == "forgotten" and own[0].before is not None
+        return self.memories[memory_id].state == "forgotten" and not forgot_it
 
     def taken_back(self, memory: Belief, own: list[Deed], since: list[Deed]) -> Belief | None:
         before = own[0].before
@@ -446,6 +490,8 @@ class PlainModel:
         if since:
             share = sum(d.after.confidence - d.before.confidence for d in own if d.after and d.before)
             return self.held(memory, memory.confidence - share)
+        if memory.state == "forgotten":
+            self.unbury(memory.id)
         if before.content == memory.content:
             return replace(before, version=memory.version)
         return replace(before, version=memory.version + 1)

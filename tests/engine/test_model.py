@@ -6,7 +6,7 @@ from functools import partial
 from typing import cast
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from holdfast.profiles import BUILT_IN
@@ -14,7 +14,12 @@ from tests.conftest import NewDatabase
 from tests.engine.machine import MemoriesMachine
 from tests.requirements_ledger import requirement
 
-USUAL = settings(deadline=None, suppress_health_check=list(HealthCheck))
+# Without shrinking: a failure is reported at once with its steps, instead of after many minutes with fewer.
+USUAL = settings(
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
 QUICK = {
     "sqlite": settings(USUAL, max_examples=20, stateful_step_count=40),
     "postgresql": settings(USUAL, max_examples=8, stateful_step_count=30),  # each call takes longer there

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.engine.archive_rows import wrong
 from holdfast.engine.ports import Space, Transaction
 from holdfast.errors import Invalid
 
@@ -113,6 +114,8 @@ class _Reader:
             return Archive(self.header, self.rows)
         if not isinstance(entry.get("table"), str) or not isinstance(entry.get("row"), dict):
             raise Invalid(f"line {number}: expected a row with its table")
+        if reason := wrong(entry["table"], entry["row"]):
+            raise Invalid(f"line {number}: a row of {entry['table']} {reason}; nothing was taken")
         self.digest.update(line.encode())
         self.rows.setdefault(entry["table"], []).append(entry["row"])
         return None

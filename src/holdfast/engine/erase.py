@@ -70,7 +70,9 @@ class _Trace:
         if self.memory is None and not kept:
             raise NotFound(f"there is no memory {memory_id!r} in space {tx.space.name!r}: nothing was erased")
         self.texts = list(dict.fromkeys([version.content for version in versions] + kept))
-        self.messages = sorted({v.source.message for v in versions if v.source.message})
+        # The messages that it came from, and those that said it again.
+        cited = {version.source.message for version in versions if version.source.message}
+        self.messages = sorted(cited | set(tx.sessions.saying(self.texts)))
 
 
 def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> None:

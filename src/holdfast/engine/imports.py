@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive
-from holdfast.engine.archive_rows import refuse_forged
+from holdfast.engine.archive_rows import wrong_memory
 from holdfast.engine.comparing import buried
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in
@@ -63,7 +63,9 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
             f"the archive has profile {header.profile!r}, space {tx.space.name!r} has {tx.space.profile!r}: "
             f"create one with `holdfast space create NAME --profile {header.profile}` and import into it"
         )
-    refuse_forged(archive, profile_of(tx.space))
+    for row in archive.rows.get("memories", ()):
+        if reason := wrong_memory(row, profile_of(tx.space)):
+            raise Invalid(f"a memory of the archive {reason}: nothing was taken")
     empty = tx.dump.last_seq() == 0
     if empty and not tx.tombstones.count():
         tx.dump.adopt_key(header.key)

@@ -41,7 +41,7 @@ def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Me
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
             unbury(tx, waiting)
-            superseded = _known(waiting, tx, kinds=("supersedes",))
+            superseded = _known(waiting, tx, kinds=("supersedes",)) or _of_that_name(waiting, tx, desk)
             if superseded:
                 approved.append(_replaced(superseded[0], waiting, tx, desk, source, now))
             else:
@@ -63,6 +63,13 @@ def reject(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Mem
             gone = replace(waiting, state="forgotten", waiting_for=None)
             rejected.append(changes.change(tx, waiting, gone, "rejected", source=source, now=now))
     return rejected
+
+
+def _of_that_name(waiting: Memory, tx: Transaction, desk: Desk) -> tuple[Memory, ...]:
+    """What got the name of a waiting memory meanwhile, where one subject means one memory."""
+    if not desk.profile.policy.subject_is_key or waiting.subject is None:
+        return ()
+    return tuple(tx.memories.named(waiting.subject, waiting.project))
 
 
 def _let_in(waiting: Memory, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:

@@ -63,7 +63,8 @@ def revise(
         revision = _with_earlier_wording(revision, known, tx)
         draft = _drafted(known, revision, source, desk.profile)
         _refuse_buried(draft, known, tx, desk)
-        refuse_taken_name(draft.subject, draft.project, known.id, tx, desk)
+        if (draft.subject, draft.project) != (known.subject, known.project):
+            refuse_taken_name(draft.subject, draft.project, known.id, tx, desk)
         if protected(known, draft, tx):
             return propose(known, draft, tx, desk, now)
         after = _applied(known, draft, revision, desk.profile, now)

@@ -75,3 +75,4 @@ def delete_space(name: str, *, store: Store) -> None:
     if store.space(name) is None:
         raise NotFound(f"there is no space {name!r}: `holdfast space list` shows them")
     store.delete_space(name)
+    store.scrub([], [], name)

@@ -70,10 +70,15 @@ def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]
         already = any(
             entry.action == "undone" and entry.note == session_id for entry in tx.journal.of(memory_id)
         )
-        gone = memory is not None and memory.state == "forgotten" and entries[-1].action != "forgotten"
-        if memory is not None and not gone and not already:
+        if memory is not None and not already and not _gone(memory, entries):
             found.append((memory, entries))
     return found
+
+
+def _gone(memory: Memory, entries: Sequence[Entry]) -> bool:
+    """Whether a forgotten memory stays so: unless it is the session that forgot what was there before it."""
+    forgot_it = entries[-1].action == "forgotten" and entries[0].before is not None
+    return memory.state == "forgotten" and not forgot_it
 
 
 def _by_others(entry: Entry, first: Entry, session_id: str) -> bool:

@@ -159,13 +159,13 @@ class _Reader:
         default = profile.default_category
         if default is not None and default not in profile.category_names:
             raise self.wrong("default_category", f"{default!r} is none of its categories")
-        if profile.limits.content_min > profile.limits.content_max:
-            raise self.wrong("content_max", "content_min <= content_max must hold")
         for table, ranges in _RANGES.items():
             for key, (least, most) in ranges.items():
                 value = getattr(getattr(profile, table), key)
                 if not least <= value <= most:
                     raise self.wrong(key, f"{key} = {value}: expected {least:,} to {most:,}")
+        if profile.limits.content_min > profile.limits.content_max:
+            raise self.wrong("content_max", "content_min <= content_max must hold")
 
     def wrong(self, key: str, reason: str, *, last: bool = False) -> Invalid:
         """The error, with the line that sets `key`, opens its table or names it, where there is one."""

@@ -1,8 +1,8 @@
 """Queries over sessions and what was said in them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, false, func, insert, or_, select, update
 
 from holdfast.domain.memory import Message, Session
 from holdfast.store.rows import AnyRow
@@ -77,6 +77,12 @@ class SessionTable:
         query = select(messages).where(messages.c.space == self._space, messages.c.id == message_id)
         row = self._connection.execute(query).one_or_none()
         return _message(row) if row else None
+
+    def saying(self, texts: Sequence[str]) -> list[str]:
+        """Ids of the messages in which any of `texts` stands."""
+        holds = [messages.c.content.contains(text, autoescape=True) for text in texts]
+        query = select(messages.c.id).where(messages.c.space == self._space, or_(false(), *holds))
+        return list(self._connection.execute(query).scalars())
 
     def silence(self, message_ids: Iterable[str]) -> int:
         """Takes the text out of messages and leaves that they were said; answers how many."""
