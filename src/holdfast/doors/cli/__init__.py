@@ -51,9 +51,6 @@ class Holdfast(LazyGroup):
         except errors.HoldfastError as error:
             field = getattr(error, "field", None)
             code = _tell(call, given, kind_of(error), str(error), field=field, code=exit_code(error))
-        except UnicodeEncodeError as error:
-            said = f"{error.object!r} is no valid UTF-8: check the encoding of what you typed or piped"
-            code = _tell(call, given, "invalid", said, code=exit_code(errors.Invalid("")))
         except Exception as error:  # broad: the door's boundary; a person gets one line, never a traceback
             if os.environ.get("HOLDFAST_DEBUG"):
                 raise
