@@ -42,6 +42,7 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("HOLDFAST_") or name == "CLAUDEOPS_MEMORY_BUDGET":
             monkeypatch.delenv(name)
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "none")  # by words, unless a test asks for meaning
     home = tmp_path / "home"
     home.mkdir()
     for name in ("HOME", "USERPROFILE"):

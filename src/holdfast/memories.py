@@ -22,7 +22,7 @@ from holdfast.engine import recall as recalling
 from holdfast.engine import remember as remembering
 from holdfast.engine import revise as revising
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Clock, Judge, NewId, Store
+from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 
@@ -48,6 +48,7 @@ class Memories:
         clock: Clock = wiring.utc_now,
         ids: NewId = wiring.new_id,
         judge: Judge | None = None,
+        embedder: Embedder | None = None,
     ) -> "Memories":
         """The memories of `space` in `db`, a file path or a postgresql:// URL; the user's own by default.
 
@@ -57,7 +58,13 @@ class Memories:
         store = wiring.open_store(db or settings.db)
         try:
             return cls.of(
-                store, space or settings.space, clock=clock, ids=ids, judge=judge, budget=settings.budget
+                store,
+                space or settings.space,
+                clock=clock,
+                ids=ids,
+                judge=judge,
+                embedder=embedder or wiring.open_embedder(settings.embedder),
+                budget=settings.budget,
             )
         except HoldfastError:
             store.close()
@@ -72,10 +79,14 @@ class Memories:
         clock: Clock = wiring.utc_now,
         ids: NewId = wiring.new_id,
         judge: Judge | None = None,
+        embedder: Embedder | None = None,
         budget: int | None = None,
     ) -> "Memories":
-        """The memories of `space` in a store that is open already."""
-        return cls(wiring.desk_for(space, store, clock=clock, ids=ids, judge=judge, budget=budget))
+        """The memories of `space` in an open store; without an embedder, recall goes by words."""
+        desk = wiring.desk_for(
+            space, store, clock=clock, ids=ids, judge=judge, embedder=embedder, budget=budget
+        )
+        return cls(desk)
 
     def speaking_as(self, origin: Origin, *, session: str | None = None) -> "Memories":
         """The same memories for another speaker: an assistant in a session, a tool, an import."""
@@ -210,7 +221,7 @@ class Memories:
         query: str,
         *,
         limit: int = 5,
-        threshold: float = recalling.THRESHOLD,
+        threshold: float | None = None,
         where: Filter | None = None,
         project: str | None = None,
         as_of: datetime | None = None,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from holdfast.errors import Invalid
 
+_EMBEDDERS = ("default", "none")
 #: The first that is set counts. The second name is what operators of service agents have in place already.
 _BUDGET = ("HOLDFAST_MEMORY_BUDGET", "CLAUDEOPS_MEMORY_BUDGET")
 
@@ -18,6 +19,7 @@ class Settings:
     db: str  # a file path or a postgresql:// URL
     space: str
     budget: int | None  # tokens of a brief; none = the profile's
+    embedder: str  # "default", or "none" to search by words alone
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -26,6 +28,7 @@ class Settings:
             db=environment.get("HOLDFAST_DB") or str(default_path()),
             space=environment.get("HOLDFAST_SPACE") or "default",
             budget=_budget(environment),
+            embedder=_embedder(environment),
         )
 
 
@@ -34,6 +37,15 @@ def default_path() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("holdfast", appauthor=False) / "holdfast.db"
+
+
+def _embedder(environment: Mapping[str, str]) -> str:
+    name = environment.get("HOLDFAST_EMBEDDER") or "default"
+    if name not in _EMBEDDERS:
+        raise Invalid(
+            f"HOLDFAST_EMBEDDER={name!r} is unknown: use {' or '.join(_EMBEDDERS)}", field="embedder"
+        )
+    return name
 
 
 def _budget(environment: Mapping[str, str]) -> int | None:

@@ -10,7 +10,7 @@ from holdfast.domain.compare import TextJudge
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Clock, Judge, NewId, Store
+from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, NotFound
 from holdfast.settings import Settings
@@ -38,6 +38,27 @@ def open_store(db: str | None = None) -> Store:
     from holdfast.store.database import Database
 
     return Database.open(db or Settings.read().db)
+
+
+def open_embedder(name: str | None = None) -> Embedder | None:
+    """The embedder of that name, the settings' when none is given. Nothing is loaded before it is used."""
+    from holdfast.models.minilm import MiniLM
+
+    return MiniLM() if (name or Settings.read().embedder) == "default" else None
+
+
+def try_embedder(embedder: Embedder | None) -> str | None:
+    """What is wrong with an embedder, in one line; none when it embeds as it should."""
+    if embedder is None:
+        return None
+    from holdfast.store.vectors import checked
+
+    try:
+        [parts] = embedder.documents(["a trial"])
+        checked([embedder.query("a trial"), *parts])
+    except Exception as trouble:  # broad: whatever a model raises is what `doctor` has to say
+        return f"{trouble}".strip().split("\n")[0] or type(trouble).__name__
+    return None
 
 
 def migrate(db: str | None = None) -> tuple[str | None, str]:
@@ -80,6 +101,7 @@ def desk_for(
     clock: Clock = utc_now,
     ids: NewId = new_id,
     judge: Judge | None = None,
+    embedder: Embedder | None = None,
     budget: int | None = None,
 ) -> Desk:
     """A space ready to work in. The default space exists from first use.
@@ -102,5 +124,6 @@ def desk_for(
         clock=clock,
         new_id=ids,
         estimate=estimate_tokens,
+        embedder=embedder,
         budget=budget,
     )

@@ -6,7 +6,7 @@ from datetime import datetime
 from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
-from holdfast.engine.ports import Clock, Judge, NewId, Store, Transaction
+from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store, Transaction
 from holdfast.errors import Conflict, NotFound
 
 
@@ -21,6 +21,7 @@ class Desk:
     clock: Clock
     new_id: NewId
     estimate: Estimate
+    embedder: Embedder | None = None  # none: recall by words
     budget: int | None = None  # tokens of a brief; none = the profile's
 
     def now(self) -> datetime:

@@ -3,7 +3,7 @@
 Small Protocols, so that storage and models depend on the engine and never the other way round.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +33,27 @@ class Judge(Protocol):
     """Decides what a draft is to a known memory."""
 
     def compare(self, known: Statement, draft: Statement) -> Verdict: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of length 1 (float32). Vectors of two names are never compared."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    def documents(self, texts: Sequence[str]) -> list[list[bytes]]: ...
+    def query(self, text: str) -> bytes: ...
+
+
+class VectorRows(Protocol):
+    """Vectors of memories: a cache of rows, made again whenever in doubt."""
+
+    def missing(self, model: str, limit: int) -> list[Memory]: ...
+    def put(self, memory: Memory, model: str, parts: Sequence[bytes], now: datetime) -> None: ...
+    def nearest(
+        self, query: bytes, model: str, limit: int, also: Collection[str] = ()
+    ) -> dict[str, float]: ...
 
 
 class MemoryRows(Protocol):
@@ -147,6 +168,8 @@ class Transaction(Protocol):
     def memories(self) -> MemoryRows: ...
     @property
     def words(self) -> FullText: ...
+    @property
+    def vectors(self) -> VectorRows: ...
     @property
     def versions(self) -> VersionRows: ...
     @property

@@ -1,6 +1,7 @@
-"""tend: the upkeep that keeps memory true while nobody looks. So far: decay."""
+"""tend: the upkeep while nobody looks: what is not confirmed fades, what has no vector gets one."""
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.belief import decayed
@@ -8,7 +9,12 @@ from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk
+from holdfast.engine.embedding import embed_missing
 from holdfast.engine.ports import Transaction
+from holdfast.errors import Unavailable
+
+_MOST_EMBEDDED = 1_000_000
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +22,7 @@ class Tended:
     """What the upkeep changed: each memory before and after."""
 
     decayed: tuple[tuple[Memory, Memory], ...]
+    embedded: int = 0  # memories that got their vector
 
     @property
     def deactivated(self) -> int:
@@ -25,7 +32,12 @@ class Tended:
 def tend(*, desk: Desk) -> Tended:
     """Brings the space up to date; running it again at the same moment changes nothing."""
     with desk.store.write(desk.space) as tx:
-        return decay(tx, desk, desk.now())
+        done = decay(tx, desk, desk.now())
+    try:
+        return replace(done, embedded=embed_missing(desk, limit=_MOST_EMBEDDED))
+    except Unavailable as trouble:
+        _log.warning("vectors are still missing: %s", trouble)
+        return done
 
 
 def decay(tx: Transaction, desk: Desk, now: datetime) -> Tended:

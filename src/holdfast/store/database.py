@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, text
 
@@ -13,6 +14,9 @@ from holdfast.store.spaces import SpaceTable
 from holdfast.store.transaction import SpaceTransaction
 from holdfast.store.trouble import REFUSALS, TROUBLES, refused, unavailable
 
+if TYPE_CHECKING:
+    from holdfast.store.vectors import Matrices
+
 
 class Database:
     """A SQLite file or a PostgreSQL database with our schema in it."""
@@ -21,6 +25,7 @@ class Database:
         self.engine = engine
         self.path = path
         self._lock = sqlite.WriteLock(path) if path else None
+        self._matrices: Matrices = {}
 
     @classmethod
     def open(cls, target: str) -> "Database":
@@ -138,7 +143,7 @@ class Database:
         found = SpaceTable(connection).get(space)
         if found is None:
             raise NotFound(f"there is no space {space!r}: create it with `holdfast space create {space}`")
-        return SpaceTransaction(connection, found)
+        return SpaceTransaction(connection, found, self._matrices)
 
     def _revision(self) -> str | None:
         """The schema that is there; none for a new database.

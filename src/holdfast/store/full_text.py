@@ -1,10 +1,10 @@
 """What both full-text indexes share: which words a memory is found by."""
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.words import words
+from holdfast.domain.ranking import said
+from holdfast.domain.terms import stems
 
 
 def indexed(memory: Memory) -> list[str]:
-    """The words of all that a memory says of itself."""
-    parts = (memory.subject or "", memory.summary or "", memory.content, " ".join(memory.tags))
-    return words(" ".join(parts))
+    """The stems of all that a memory says of itself."""
+    return stems(said(memory))

@@ -1,5 +1,8 @@
 """One unit of work in one space: every table of the store, seen from that space alone."""
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from sqlalchemy import Connection
 
 from holdfast.engine.ports import FullText, Space
@@ -14,11 +17,15 @@ from holdfast.store.relations import LinkTable
 from holdfast.store.sessions import SessionTable
 from holdfast.store.tombstones import TombstoneTable
 
+if TYPE_CHECKING:
+    from holdfast.store.vectors import Matrices, VectorTable
+
 
 class SpaceTransaction:
     """Tables that can't be asked about another space."""
 
-    def __init__(self, connection: Connection, space: Space) -> None:
+    def __init__(self, connection: Connection, space: Space, matrices: "Matrices") -> None:
+        self._matrices = matrices
         self.connection = connection
         self.space = space
         self.memories = MemoryTable(connection, space.name)
@@ -32,3 +39,10 @@ class SpaceTransaction:
         on_postgres = connection.dialect.name == "postgresql"
         self.words: FullText = (PostgresFullText if on_postgres else SqliteFullText)(connection, space.name)
         self.dump = TableDump(connection, space.name, self.words)
+
+    @cached_property
+    def vectors(self) -> "VectorTable":
+        # Imported by need: numpy takes a tenth of a second to load.
+        from holdfast.store.vectors import VectorTable
+
+        return VectorTable(self.connection, self.space.name, self._matrices)

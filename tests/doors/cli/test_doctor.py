@@ -28,7 +28,7 @@ def test_a_healthy_store_is_told_so(shell: Shell, dialect: str) -> None:
     answer = shell.json("doctor")
 
     assert said.endswith("all is well\n")
-    assert "  none yet: recall works by words only\n" in said
+    assert "  none: recall works by words only\n" in said
     assert "note: 1 memory waits for a decision" in said
     assert answer["healthy"] is True
     assert answer["database"]["kind"] == dialect

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 
 import pytest
 
@@ -101,7 +102,10 @@ def test_recall_keeps_to_filters_projects_and_threshold(shell: Shell) -> None:
     shell.remembers("The disk of the website is fast", "-c", "insight", "--project", "web")
 
     def found(*options: str) -> int:
-        return len(shell.json("recall", "disk", *options)["hits"])
+        result = shell("recall", "disk", *options, "--json")
+        hits = json.loads(result.stdout)["hits"]
+        assert result.exit_code == (0 if hits else 1)
+        return len(hits)
 
     assert found() == 1
     assert found("--project", "web") == 2
@@ -110,7 +114,7 @@ def test_recall_keeps_to_filters_projects_and_threshold(shell: Shell) -> None:
     assert found("--all-projects", "-c", "insight") == 1
     assert found("-s", "nas", "-t", "disk") == 1
     assert found("-t", "other") == 0
-    low = shell.says("recall", "disk space on mars", "--threshold", "0.99")
+    low = shell("recall", "disk space on mars", "--threshold", "0.99").stdout
     assert low.startswith("nothing found\n1 memory below the threshold; found by words only")
 
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Link, Memory, Message, Session, Version
     from holdfast.domain.outcomes import Outcome
     from holdfast.domain.ranking import Hit
+    from holdfast.engine.recall import Recall
 
 Json = dict[str, Any]
 
@@ -68,11 +69,16 @@ def _named(name: str, stored: "Memory | None", **rest: Any) -> Json:
     return {"outcome": name, "memory": memory(stored) if stored is not None else None, **rest}
 
 
+def recall(found: "Recall") -> Json:
+    return {"hits": [hit(each) for each in found.hits], "below": found.below, "matched": found.matched}
+
+
 def hit(found: "Hit") -> Json:
     return {
         "memory": memory(found.memory),
         "score": found.score,
         "parts": dict(found.parts),
+        "evidence": dict(found.evidence),
         "matched": found.matched,
     }
 

@@ -1,4 +1,4 @@
-"""The command that measures how good the judgements are."""
+"""The commands that measure how good judgements and recall are."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +10,20 @@ from holdfast.doors.cli.tables import Column, Table
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.memories import Memories
+    from holdfast.quality.queries import Ask, Remember
     from holdfast.quality.relations import RelationsReport
 
 
 @click.group()
 def bench() -> None:
-    """Measure how good the judgements are.
+    """Measure how good judgements and recall are.
 
     \b
         holdfast bench relations
+        holdfast bench queries
     """
 
 
@@ -51,6 +56,62 @@ def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
         _show(report)
     if file not in (None, "-"):
         _write(Path(file), figures)
+
+
+@bench.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="A folder with queries.jsonl and queries_memories.jsonl."
+)
+@click.option("--json", "file", metavar="FILE", help="Also write the figures to FILE; - prints them alone.")
+@click.pass_context
+def queries(ctx: click.Context, data: Path | None, file: str | None) -> None:
+    """Measure how well recall ranks, and when it is silent, in a throw-away store.
+
+    \b
+        holdfast bench queries
+        holdfast bench queries --data folder --json figures.json
+    """
+    import tempfile
+
+    from holdfast.memories import Memories
+    from holdfast.quality.queries import SHIPPED, measure
+
+    try:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Memories.open(f"{folder}/bench.db", "default") as memories,
+        ):
+            report = measure(data or SHIPPED, *_driven(memories))
+    except (ValueError, KeyError, OSError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise Invalid(f"{str(data)!r} can't be used: {why}", field="data") from None
+    figures = report.as_json()
+    if file == "-" or ctx.ensure_object(Call).json:
+        tell_json(figures)
+    else:
+        click.echo(f"recall, {report.questions:,} questions\n")
+        table = Table([Column(title="figure"), Column(title="share", justify="right")])
+        table.rows.extend([name, f"{share:.1%}"] for name, share in figures["metrics"].items())
+        table.show()
+    if file not in (None, "-"):
+        _write(Path(file), figures)
+
+
+def _driven(memories: "Memories") -> "tuple[Remember, Ask]":
+    """What the measure needs: a way to store and a way to ask."""
+    from holdfast.domain.outcomes import settled
+
+    def remember(content: str, subject: str | None) -> str:
+        memory = settled(memories.remember(content, subject=subject))
+        if memory is None:
+            raise ValueError(f"{content!r} was not stored")
+        return memory.id
+
+    def ask(question: str) -> "tuple[Sequence[str], bool]":
+        ranked = memories.recall(question, threshold=0.0, limit=5)
+        return [hit.memory.id for hit in ranked.hits], bool(memories.recall(question, limit=1).hits)
+
+    return remember, ask
 
 
 def _write(path: Path, figures: dict[str, Any]) -> None:

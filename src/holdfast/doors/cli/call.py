@@ -42,13 +42,18 @@ class Call:
     @contextmanager
     def memories(self, origin: "Origin" = "operator", session: str | None = None) -> Iterator["Memories"]:
         """The space that was asked for, spoken to by `origin`; closed after the block."""
+        from holdfast import wiring
         from holdfast.memories import Memories
         from holdfast.settings import Settings
 
         settings = Settings.read()
         with self.store() as store:
             opened = Memories.of(
-                store, self.space or settings.space, clock=self.time(), budget=settings.budget
+                store,
+                self.space or settings.space,
+                clock=self.time(),
+                embedder=wiring.open_embedder(settings.embedder),
+                budget=settings.budget,
             )
             yield opened.speaking_as(origin, session=session)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.domain.health import Finding, Health
     from holdfast.engine.spaces import Overview
 
-_EMBEDDER = "none yet: recall works by words only"
+_NO_EMBEDDER = "none: recall works by words only"
 
 
 @click.command()
@@ -32,16 +32,28 @@ def doctor(call: Call) -> None:
     from holdfast.domain.health import findings
 
     health = wiring.examine(call.db)
-    found = findings(health)
+    embedder = wiring.open_embedder()
+    found = [*findings(health), *_embedding(wiring.try_embedder(embedder))]
+    name = embedder.name if embedder else None
     sick = any(finding.level == "problem" for finding in found)
     usable = health.exists and not health.damage and health.revision == health.head
     spaces = _spaces(call) if usable else []
     if call.json:
-        call.tell("", _as_json(health, found, spaces, healthy=not sick))
+        call.tell("", _as_json(health, found, spaces, name, healthy=not sick))
     else:
-        _show(health, found, spaces)
+        _show(health, found, spaces, name)
     if sick:
         raise click.exceptions.Exit(1)
+
+
+def _embedding(trouble: str | None) -> "list[Finding]":
+    from holdfast.domain.health import Finding
+
+    if trouble is None:
+        return []
+    says = f"the embedder does not work: {trouble}"
+    advice = "memories are kept and found by words; mend it, or set HOLDFAST_EMBEDDER=none"
+    return [Finding("problem", says, advice)]
 
 
 def _spaces(call: Call) -> "list[Overview]":
@@ -66,9 +78,9 @@ def _facts(health: "Health") -> list[tuple[str, str]]:
     return [*facts, ("schema", health.revision or "no tables"), ("integrity", checked)]
 
 
-def _show(health: "Health", found: "list[Finding]", spaces: "list[Overview]") -> None:
+def _show(health: "Health", found: "list[Finding]", spaces: "list[Overview]", embedder: str | None) -> None:
     waiting = sum(one.waiting for one in spaces)
-    facts = [*_facts(health), ("inbox", f"{waiting:,} waiting"), ("embedder", _EMBEDDER)]
+    facts = [*_facts(health), ("inbox", f"{waiting:,} waiting"), ("embedder", embedder or _NO_EMBEDDER)]
     for name, value in facts:
         click.echo(f"{click.style(name.rjust(9), dim=True)}  {value}")
     if spaces:
@@ -91,7 +103,12 @@ def _waiting(amount: int) -> str:
 
 
 def _as_json(
-    health: "Health", found: "list[Finding]", spaces: "list[Overview]", *, healthy: bool
+    health: "Health",
+    found: "list[Finding]",
+    spaces: "list[Overview]",
+    embedder: str | None,
+    *,
+    healthy: bool,
 ) -> dict[str, Any]:
     return {
         "healthy": healthy,
@@ -110,5 +127,5 @@ def _as_json(
         "findings": [{"level": one.level, "says": one.says, "advice": one.advice} for one in found],
         "spaces": [overview_json(one) for one in spaces],
         "waiting": sum(one.waiting for one in spaces),
-        "embedder": None,
+        "embedder": embedder,
     }

@@ -39,7 +39,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "backup": ("backup:backup", "Back up all spaces into one file, or put them back"),
     },
     "More": {
-        "bench": ("bench:bench", "Measure how good the judgements are"),
+        "bench": ("bench:bench", "Measure how good judgements and recall are"),
         "where": ("upkeep:where", "Print where the database is"),
         "completion": ("completion:completion", "Print the completion script of a shell"),
     },

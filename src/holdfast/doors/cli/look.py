@@ -14,6 +14,7 @@ from holdfast.doors.cli.tables import Column, Table, on_terminal, width
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Hit
     from holdfast.engine.find import Page
+    from holdfast.engine.recall import Recall
 
 _ORDERS = ("category", "recent", "confidence", "created")
 _AS_TABLE, _WITH_DATES = 80, 100  # characters of a terminal that a table needs
@@ -28,7 +29,7 @@ _WORDS_ONLY = "found by words only: without an embedder, rewordings that share n
 @click.option("--project", help="This project's memories and those of none.")
 @click.option("--all-projects", is_flag=True, help="The memories of all projects.")
 @click.option("--limit", type=int, default=5, show_default=True, help="At most this many.")
-@click.option("--threshold", type=float, help="The least share of the question to hold, from 0 to 1.")
+@click.option("--threshold", type=float, help="The least relevance, in place of the calibrated one.")
 @click.option(
     "--as-of",
     metavar="TIME",
@@ -55,7 +56,7 @@ def recall(
 ) -> None:
     """Find the memories that answer a question (also: search).
 
-    For now by words only: a memory is found when it shares words with the question.
+    By meaning and by words. What does not answer the question stays out; nothing found is exit code 1.
 
     \b
         holdfast recall how long does jellyfin need to start
@@ -72,26 +73,25 @@ def recall(
     with call.memories(session=session) as memories:
         found = memories.recall(" ".join(query), where=where, **given_only)
     lines = [_hit(hit, explain) for hit in found.hits] or ["nothing found"]
-    lines.append(_found_how(found.below))
-    answer = {
-        "hits": [as_json.hit(hit) for hit in found.hits],
-        "below": found.below,
-        "matched": found.matched,
-    }
-    call.tell("\n".join(lines), answer)
+    call.tell("\n".join([*lines, *_found_how(found)]), as_json.recall(found))
+    if not found.hits:
+        raise click.exceptions.Exit(1)
 
 
-def _found_how(below: int) -> str:
-    left_out = f"{say.memories(below)} below the threshold; " if below else ""
-    return click.style(left_out + _WORDS_ONLY, dim=True)
+def _found_how(found: "Recall") -> list[str]:
+    notes = [f"{say.memories(found.below)} below the threshold"] if found.below else []
+    if found.matched == "text":
+        notes.append(_WORDS_ONLY)
+    return [click.style("; ".join(notes), dim=True)] if notes else []
 
 
 def _hit(hit: "Hit", explain: bool) -> str:
     text = f"{say.headline(hit.memory)} {click.style(f'(score {say.number(hit.score)})', dim=True)}"
     if not explain:
         return text
-    parts = " x ".join(f"{name} {say.number(value)}" for name, value in hit.parts.items())
-    return f"{text}\n  {parts}, matched by {hit.matched}"
+    factors = " x ".join(f"{name} {say.number(value)}" for name, value in hit.parts.items())
+    evidence = " + ".join(f"{name} {say.number(value)}" for name, value in hit.evidence.items())
+    return f"{text}\n  {factors}; relevance is {evidence}"
 
 
 @click.command("list")

@@ -27,14 +27,15 @@ def tend(call: Call) -> None:
         gone = ", inactive now" if before.active and not after.active else ""
         step = f"({say.number(before.confidence)} -> {say.number(after.confidence)}{gone})"
         lines.append(f"faded {say.headline(after)} {step}")
-    lines.append(
-        f"{say.memories(len(done.decayed))} faded, {done.deactivated:,} inactive now"
-        if done.decayed
-        else "nothing to do: all is up to date"
-    )
+    if done.decayed:
+        lines.append(f"{say.memories(len(done.decayed))} faded, {done.deactivated:,} inactive now")
+    if done.embedded:
+        lines.append(f"{say.memories(done.embedded)} can be found by meaning now")
+    lines = lines or ["nothing to do: all is up to date"]
     answer = {
         "decayed": [as_json.memory(after) for _, after in done.decayed],
         "deactivated": done.deactivated,
+        "embedded": done.embedded,
     }
     call.tell("\n".join(lines), answer)
 
