@@ -52,7 +52,7 @@ def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -
     # What is known and active was not deleted, whatever was deleted beside it. Each wording has a tombstone.
     while findings.same is None and (tombstone := buried(draft, tx, desk.judge)) is not None:
         if not anyway:
-            return _refused(tombstone)
+            return _refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
@@ -76,7 +76,7 @@ def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
     return named[0] if named else None
 
 
-def _refused(tombstone: Tombstone) -> Refused:
+def _refused(tombstone: Tombstone, tx: Transaction) -> Refused:
     how = {
         "forgotten": "was forgotten",
         "rejected": "was rejected",
@@ -84,7 +84,8 @@ def _refused(tombstone: Tombstone) -> Refused:
         "undone": "was undone with its session",
     }[tombstone.reason]
     day = tombstone.created_at.date().isoformat()
-    back = f"`holdfast restore {tombstone.memory}` or " if tombstone.reason == "forgotten" else ""
+    restorable = tombstone.reason == "forgotten" and tx.memories.get(tombstone.memory or "") is not None
+    back = f"`holdfast restore {tombstone.memory}` or " if restorable else ""
     return Refused(f"this {how} on {day} and stays so: {back}--anyway brings it back", tombstone.memory)
 
 
