@@ -74,7 +74,8 @@ def test_what_a_killed_server_acknowledged_is_there_after_its_restart(own_postgr
 
 
 def test_the_environment_holds_no_setting_of_the_user(tmp_path: Path) -> None:
-    assert not [name for name in os.environ if name.startswith("HOLDFAST_")]
+    settings = {name: value for name, value in os.environ.items() if name.startswith("HOLDFAST_")}
+    assert settings == {"HOLDFAST_EMBEDDER": "none"}
     assert Path.home().is_relative_to(tmp_path)
     assert platformdirs.user_data_path("holdfast").is_relative_to(tmp_path)
 

@@ -416,3 +416,33 @@ def test_an_approved_proposal_becomes_the_known_memorys_next_wording(notes: Memo
     assert (now(notes, mine).content, now(notes, mine).version) == ("- Uses emacs", 2)
     assert notes.find().total == 1
     assert notes.inbox() == []
+
+
+def test_every_kind_of_outcome_is_answered_again_under_its_key(ops: Memories, semantic: Memories) -> None:
+    add(ops, START, category="timing")
+    add(semantic, START)
+    calls = [
+        lambda: ops.remember(REWORDED, category="timing", key="reinforced"),
+        lambda: ops.remember(OTHERWISE, category="timing", key="contradicting"),
+        lambda: ops.remember("Needs a weekly vacuum", category="timing", key="waiting", doubtful="an echo"),
+        lambda: semantic.remember(REWORDED, key="merged"),
+    ]
+
+    first = [call() for call in calls]
+    again = [call() for call in calls]
+
+    kinds = ["Reinforced", "Contradicting", "Waiting", "Merged"]
+    assert [type(outcome).__name__ for outcome in first] == kinds
+    assert [type(outcome).__name__ for outcome in again] == kinds
+    assert [kept(outcome).id for outcome in first] == [kept(outcome).id for outcome in again]
+    assert ops.find(EVERYTHING).total == 3
+
+
+def test_a_key_whose_memory_was_removed_since_answers_that(ops: Memories) -> None:
+    memory = kept(ops.remember(START, category="timing", key="call-1"))
+    ops.forget(memory.id)
+
+    again = ops.remember(START, category="timing", key="call-1")
+
+    assert isinstance(again, Refused)
+    assert "removed since" in again.reason
