@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from holdfast import Added, Conflict, Invalid, Memories, NotFound, Refused, Reinforced, Waiting
+from holdfast.domain.outcomes import Outcome
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.engine.ports import Store
 from holdfast.engine.revise import Revised
@@ -421,7 +422,7 @@ def test_an_approved_proposal_becomes_the_known_memorys_next_wording(notes: Memo
 def test_every_kind_of_outcome_is_answered_again_under_its_key(ops: Memories, semantic: Memories) -> None:
     add(ops, START, category="timing")
     add(semantic, START)
-    calls = [
+    calls: list[Callable[[], Outcome]] = [
         lambda: ops.remember(REWORDED, category="timing", key="reinforced"),
         lambda: ops.remember(OTHERWISE, category="timing", key="contradicting"),
         lambda: ops.remember("Needs a weekly vacuum", category="timing", key="waiting", doubtful="an echo"),
