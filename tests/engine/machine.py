@@ -203,10 +203,11 @@ class MemoriesMachine(RuleBasedStateMachine):
 
     def remember_first(self, said: Said, key: str | None, *, anyway: bool) -> None:
         self.said.append(said)
+        brought_back = anyway and said.origin == "operator"  # an agent can't
         now = self.tick()
         grave = None if self.model.compared(said)[0] else self.model.grave_for(said)
-        if grave is not None and not anyway:
-            assert isinstance(self.call(said, key), Refused)
+        if grave is not None and not brought_back:
+            assert isinstance(self.call(said, key, anyway=anyway), Refused)
             return
         while grave is not None:
             del self.model.graves[grave]

@@ -110,7 +110,6 @@ class Faulty:
     """An embedder that fails in one way."""
 
     name = "faulty"
-    dimensions = 4
 
     def __init__(self, answer: Callable[[int], list[list[bytes]]]) -> None:
         self.answer = answer

@@ -94,6 +94,16 @@ def test_a_person_can_bring_it_back_all_the_same(memories: Memories) -> None:
 
 
 @requirement("trust.tombstone")
+@pytest.mark.parametrize("origin", ["assistant", "tool", "import", "file"])
+def test_nobody_but_a_person_can(memories: Memories, origin: str) -> None:
+    memories.forget(add(memories, START).id)
+
+    outcome = memories.speaking_as(origin).remember(START, anyway=True)  # type: ignore[arg-type]
+
+    assert isinstance(outcome, Refused)
+
+
+@requirement("trust.tombstone")
 def test_a_revision_to_a_forgotten_wording_is_refused(memories: Memories) -> None:
     gone = add(memories, START)
     memories.forget(gone.id)

@@ -15,6 +15,9 @@ STATES: tuple[State, ...] = get_args(State)
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 
+#: Origins that are a person's own word: they alone confirm by an edit and bring back what was deleted.
+PEOPLE: frozenset[Origin] = frozenset({"operator", "user"})
+
 #: Origins that may hold text nobody vouched for: labelled in prompts, never above an operator's word.
 UNTRUSTED: frozenset[Origin] = frozenset({"tool", "import", "file"})
 

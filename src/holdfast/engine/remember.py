@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import assert_never
 
 from holdfast.domain.belief import reinforced, weakened
-from holdfast.domain.memory import Draft, Memory, Tombstone
+from holdfast.domain.memory import PEOPLE, Draft, Memory, Tombstone
 from holdfast.domain.outcomes import (
     Added,
     Contradicting,
@@ -51,7 +51,7 @@ def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -
     findings = compared(draft, tx, desk)
     # What is known and active was not deleted, whatever was deleted beside it. Each wording has a tombstone.
     while findings.same is None and (tombstone := buried(draft, tx, desk.judge)) is not None:
-        if not anyway:
+        if not anyway or draft.source.origin not in PEOPLE:
             return _refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
     if named := _of_that_name(draft, tx, desk):

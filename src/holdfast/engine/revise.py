@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.belief import believed
-from holdfast.domain.memory import Draft, Memory, Source
+from holdfast.domain.memory import PEOPLE, Draft, Memory, Source
 from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
 from holdfast.engine import changes
@@ -68,7 +68,7 @@ def revise(
         if protected(known, draft, tx):
             return propose(known, draft, tx, desk, now)
         after = _applied(known, draft, revision, desk.profile, now)
-        if source.origin in ("operator", "user"):
+        if source.origin in PEOPLE:
             after = after.confirmed(now)
         changes.change(tx, known, after, "revised", source=source, now=now)
     return Revised(after, known)

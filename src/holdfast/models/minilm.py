@@ -25,7 +25,6 @@ class MiniLM:
     """Texts to unit vectors; a long text becomes several parts."""
 
     name = "all-MiniLM-L6-v2/int8/1"
-    dimensions = DIMENSIONS
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder

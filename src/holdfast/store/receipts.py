@@ -63,18 +63,6 @@ class ReceiptTable:
             items=self._items(row.id),
         )
 
-    def shown_in(self, session_id: str) -> set[str]:
-        """The memories that a session has been shown."""
-        query = (
-            select(receipt_items.c.memory_id)
-            .join(
-                receipts,
-                (receipts.c.space == receipt_items.c.space) & (receipts.c.id == receipt_items.c.receipt_id),
-            )
-            .where(receipts.c.space == self._space, receipts.c.session_id == session_id)
-        )
-        return set(self._connection.execute(query).scalars())
-
     def uses(self, memory_id: str) -> list[Use]:
         """The prompts that a memory went into, oldest first."""
         query = (

@@ -38,15 +38,6 @@ class SessionTable:
         if not self._connection.execute(update(sessions).where(mine).values(values)).rowcount:
             self._connection.execute(insert(sessions).values(space=self._space, id=session.id, **values))
 
-    def recent(self, limit: int) -> list[Session]:
-        query = (
-            select(sessions)
-            .where(sessions.c.space == self._space)
-            .order_by(sessions.c.started_at.desc(), sessions.c.id)
-            .limit(limit)
-        )
-        return [_session(row) for row in self._connection.execute(query)]
-
     def count(self) -> int:
         query = select(func.count()).select_from(sessions).where(sessions.c.space == self._space)
         return self._connection.execute(query).scalar_one()
