@@ -16,6 +16,9 @@ OnContradiction = Literal["weaken", "suggest", "keep", "overwrite"]
 Removal = Literal["soft", "permanent"]
 Layout = Literal["by-subject", "by-category", "hits", "index"]
 
+#: What a model is offered to do with its memory, unless the profile says otherwise.
+TOOLS = ("memory_search", "memory_remember", "memory_revise", "memory_forget", "memory_list", "memory_why")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -68,6 +71,27 @@ class Category:
 
     name: str
     says: str = ""  # what belongs there, for prompts and tool schemas
+    everywhere: bool = False  # holds in every project: about a person, not about a piece of work
+    example: str = ""  # what an agent might record of this kind
+    example_subject: str = ""  # and the service, person or file that it would be about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """How grave an event is, in the profile's order."""
+
+    name: str
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cooldown:
+    """An action on a service that may be taken only so often: `most` times within `hours`."""
+
+    name: str
+    most: int
+    hours: float
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +105,18 @@ class Profile:
     limits: Limits
     policy: Policy
     block: Block
+    tools: tuple[str, ...] = TOOLS  # for models, in this order
+    levels: tuple[Level, ...] = ()  # of events; none = the space keeps no events
+    cooldowns: tuple[Cooldown, ...] = ()
 
     @property
     def category_names(self) -> tuple[str, ...]:
         return tuple(category.name for category in self.categories)
+
+    def holds_everywhere(self, category: str | None) -> bool:
+        """Whether memories of this category are of no project, unless somebody names one."""
+        wanted = category if category is not None else self.default_category
+        return any(each.everywhere for each in self.categories if each.name == wanted)
 
     def checked(self, draft: Draft) -> Draft:
         """`draft` with its text cleaned and its defaults filled in.

@@ -12,12 +12,12 @@ from importlib import resources
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from holdfast.domain.profile import Block, Category, Limits, Policy, Profile
+from holdfast.domain.profile import TOOLS, Block, Category, Cooldown, Level, Limits, Policy, Profile
 from holdfast.errors import Invalid
 
 BUILT_IN = ("default", "ops", "assistant", "semantic", "files")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
-_TOP = {"name", "says", "default_category", "category", "limits", "policy", "block"}
+_TOP = set("name says default_category tools category event cooldown limits policy block".split())
 # The least and the most of every number, by the table it stands in.
 _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "limits": {
@@ -41,7 +41,8 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "block": {"budget": (0, 10_000_000), "lines": (0, 1_000_000)},
 }
 
-Section = TypeVar("Section", Limits, Policy, Block, Category)
+Section = TypeVar("Section", Limits, Policy, Block, Category, Level, Cooldown)
+Named = TypeVar("Named", Category, Level, Cooldown)
 
 
 def built_in_text(name: str) -> str:
@@ -91,31 +92,51 @@ class _Reader:
         profile = Profile(
             name=name,
             says=self.text_of(tree, "says"),
-            categories=self.categories(tree.get("category")),
+            categories=self.categories(tree),
             default_category=tree.get("default_category"),
             limits=self.section(Limits, tree, "limits"),
             policy=self.section(Policy, tree, "policy"),
             block=self.section(Block, tree, "block"),
+            tools=self.tools(tree),
+            levels=self.named(Level, tree, "event"),
+            cooldowns=self.cooldowns(tree),
         )
         self.check(profile)
         return profile
 
-    def categories(self, tables: object) -> tuple[Category, ...]:
-        if not isinstance(tables, list) or not tables:
+    def categories(self, tree: dict[str, Any]) -> tuple[Category, ...]:
+        found = self.named(Category, tree, "category")
+        if not found:
             raise self.wrong("category", "at least one [[category]] is needed")
-        if not all(isinstance(table, dict) for table in tables):
-            raise self.wrong("category", "each category is a table: [[category]], then its name")
-        found = tuple(self.filled(Category, table, "category") for table in tables)
-        for category in found:
-            if not _NAME.fullmatch(category.name):
-                raise self.wrong(
-                    category.name, f"{category.name!r} is no category name: use a-z, 0-9, _ and -"
-                )
-        names = [category.name for category in found]
+        return found
+
+    def cooldowns(self, tree: dict[str, Any]) -> tuple[Cooldown, ...]:
+        found = self.named(Cooldown, tree, "cooldown")
+        for cooldown in found:
+            if not (1 <= cooldown.most <= 1_000 and 0 < cooldown.hours <= 8_760):
+                raise self.wrong(cooldown.name, "expected most = 1 to 1,000 and hours over 0, to 8,760")
+        return found
+
+    def named(self, kind: type[Named], tree: dict[str, Any], key: str) -> tuple[Named, ...]:
+        """The tables [[key]], each with a name of its own."""
+        tables = tree.get(key, [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise self.wrong(key, f"each {key} is a table: [[{key}]], then its name")
+        found = tuple(self.filled(kind, table, key) for table in tables)
+        names = [each.name for each in found]
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise self.wrong(name, f"{name!r} is no {key} name: use a-z, 0-9, _ and -")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise self.wrong(twice, f"category {twice!r} stands there twice", last=True)
+            raise self.wrong(twice, f"{key} {twice!r} stands there twice", last=True)
         return found
+
+    def tools(self, tree: dict[str, Any]) -> tuple[str, ...]:
+        names = tree.get("tools", list(TOOLS))
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise self.wrong("tools", "tools must be a list of names")
+        return tuple(dict.fromkeys(names))
 
     def section(self, kind: type[Section], tree: dict[str, Any], name: str) -> Section:
         table = tree.get(name, {})

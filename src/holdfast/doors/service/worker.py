@@ -1,0 +1,51 @@
+"""The work in the background: a thread that goes round the chores until the service stops."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+
+_log = logging.getLogger(__name__)
+
+Chore = Callable[[], bool]  # does some of its work; true when there is more to do at once
+
+
+class Worker:
+    """One thread, woken by a pause's end or by `wake`."""
+
+    def __init__(self, chores: Sequence[Chore], *, pause: float = 5.0) -> None:
+        self._chores = chores
+        self._pause = pause  # seconds between rounds when there is nothing to do
+        self._stopping = threading.Event()
+        self._woken = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="holdfast-worker", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is work: the next round begins now."""
+        self._woken.set()
+
+    def stop(self, patience: float = 10.0) -> None:
+        """Ends after the chore at hand; what it leaves behind is taken up when its lease ends."""
+        self._stopping.set()
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join(patience)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            if not self._round():
+                self._woken.wait(self._pause)
+            self._woken.clear()
+
+    def _round(self) -> bool:
+        more = False
+        for chore in self._chores:
+            if self._stopping.is_set():
+                return False
+            try:
+                more = chore() or more
+            except Exception:  # broad: the background loop; one chore's trouble must not end the others
+                _log.exception("a chore failed; it is tried again")
+        return more

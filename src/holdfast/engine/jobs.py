@@ -1,0 +1,84 @@
+"""Background work: queued with what it needs, taken under a lease, done again when its worker died.
+
+A job's kind names what is to be done; whoever runs it must be able to do it twice with the same result.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from holdfast.engine.desk import Desk
+from holdfast.engine.intake import safe
+from holdfast.engine.ports import Job, Transaction
+
+LEASE = timedelta(minutes=5)
+MOST_ATTEMPTS = 5
+_FIRST_PAUSE = timedelta(seconds=30)  # doubled with each failure
+_MOST_ERROR = 2_000
+
+
+def enqueue(
+    kind: str,
+    payload: Mapping[str, Any],
+    *,
+    desk: Desk,
+    job_id: str | None = None,
+    tx: Transaction | None = None,
+) -> bool:
+    """Adds a job; false when one of this id is known. Within `tx` it is queued only if that commits."""
+    if tx is None:
+        with desk.store.write(desk.space) as own:
+            return enqueue(kind, payload, desk=desk, job_id=job_id, tx=own)
+    now = desk.now()
+    return tx.jobs.add(
+        Job(id=job_id or desk.new_id(), kind=kind, payload=dict(payload), due_at=now, created_at=now)
+    )
+
+
+def take(kinds: Sequence[str], *, desk: Desk, lease: timedelta = LEASE) -> Job | None:
+    """The next job of these kinds, which is the caller's until the lease ends; none when there is none."""
+    with desk.store.read(desk.space) as tx:  # most of the time there is nothing, and no need for the lock
+        if tx.jobs.due(kinds, desk.now()) is None:
+            return None
+    with desk.store.write(desk.space) as tx:
+        job = tx.jobs.due(kinds, desk.now())
+        if job is None:
+            return None
+        if job.attempts >= MOST_ATTEMPTS:  # its workers died again and again
+            tx.jobs.save(
+                replace(job, state="failed", error=job.error or "its workers died", leased_until=None)
+            )
+            return None
+        job = replace(job, state="running", attempts=job.attempts + 1, leased_until=desk.now() + lease)
+        tx.jobs.save(job)
+        return job
+
+
+def finish(job: Job, *, desk: Desk) -> None:
+    """Marks a job as done; a job that another worker took over meanwhile is left to that one."""
+    with desk.store.write(desk.space) as tx:
+        if _still_ours(tx, job):
+            tx.jobs.save(replace(job, state="done", error=None, leased_until=None))
+
+
+def fail(job: Job, error: str, *, desk: Desk) -> None:
+    """Puts a job back for later, or gives it up after many attempts; the error can be seen."""
+    with desk.store.write(desk.space) as tx:
+        if not _still_ours(tx, job):
+            return
+        given_up = job.attempts >= MOST_ATTEMPTS
+        tx.jobs.save(
+            replace(
+                job,
+                state="failed" if given_up else "queued",
+                error=safe(error)[:_MOST_ERROR],
+                due_at=desk.now() + _FIRST_PAUSE * 2 ** (job.attempts - 1),
+                leased_until=None,
+            )
+        )
+
+
+def _still_ours(tx: Transaction, job: Job) -> bool:
+    stored = tx.jobs.get(job.id)
+    return stored is not None and stored.state == "running" and stored.attempts == job.attempts

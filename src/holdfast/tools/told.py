@@ -1,0 +1,107 @@
+"""What a model is told about its memory: short sentences that say what to do next.
+
+Stored text goes through `render`'s escapes: it is shown as data, whoever wrote it.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, assert_never
+
+from holdfast.domain import outcomes
+from holdfast.domain.outcomes import Outcome
+from holdfast.domain.ranking import MemoryHit, MessageHit
+from holdfast.domain.render import inline, label
+from holdfast.tools.definition import Answer
+
+if TYPE_CHECKING:
+    from holdfast.domain.history import Story
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.ranking import Hit
+
+_MOST_QUOTED = 1_000  # characters of one message
+
+#: What every change answers, for programs.
+CHANGED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "outcome": {"type": "string"},
+        "id": {"type": ["string", "null"]},
+        "said": {"type": "string"},
+    },
+    "required": ["outcome", "id", "said"],
+}
+
+
+def changed(outcome: str, memory_id: str | None, said: str, *, failed: bool = False) -> Answer:
+    """The answer to a call that meant to change something."""
+    return Answer(said, {"outcome": outcome, "id": memory_id, "said": said}, failed)
+
+
+def line(memory: "Memory") -> str:
+    """`- [id:a1b2c3d4] [timing] jellyfin: Takes 60s to start`, with its origin unless that is plain."""
+    about = f"{label(memory.subject)}: " if memory.subject else ""
+    notes = [] if memory.source.trusted else [f"from {memory.source.origin}"]
+    notes += [memory.state] if memory.state != "active" else []
+    note = f" ({', '.join(notes)})" if notes else ""
+    return f"- [id:{memory.id}] [{label(memory.category)}] {about}{inline(memory.content)}{note}"
+
+
+def lines(memories: Sequence["Memory"]) -> str:
+    return "\n".join(map(line, memories))
+
+
+def remembered(outcome: Outcome, *, revise: str) -> Answer:
+    """What became of a draft; `revise` is the name of the tool that changes a known memory."""
+    match outcome:
+        case outcomes.Added(memory, related):
+            near = f"\nClose to it, kept apart:\n{lines(related)}" if related else ""
+            return changed("added", memory.id, f"Remembered as {memory.id}.{near}")
+        case outcomes.Reinforced(memory):
+            return changed("reinforced", memory.id, f"Known already, confirmed:\n{line(memory)}")
+        case outcomes.Merged(memory):
+            return changed("merged", memory.id, f"Merged into what was known:\n{line(memory)}")
+        case outcomes.Contradicting(memory, weakened):
+            said = f"Remembered as {memory.id}. It contradicts, and both are kept:\n{lines(weakened)}"
+            return changed("contradicting", memory.id, said)
+        case outcomes.UpdateSuggested(known, relation):
+            how = "The same is known" if relation == "same" else "Something else is known"
+            said = f"Nothing stored. {how}:\n{line(known)}\nIf it changed, call {revise} with id {known.id}."
+            return changed("update_suggested", known.id, said)
+        case outcomes.Waiting(memory, reason):
+            said = f"Not stored yet: it waits for the user's approval ({inline(reason)})."
+            return changed("waiting", memory.id, said)
+        case outcomes.Refused(reason, known_id):
+            return changed("refused", known_id, f"Nothing stored: {inline(reason)}", failed=True)
+        case _:
+            assert_never(outcome)
+
+
+def hits(found: Sequence["Hit"]) -> str:
+    """What a search found: memories with their ids, and what was said in so many words."""
+    shown = []
+    for hit in found:
+        match hit:
+            case MemoryHit(memory=memory):
+                shown.append(line(memory))
+            case MessageHit(message=message):
+                who = inline(message.speaker or message.role)
+                said = inline((message.content or "")[:_MOST_QUOTED])
+                shown.append(f"- [said {message.said_at:%Y-%m-%d} by {who}] {said}")
+            case _:
+                assert_never(hit)
+    return "\n".join(shown)
+
+
+def story(told: "Story") -> str:
+    """Where a memory came from and how it changed, oldest first."""
+    shown = [line(told.memory)]
+    for message in told.messages:
+        who = inline(message.speaker or message.role)
+        text = inline((message.content or "(erased)")[:_MOST_QUOTED])
+        shown.append(f"- source: said {message.said_at:%Y-%m-%d} by {who}: {text}")
+    for entry in told.entries:
+        session = f" in session {inline(entry.session)}" if entry.session else ""
+        note = f": {inline(entry.note)}" if entry.note else ""
+        shown.append(f"- {entry.created_at:%Y-%m-%d} {entry.action} by {entry.origin}{session}{note}")
+    if len(told.versions) > 1:
+        shown += [f"- version {each.number}: {inline(each.content)}" for each in told.versions]
+    return "\n".join(shown)

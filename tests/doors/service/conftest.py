@@ -1,0 +1,61 @@
+"""The real service in a process of its own, on a free port, with a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+
+class Service:
+    """A running `holdfast serve`."""
+
+    def __init__(self, home: Path, *options: str, **environment: str) -> None:
+        self.home = home
+        self.environment = {**os.environ, "HOLDFAST_HOME": str(home), **environment}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--json", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError(self.process.communicate()[1])
+        self.url: str = json.loads(line)["url"]
+
+    @property
+    def token(self) -> str:
+        return (self.home / "token").read_text().strip()
+
+    def post(self, path: str, body: Any, **headers: str) -> httpx2.Response:
+        known = {"Authorization": f"Bearer {self.token}", **headers}
+        return httpx2.post(f"{self.url}{path}", json=body, headers=known, timeout=30)
+
+    def stop(self, with_signal: int = signal.SIGTERM) -> int:
+        """Ends it as its operator would; answers its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(with_signal)
+        try:
+            self.process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+        return self.process.returncode
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    running = Service(tmp_path / "holdfast")
+    yield running
+    running.stop()

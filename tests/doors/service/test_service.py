@@ -1,0 +1,109 @@
+"""The service as a whole: what it announces, whom it answers, how it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import subprocess
+import sys
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.doors.service.conftest import Service
+from tests.requirements_ledger import requirement
+
+
+def test_it_says_where_it_is_for_as_long_as_it_is_there(service: Service) -> None:
+    announced = service.home / "service.json"
+
+    assert json.loads(announced.read_text()) == {"url": service.url, "pid": service.process.pid}
+    assert httpx2.get(f"{service.url}/health").json() == {"ok": True}
+    assert service.stop() == 0
+    assert not announced.exists()
+
+
+@pytest.mark.parametrize("with_signal", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_and_it_starts_again(service: Service, with_signal: int) -> None:
+    token = service.token
+
+    ended = service.stop(with_signal)
+    again = Service(service.home)
+
+    assert ended == 0
+    assert again.token == token
+    assert again.stop() == 0
+
+
+@requirement("trust.local")
+def test_the_token_is_for_its_owner_only_and_asked_of_everybody(service: Service) -> None:
+    file = service.home / "token"
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert httpx2.post(f"{service.url}/hooks/SessionStart", json={}).status_code == 401
+    assert httpx2.post(f"{service.url}/mcp", json={}).status_code == 401
+    assert service.post("/hooks/SessionStart", {}, Host="evil.example").status_code == 421
+    assert service.post("/mcp", {}, Origin="http://evil.example").status_code == 403
+
+
+def test_a_second_service_of_the_same_user_is_refused_in_one_line(service: Service) -> None:
+    second = subprocess.run(
+        [sys.executable, "-m", "holdfast", "serve", "--port", "0"],
+        capture_output=True,
+        text=True,
+        env=service.environment,
+        timeout=60,
+    )
+
+    assert second.returncode == 1
+    assert second.stderr.startswith("holdfast: a service runs already")
+    assert len(second.stderr.splitlines()) == 1
+
+
+def test_an_address_of_the_outside_is_refused(service: Service) -> None:
+    service.stop()
+
+    outside = subprocess.run(
+        [sys.executable, "-m", "holdfast", "serve", "--host", "0.0.0.0", "--port", "0"],
+        capture_output=True,
+        text=True,
+        env=service.environment,
+        timeout=60,
+    )
+
+    assert outside.returncode == 1
+    assert "is not local" in outside.stderr
+
+
+@requirement("sem.mcp")
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_mcp_over_http_remembers_and_finds(service: Service, era: str) -> None:
+    known = {"Authorization": f"Bearer {service.token}"}
+
+    async def conversation() -> str:
+        async with httpx2.AsyncClient(headers=known) as web:
+            transport = streamable_http_client(f"{service.url}/mcp", http_client=web)
+            async with Client(transport, mode=era) as client:
+                await client.call_tool("memory_remember", {"content": "Deploys run on Fridays"})
+                found = await client.call_tool("memory_search", {"query": "deploys"})
+                return str(found.content[0].text)  # type: ignore[union-attr]
+
+    assert "Deploys run on Fridays" in anyio.run(conversation)
+
+
+def test_a_hook_gets_its_brief_from_what_another_process_remembered(service: Service) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "holdfast", "remember", "Deploys run on Fridays"],
+        check=True,
+        env=service.environment,
+        timeout=60,
+    )
+
+    answer = service.post("/hooks/SessionStart", {"session_id": "s1", "source": "startup"})
+
+    assert answer.status_code == 200
+    assert "Deploys run on Fridays" in answer.json()["context"]
