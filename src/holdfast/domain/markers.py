@@ -1,0 +1,160 @@
+"""Markers: what an agent records by writing `[MEMORY:timing:jellyfin] Takes 60s to start` into its answer.
+
+The grammar comes from the profile: its categories, its levels of events, its actions with a cooldown. Is
+handed a complete text of an assistant; where it comes from, and whether to believe it, is others' business.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from holdfast.domain.profile import Profile
+from holdfast.domain.prose import in_quotation_marks, own_words
+from holdfast.domain.text import clean
+
+_RESULTS = {"success": True, "failure": False}
+
+_WORDS = ("MEMORY", "EVENT", "COOLDOWN")
+_HEAD = re.compile(rf"\[({'|'.join(_WORDS)})(?![\w-])([^\[\]\n\0]{{0,240}})\]")
+_NAMES = re.compile(r":([A-Za-z0-9_-]+)(?::([A-Za-z0-9_-]+))?")
+_RESULT = re.compile(rf"({'|'.join(_RESULTS)})\b[ \t]*(?:[-–—:,.][ \t]*)*(.*)")
+_EMPHASIS = re.compile(r"[*_]+\Z")
+_NEAR = 2_000  # characters of its line on either side that tell whether a marker is quoted
+_BEFORE_THE_NEXT = " \t*_;|,·•–—-"  # what separates two markers in one line belongs to neither
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMarker:
+    """Something to remember."""
+
+    category: str
+    subject: str | None
+    text: str
+    written: str  # the marker as it stands in the text
+
+
+@dataclass(frozen=True, slots=True)
+class EventMarker:
+    """Something that happened."""
+
+    level: str
+    service: str | None
+    text: str
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class CooldownMarker:
+    """An action that was taken on a service, and how it went."""
+
+    action: str
+    service: str
+    succeeded: bool
+    text: str | None
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """A marker that stores nothing; `reason` says what would be right."""
+
+    written: str
+    reason: str
+
+
+Marker = MemoryMarker | EventMarker | CooldownMarker
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a marker stands: its head, and the text that is its own."""
+
+    word: str
+    names: str
+    text: str
+    written: str
+
+
+def read(text: str, profile: Profile) -> list[Marker | Misfit]:
+    """The markers of one complete text, in order. What is code or quoted in it is none."""
+    if not any(f"[{word}" in text for word in _WORDS):
+        return []
+    return [found for place in _places(clean(text)) if (found := _told(place, profile)) is not None]
+
+
+def written(word: str, name: str, subject: str | None, text: str) -> str:
+    """A marker as an agent writes it."""
+    return f"[{word}:{name}{f':{subject}' if subject else ''}] {text}"
+
+
+def _places(text: str) -> Iterator[_Place]:
+    bare = own_words(text)
+    heads = [head for head in _HEAD.finditer(bare) if not _quoted(bare, head)]
+    for number, head in enumerate(heads):
+        following = heads[number + 1].start() if number + 1 < len(heads) else len(text)
+        line_end = bare.find("\n", head.end(), following)
+        own = text[head.end() : following if line_end < 0 else line_end].strip()
+        if line_end < 0 and number + 1 < len(heads):
+            own = own.rstrip(_BEFORE_THE_NEXT)
+        own = _plain(own, before=bare[max(head.start() - 8, 0) : head.start()])
+        yield _Place(head[1], head[2], own, f"{head[0]} {own}".strip())
+
+
+def _quoted(text: str, head: re.Match[str]) -> bool:
+    """Whether a marker is only shown: the words of a link, escaped, or between quotation marks."""
+    before = text[max(head.start() - _NEAR, 0) : head.start()].rpartition("\n")[2]
+    after = text[head.end() : head.end() + _NEAR].partition("\n")[0]
+    backslashes = len(before) - len(before.rstrip("\\"))
+    return after.startswith("(") or backslashes % 2 == 1 or in_quotation_marks(before, after)
+
+
+def _plain(own: str, *, before: str) -> str:
+    """The text without the other half of the emphasis that begins right before the marker."""
+    opened = _EMPHASIS.search(before)
+    if opened is None:
+        return own
+    sign = opened[0]
+    if own.startswith(sign):
+        return own[len(sign) :].strip()
+    return own.removesuffix(sign).strip()
+
+
+def _told(place: _Place, profile: Profile) -> Marker | Misfit | None:
+    """What a marker says; none where this profile has no such markers at all."""
+    match place.word:
+        case "MEMORY":
+            allowed = profile.category_names
+        case "EVENT":
+            allowed = tuple(level.name for level in profile.levels)
+        case _:
+            allowed = tuple(cooldown.name for cooldown in profile.cooldowns)
+    if not allowed:
+        return None
+    names = _NAMES.fullmatch(place.names)
+    if names is None:
+        return Misfit(place.written, f"write it as {_form(place.word, allowed)}")
+    name, subject = names.groups()
+    if name not in allowed:
+        kind = {"MEMORY": "category", "EVENT": "level"}.get(place.word, "action")
+        return Misfit(place.written, f"unknown {kind} {name!r}: use one of {', '.join(allowed)}")
+    if not any(character.isalnum() for character in place.text):
+        return Misfit(place.written, "it has no text: say on the same line what was seen")
+    return _filled(place, name, subject)
+
+
+def _filled(place: _Place, name: str, subject: str | None) -> Marker | Misfit:
+    if place.word == "MEMORY":
+        return MemoryMarker(name, subject, place.text, place.written)
+    if place.word == "EVENT":
+        return EventMarker(name, subject, place.text, place.written)
+    result = _RESULT.fullmatch(place.text)
+    if subject is None or result is None:
+        form = f"[COOLDOWN:{name}:service] {' or '.join(_RESULTS)} - what was done"
+        return Misfit(place.written, f"write it as {form}")
+    return CooldownMarker(name, subject, _RESULTS[result[1]], result[2].strip() or None, place.written)
+
+
+def _form(word: str, allowed: tuple[str, ...]) -> str:
+    if word == "COOLDOWN":
+        return f"[COOLDOWN:{allowed[0]}:service] success - what was done"
+    return f"[{word}:{allowed[0]}] or [{word}:{allowed[0]}:service], then the text"

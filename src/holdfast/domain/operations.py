@@ -1,0 +1,76 @@
+"""What happened to services: events, and actions that may be taken only so often.
+
+Records, not knowledge: they are not compared, believed or recalled. Knows nothing of where they are kept.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from holdfast.domain.profile import Cooldown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that an agent or a person saw happen."""
+
+    id: str
+    level: str
+    service: str | None
+    content: str
+    session: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """An action that was taken on a service, whether it helped or not."""
+
+    id: str
+    action: str
+    service: str
+    succeeded: bool
+    content: str | None
+    session: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How an action on a service stands: what was done inside its window, and when it may be done again."""
+
+    service: str
+    cooldown: Cooldown
+    attempts: tuple[Attempt, ...]  # inside the window, the newest first
+    free_at: datetime | None  # none: it may be done now
+
+    @property
+    def allowed(self) -> bool:
+        return self.free_at is None
+
+
+def window(cooldown: Cooldown) -> timedelta:
+    """How far back attempts count."""
+    return timedelta(hours=cooldown.hours)
+
+
+def standings(attempts: Iterable[Attempt], cooldowns: Iterable[Cooldown], now: datetime) -> list[Standing]:
+    """Each service and action of which something lies inside the window, by name."""
+    by_name = {cooldown.name: (place, cooldown) for place, cooldown in enumerate(cooldowns)}
+    groups: dict[tuple[str, int], list[Attempt]] = {}
+    for attempt in attempts:
+        if attempt.action in by_name:
+            place, cooldown = by_name[attempt.action]
+            if attempt.created_at > now - window(cooldown):
+                groups.setdefault((attempt.service, place), []).append(attempt)
+    known = [cooldown for _, cooldown in by_name.values()]
+    return [_standing(service, known[place], group) for (service, place), group in sorted(groups.items())]
+
+
+def _standing(service: str, cooldown: Cooldown, group: list[Attempt]) -> Standing:
+    newest = sorted(group, key=lambda attempt: (attempt.created_at, attempt.id), reverse=True)
+    free_at = None
+    if len(newest) >= cooldown.most:
+        # Allowed again when so many have left the window that one more fits.
+        free_at = newest[cooldown.most - 1].created_at + window(cooldown)
+    return Standing(service=service, cooldown=cooldown, attempts=tuple(newest), free_at=free_at)

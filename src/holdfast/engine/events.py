@@ -1,0 +1,86 @@
+"""Events: keep what happened to a service, and list it."""
+
+from holdfast.domain.memory import Source
+from holdfast.domain.operations import Event
+from holdfast.domain.text import clean
+from holdfast.engine.desk import Desk
+from holdfast.engine.intake import safe, safe_or_none
+from holdfast.engine.sessions import known_session
+from holdfast.errors import Invalid, TooLong, TooShort
+
+
+def record_event(
+    level: str,
+    content: str,
+    *,
+    desk: Desk,
+    service: str | None = None,
+    session: str | None = None,
+) -> Event:
+    """Keeps an event.
+
+    Raises: Invalid, when the profile has no such level or the text is empty or too long.
+    """
+    allowed = tuple(each.name for each in desk.profile.levels)
+    if level not in allowed:
+        raise Invalid(_unknown("level", level, allowed, desk), field="level")
+    event = Event(
+        id=desk.new_id(),
+        level=level,
+        service=one_line(service, "service", desk.profile.limits.subject_max),
+        content=_said(content, desk),
+        session=session,
+        created_at=desk.now(),
+    )
+    with desk.store.write(desk.space) as tx:
+        known_session(tx, Source(session=session), event.created_at)
+        tx.events.add(event)
+    return event
+
+
+def events(
+    *,
+    desk: Desk,
+    level: str | None = None,
+    service: str | None = None,
+    session: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> list[Event]:
+    """What happened, the latest first.
+
+    Raises: Invalid.
+    """
+    if limit is not None and limit < 0:
+        raise Invalid(f"limit {limit} is negative: give 0 or more", field="limit")
+    if offset < 0:
+        raise Invalid(f"offset {offset} is negative: give 0 or more", field="offset")
+    with desk.store.read(desk.space) as tx:
+        return tx.events.find(level=level, service=service, session=session, limit=limit, offset=offset)
+
+
+def one_line(text: str | None, field: str, most: int) -> str | None:
+    """A name on one line, without secrets; none when nothing is left of it.
+
+    Raises: TooLong.
+    """
+    line = clean(safe_or_none(text) or "", one_line=True).strip()
+    if len(line) > most:
+        raise TooLong(f"the {field} has {len(line):,} characters: at most {most:,} fit", field=field)
+    return line or None
+
+
+def _said(content: str, desk: Desk) -> str:
+    text = clean(safe(content), one_line=True).strip()
+    most = desk.profile.limits.content_max
+    if not text:
+        raise TooShort("the text is empty: say what happened", field="content")
+    if len(text) > most:
+        raise TooLong(f"the text has {len(text):,} characters: at most {most:,} fit", field="content")
+    return text
+
+
+def _unknown(kind: str, name: str, allowed: tuple[str, ...], desk: Desk) -> str:
+    if not allowed:
+        return f"the profile {desk.profile.name!r} keeps no events: use a space of another profile"
+    return f"unknown {kind} {name!r}: use one of {', '.join(allowed)}"

@@ -1,0 +1,50 @@
+"""Queries over the actions that were taken on services."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, insert, select
+
+from holdfast.domain.operations import Attempt
+from holdfast.store.rows import AnyRow
+from holdfast.store.schema import cooldowns
+
+
+class CooldownTable:
+    """The actions of one space."""
+
+    def __init__(self, connection: Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+
+    def add(self, attempt: Attempt) -> None:
+        values = {
+            "space": self._space,
+            "id": attempt.id,
+            "action": attempt.action,
+            "service": attempt.service,
+            "succeeded": attempt.succeeded,
+            "content": attempt.content,
+            "session_id": attempt.session,
+            "created_at": attempt.created_at,
+        }
+        self._connection.execute(insert(cooldowns).values(values))
+
+    def since(self, moment: datetime, *, service: str | None = None) -> list[Attempt]:
+        """What was done after `moment`, the latest first."""
+        query = select(cooldowns).where(cooldowns.c.space == self._space, cooldowns.c.created_at > moment)
+        if service is not None:
+            query = query.where(cooldowns.c.service == service)
+        query = query.order_by(cooldowns.c.created_at.desc(), cooldowns.c.id)
+        return [_attempt(row) for row in self._connection.execute(query)]
+
+
+def _attempt(row: AnyRow) -> Attempt:
+    return Attempt(
+        id=row.id,
+        action=row.action,
+        service=row.service,
+        succeeded=bool(row.succeeded),
+        content=row.content,
+        session=row.session_id,
+        created_at=row.created_at,
+    )
