@@ -1,0 +1,139 @@
+"""Where clients, their settings and this installation are put together: what `connect` and `up` call."""
+
+import os
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from holdfast import context_files, places, wiring
+from holdfast.doors.connect.clients import CLIENTS, Scope, Setup, client_named, in_use
+from holdfast.doors.connect.connection import Change, Connection
+from holdfast.engine.ports import Store
+from holdfast.errors import Invalid, Unavailable
+from holdfast.memories import Memories
+from holdfast.settings import Settings
+
+__all__ = [
+    "CLIENTS",
+    "Change",
+    "Connection",
+    "Scope",
+    "clients_in_use",
+    "connect",
+    "connection",
+    "context",
+    "disconnect",
+    "unwatch",
+    "watch",
+]
+
+
+def connection(
+    name: str, *, scope: Scope = "user", directory: Path | None = None, space: str | None = None
+) -> Connection:
+    """A client that can be connected with this installation.
+
+    Raises: Invalid, for an unknown client or scope, or an installation without its commands.
+    """
+    client = client_named(name)
+    here = directory or Path.cwd()
+    setup = Setup(
+        home=Path(os.path.expanduser("~")),
+        root=Path(places.root_of(here) or here),
+        scope=scope,
+        hook=command_path("holdfast-hook"),
+        server=command_path("holdfast"),
+        space=space,
+        environment=os.environ,
+    )
+    if client.reads_context:
+        file = places.context_file(space or Settings.read().space, _project_of(setup))
+        setup = replace(setup, context=file)
+    return Connection(client, setup)
+
+
+def _project_of(setup: Setup) -> str | None:
+    return None if setup.scope == "user" else places.project_of(setup.root)
+
+
+def connect(found: Connection, db: str | None = None) -> list[Change]:
+    """Connects a client; one without hooks also gets a file with the brief, kept up to date.
+
+    Raises: Invalid, Conflict, NotFound, Unavailable.
+    """
+    changes = found.connect()
+    if found.setup.context is not None:
+        with Memories.open(db, found.setup.space) as memories:
+            path, project = Path(found.setup.context), _project_of(found.setup)
+            watch(context(path, memories.store, space=memories.space, project=project), memories.store)
+    return changes
+
+
+def disconnect(found: Connection) -> list[Change]:
+    """Takes out what `connect` put in.
+
+    Raises: Invalid, Unavailable.
+    """
+    changes = found.disconnect()
+    if found.setup.context is not None:
+        unwatch(Path(found.setup.context))
+    return changes
+
+
+def clients_in_use() -> list[str]:
+    """The clients that seem to be used on this machine."""
+    return in_use(os.environ, Path(os.path.expanduser("~")))
+
+
+def context(path: Path, store: Store, *, space: str, project: str | None) -> context_files.ContextFile:
+    """A file that can hold the brief of a project.
+
+    Raises: Invalid, Unavailable.
+    """
+    try:
+        return context_files.context_file(path, db=store.where(), space=space, project=project)
+    except OSError as trouble:
+        raise Unavailable(f"{path} can't be read: {trouble.strerror}") from None
+
+
+def watch(file: context_files.ContextFile, store: Store) -> None:
+    """Writes the brief into the file, and keeps it up to date from now on.
+
+    Raises: Unavailable, Invalid, NotFound.
+    """
+    try:
+        wiring.brief_files(store).write(file)
+        context_files.register(file)
+    except OSError as trouble:
+        raise Unavailable(f"{file.path} can't be written: {trouble.strerror}") from None
+
+
+def unwatch(path: Path) -> bool:
+    """Takes the brief out of the file and leaves it alone from now on; false if it was not kept up to date.
+
+    Raises: Unavailable, Invalid.
+    """
+    try:
+        file = context_files.unregister(path)
+        if file is not None:
+            context_files.clear(file)
+    except OSError as trouble:
+        raise Unavailable(f"{path} can't be written: {trouble.strerror}") from None
+    return file is not None
+
+
+def command_path(name: str) -> str:
+    """The absolute path of one of this installation's commands.
+
+    Raises: Invalid.
+    """
+    beside = (Path(sys.executable).parent, Path(sys.argv[0]).absolute().parent)
+    for folder in beside:
+        for candidate in (folder / name, folder / f"{name}.exe"):
+            if candidate.is_file() and os.access(candidate, os.X_OK):
+                return str(candidate)
+    found = shutil.which(name)
+    if found is None:
+        raise Invalid(f"{name} is not installed beside {sys.executable}: install the package again")
+    return os.path.abspath(found)

@@ -1,0 +1,182 @@
+"""The commands that connect other programs with the memory, and take them apart again."""
+
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.doors.cli import say
+from holdfast.doors.cli.call import Call, in_space
+
+if TYPE_CHECKING:
+    from holdfast.connecting import Change, Connection, Scope
+
+FILE = "file"
+_CLIENTS = ("claude-code", "codex", "gemini", "opencode")
+_client = click.argument("client", type=click.Choice([*_CLIENTS, FILE]))
+_path = click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
+_scope = click.option(
+    "--scope",
+    type=click.Choice(["user", "project", "local"]),
+    help="Whose settings: yours (user), this project's (project), or yours for this project (local).",
+)
+_project = click.option("--project", is_flag=True, help="The same as --scope project.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+
+
+@click.command()
+@_client
+@_path
+@_scope
+@_project
+@_dry_run
+@in_space
+@click.pass_obj
+def connect(
+    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
+) -> None:
+    """Let an agent use the memory: hooks and the MCP server.
+
+    Writes the agent's settings and keeps a copy of what was there; a second time changes nothing. FILE keeps
+    the brief in a file, for agents that read one at the start of a session; its other lines stay.
+
+    \b
+        holdfast connect claude-code --dry-run
+        holdfast connect claude-code
+        holdfast connect gemini --project
+        holdfast connect file AGENTS.md
+    """
+    from holdfast import connecting
+
+    if client == FILE:
+        _watch(call, _file_given(path), dry_run)
+        return
+    found = _connection(call, client, path, scope, project)
+    changes = found.connecting() if dry_run else connecting.connect(found, call.db)
+    if dry_run or not any(change.needed for change in changes):
+        _tell(call, found, changes, "nothing to do: connected already", dry_run)
+        return
+    lines = [f"connected {found.client.title}", *(f"  {change.path}" for change in changes if change.needed)]
+    lines += [f"  as it was before: {backup}" for backup in found.backups()]
+    lines += [found.client.then] if found.client.then else []
+    again = ["disconnect", client, *(["--scope", found.setup.scope] if found.setup.scope != "user" else [])]
+    lines.append(f"`holdfast {' '.join(again)}` takes it out again")
+    _tell(call, found, changes, "\n".join(lines), dry_run)
+
+
+@click.command()
+@_client
+@_path
+@_scope
+@_project
+@_dry_run
+@in_space
+@click.pass_obj
+def disconnect(
+    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
+) -> None:
+    """Take out exactly what connect put in.
+
+    Settings that nobody changed since are again what they were, byte for byte.
+
+    \b
+        holdfast disconnect claude-code
+        holdfast disconnect file AGENTS.md
+    """
+    from holdfast import connecting
+
+    if client == FILE:
+        _unwatch(call, _file_given(path), dry_run)
+        return
+    found = _connection(call, client, path, scope, project)
+    changes = found.disconnecting() if dry_run else connecting.disconnect(found)
+    if dry_run or not any(change.needed for change in changes):
+        _tell(call, found, changes, "nothing to do: not connected", dry_run)
+        return
+    lines = [f"disconnected {found.client.title}"]
+    lines += [
+        f"  {change.path}{'' if change.after is not None else ' (removed)'}"
+        for change in changes
+        if change.needed
+    ]
+    _tell(call, found, changes, "\n".join(lines), dry_run)
+
+
+def _connection(
+    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool
+) -> "Connection":
+    from holdfast import connecting
+
+    if path is not None:
+        raise click.UsageError(f"{client} takes no file: only `connect file PATH` does")
+    if project and scope not in (None, "project"):
+        raise click.UsageError(f"--project and --scope {scope} are two different scopes: give one")
+    return connecting.connection(client, scope="project" if project else scope or "user", space=call.space)
+
+
+def _tell(call: Call, found: "Connection", changes: "list[Change]", text: str, dry_run: bool) -> None:
+    changed = [change for change in changes if change.needed]
+    answer: dict[str, Any] = {
+        "client": found.client.name,
+        "scope": found.setup.scope,
+        "dry_run": dry_run,
+        "changed": [str(change.path) for change in changed],
+        "backups": found.backups(),
+    }
+    if dry_run:
+        diff = "".join(map(_diff, changed))
+        answer["diff"] = diff
+        text = diff.rstrip("\n") or text
+    call.tell("\n".join(say.visible(line) for line in text.split("\n")), answer)
+
+
+def _diff(change: "Change") -> str:
+    before, after = (
+        (side or b"").decode().splitlines(keepends=True) for side in (change.before, change.after)
+    )
+    old = str(change.path) if change.before is not None else "/dev/null"
+    new = str(change.path) if change.after is not None else "/dev/null"
+    lines = unified_diff(before, after, old, new)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+# -------------------------------------------------------------------------------------------- context files
+
+
+def _file_given(path: Path | None) -> Path:
+    if path is None:
+        raise click.UsageError("a file is needed: for example `holdfast connect file AGENTS.md`")
+    return path.expanduser().absolute()
+
+
+def _watch(call: Call, path: Path, dry_run: bool) -> None:
+    from holdfast import connecting
+    from holdfast.places import project_of
+
+    project = project_of(path.parent)
+    with call.memories() as memories:
+        file = connecting.context(path, memories.store, space=memories.space, project=project)
+        if not dry_run:
+            connecting.watch(file, memories.store)
+    done = "would keep" if dry_run else "keeping"
+    about = f" of the project {project}" if project else ""
+    text = f"{done} the brief{about} in {path}"
+    call.tell(
+        say.one_line(text), {"file": str(path), "space": file.space, "project": project, "dry_run": dry_run}
+    )
+
+
+def _unwatch(call: Call, path: Path, dry_run: bool) -> None:
+    from holdfast import connecting, context_files
+
+    kept = any(known.path == str(path) for known in context_files.registered())
+    if kept and not dry_run:
+        connecting.unwatch(path)
+    if not kept:
+        text = f"nothing to do: no brief is kept in {path}"
+    else:
+        text = f"{'would take' if dry_run else 'took'} the brief out of {path}"
+    call.tell(say.one_line(text), {"file": str(path), "removed": kept and not dry_run, "dry_run": dry_run})

@@ -1,0 +1,1 @@
+"""Sets other programs up to use Holdfast, and takes exactly that out again."""

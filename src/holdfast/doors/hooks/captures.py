@@ -1,0 +1,114 @@
+"""Takes in what hooks noted down: transcripts that have grown, and sessions that have ended.
+
+An entry goes only when everything in its transcript up to now is stored; so a killed service does it again,
+and messages that are known already count once. How transcripts read is the readers' business.
+"""
+
+import logging
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from json import dumps, loads
+from pathlib import Path
+from typing import Any
+
+from holdfast import places, quiet
+from holdfast.doors.hooks import events, spool
+from holdfast.errors import Invalid, NotFound, Unavailable
+from holdfast.memories import Memories
+from holdfast.transcripts import take_from
+
+Open = Callable[[str | None], Memories]  # by the name of its space, none for the usual one
+
+_MARKED = 200  # bytes before a position that tell whether it is still the same file
+_log = logging.getLogger(__name__)
+
+
+def take_in(open_memories: Open) -> int:
+    """Reads every transcript that waits; answers how many were read to their end.
+
+    Raises: Unavailable; what was not read is read the next time.
+    """
+    done = 0
+    for path in spool.waiting():
+        before = _identity(path)
+        entry = spool.entry(path)
+        if entry is None or before is None:  # damaged, or gone meanwhile
+            _remove(path, before)
+            continue
+        try:
+            done += _take(entry, open_memories)
+        except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
+            _log.warning("a session can't be taken in: %s", trouble)
+        _remove(path, before)
+    return done
+
+
+def _take(entry: dict[str, Any], open_memories: Open) -> int:
+    session, project = entry.get("session_id"), entry.get("project")
+    if quiet.reason(project, session) is not None:
+        return 0
+    memories = open_memories(entry.get("space"))
+    transcript = entry.get("transcript_path")
+    position = None
+    if isinstance(transcript, str) and os.path.isabs(transcript) and os.path.isfile(transcript):
+        position = Position(memories.space, transcript)
+        position.save(take_from(Path(transcript), position.read(), memories, str(entry.get("client"))))
+    if isinstance(session, str):
+        memories.open_session(
+            session, client=entry.get("client"), directory=entry.get("cwd"), project=project
+        )
+        if entry.get("event") == events.SESSION_END:
+            memories.close_session(session)
+            if position is not None:
+                position.forget()
+    return 1
+
+
+class Position:
+    """How far a transcript was read into a space. A cache: read again from its beginning, nothing doubles."""
+
+    def __init__(self, space: str, transcript: str) -> None:
+        self._file = os.path.join(places.positions(), f"{places.file_stem(f'{space}:{transcript}')}.json")
+        self._transcript = transcript
+
+    def read(self) -> int:
+        try:
+            with open(self._file, encoding="utf-8") as file:
+                kept = loads(file.read())
+            offset = int(kept["offset"])
+            # Another file under the same name, or one that was cut, is read from its beginning.
+            return offset if kept["before"] == self._before(offset) else 0
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0
+
+    def save(self, offset: int) -> None:
+        kept = {"offset": offset, "before": self._before(offset)}
+        places.write_private(self._file, dumps(kept).encode())
+
+    def _before(self, offset: int) -> str:
+        """A mark of what stands right before the offset; tells nothing of what it is."""
+        with open(self._transcript, "rb") as file:
+            file.seek(max(offset - _MARKED, 0))
+            return sha256(file.read(min(offset, _MARKED)) + str(offset).encode()).hexdigest()
+
+    def forget(self) -> None:
+        """For a session that is over; should it go on, it is read again."""
+        os.unlink(self._file)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _remove(path: str, before: tuple[int, int] | None) -> None:
+    """Removes an entry, unless a newer one took its place meanwhile."""
+    try:
+        if before is not None and _identity(path) == before:
+            os.unlink(path)
+    except OSError as trouble:
+        raise Unavailable(f"{path} can't be removed: {trouble.strerror}") from None

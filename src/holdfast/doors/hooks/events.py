@@ -1,0 +1,57 @@
+"""What an agent tells a hook, and how it wants to be answered. One vocabulary for hosts that use several."""
+
+from json import dumps
+
+SESSION_START = "SessionStart"
+PROMPT = "UserPromptSubmit"
+STOP = "Stop"
+PRE_COMPACT = "PreCompact"
+SESSION_END = "SessionEnd"
+
+#: What the events of all hosts mean; Claude Code and Codex use the names on the right themselves.
+MEANING = {
+    SESSION_START: SESSION_START,
+    PROMPT: PROMPT,
+    STOP: STOP,
+    PRE_COMPACT: PRE_COMPACT,
+    SESSION_END: SESSION_END,
+    "BeforeAgent": PROMPT,  # Gemini CLI
+    "AfterAgent": STOP,
+    "PreCompress": PRE_COMPACT,
+}
+#: Hand over what was said; the others ask for text.
+CAPTURES = frozenset({STOP, PRE_COMPACT, SESSION_END})
+MOST_OUTPUT = 10_000  # a host puts anything longer aside and shows a pointer to it
+_CUT = "\n(the rest did not fit)"
+
+
+def output(host_event: str, context: str, last: str = "") -> str:
+    """A hook's whole output: valid JSON that adds `context` to the conversation, or nothing.
+
+    Never longer than hosts take: lines at the end of `context` give way, `last` stays.
+    """
+    whole = "\n\n".join(part for part in (context.strip("\n"), last) if part.strip())
+    if not whole:
+        return ""
+    made = _made(host_event, whole)
+    if _units(made) <= MOST_OUTPUT:
+        return made
+    lines = context.strip("\n").split("\n")
+    end = f"{_CUT}\n\n{last}" if last else _CUT
+    room, fitting = MOST_OUTPUT - _units(_made(host_event, end)), 0
+    for line in lines:
+        room -= _units(dumps(line, ensure_ascii=False))  # its two quotes stand for the line break
+        if room < 0:
+            break
+        fitting += 1
+    return _made(host_event, "\n".join(lines[:fitting]) + end)
+
+
+def _made(host_event: str, text: str) -> str:
+    answer = {"hookSpecificOutput": {"hookEventName": host_event, "additionalContext": text}}
+    return dumps(answer, ensure_ascii=False)
+
+
+def _units(text: str) -> int:
+    """The length as a host counts it: an emoji is two."""
+    return len(text) + sum(character > "\uffff" for character in text)

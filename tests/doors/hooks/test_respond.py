@@ -1,0 +1,117 @@
+"""The decisions of the hook command, without a process for each: what it asks for and what it does alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from holdfast import places
+from holdfast.doors.hooks import command
+from holdfast.doors.hooks.command import NO_SERVICE, Asked, respond
+from holdfast.doors.hooks.service import NoAnswer, ask
+from tests.doors.hooks.conftest import Service, announce, keep_brief, spooled
+
+
+def told(event: str, *options: str, **given: Any) -> str:
+    """The text for the conversation."""
+    printed = respond(Asked([event, *options], given), monotonic() + 10)
+    return json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["Stop"], ("Stop", "claude-code", "")),
+        (["Stop", "--client", "codex", "--space", "work"], ("Stop", "codex", "work")),
+        (["--space=work", "Stop"], ("Stop", "claude-code", "work")),
+        (["--client"], ("PreCompact", "", "")),
+        ([], ("PreCompact", "claude-code", "")),
+    ],
+)
+def test_arguments_are_read_in_any_order(arguments: list[str], expected: tuple[str, str, str]) -> None:
+    asked = Asked(arguments, {"hook_event_name": "PreCompact"})
+
+    assert (asked.host_event, asked.client, asked.space) == expected
+
+
+def test_the_answer_of_the_service_is_told(service: Service) -> None:
+    service.says("- a memory")
+
+    assert told("SessionStart", source="startup") == "- a memory"
+    assert told("SessionStart", source="resume") == "- a memory"
+    assert told("UserPromptSubmit", prompt="When?") == "- a memory"
+    assert told("Stop", session_id="s") == ""
+    assert told("PostToolUse") == ""
+    assert [path for path, _, _ in service.asked] == [
+        "/hooks/SessionStart",
+        "/hooks/SessionStart",
+        "/hooks/UserPromptSubmit",
+        "/hooks/Stop",
+    ]
+
+
+def test_a_session_that_the_runner_has_briefed_is_not_briefed_again(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.says("- a memory")
+    monkeypatch.setenv("HOLDFAST_SESSION", "run-1")
+
+    assert told("SessionStart", source="startup", session_id="run-1") == ""
+    assert told("UserPromptSubmit", prompt="When?", session_id="run-1") == "- a memory"
+    assert told("SessionStart", source="startup", session_id="another") == "- a memory"
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [(500, b"{}"), (200, b"no json"), (200, b"[]"), (200, b'{"context": null}'), (404, b'{"context": "x"}')],
+)
+def test_an_answer_that_cannot_be_used_is_none(service: Service, status: int, answer: bytes) -> None:
+    service.answers = lambda event, body: (status, answer)
+    keep_brief("- the brief")
+
+    assert told("SessionStart", source="startup") == f"- the brief\n\n{NO_SERVICE}"
+    assert told("UserPromptSubmit", prompt="When?") == ""
+    told("SessionEnd", session_id="s-9", reason="exit")
+    assert [entry["session_id"] for entry in spooled()] == ["s-9"]
+
+
+def test_an_answer_that_comes_too_late_is_none(service: Service) -> None:
+    service.says("- too late")
+
+    printed = respond(Asked(["UserPromptSubmit"], {"prompt": "When?"}), monotonic() - 1)
+
+    assert printed == ""
+    assert "TimeoutError" in Path(places.hook_log()).read_text()
+
+
+@pytest.mark.parametrize(
+    "file", [b"", b"[]", b"{}", b"\xff", b'{"url": 5, "pid": 1}', b'{"url": "http://[::1]:x"}']
+)
+def test_a_damaged_announcement_means_no_service(file: bytes) -> None:
+    announce("http://127.0.0.1:9")
+    places.write_private(places.service_file(), file)
+
+    assert told("SessionStart", source="startup") == NO_SERVICE
+
+
+def test_a_token_that_cannot_be_read_means_no_service(service: Service) -> None:
+    os.unlink(places.token_file())
+
+    assert told("SessionStart", source="startup") == NO_SERVICE
+    assert service.asked == []
+
+
+def test_the_service_may_listen_on_the_other_loopback() -> None:
+    announce("http://[::1]:9")
+
+    with pytest.raises(NoAnswer, match=r"Connection refused|Cannot assign|not supported"):
+        ask("Stop", {}, monotonic() + 5)
+
+
+def test_the_age_of_the_process_is_known() -> None:
+    assert 0 <= command._age() < command.WHOLE
