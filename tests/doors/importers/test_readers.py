@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import Draft, Source
-from holdfast.doors.importers import READERS, reading, recognised
+from holdfast.doors.importers import DRAFTS, drafts_in, recognised
 from holdfast.errors import Invalid
 
 SOURCE = Source(origin="import", session="import-1")
@@ -17,7 +17,7 @@ def test_json_lines_become_drafts_with_their_line_numbers() -> None:
     line = '{"content": "a", "category": "c", "subject": "s", "summary": "m", "project": "p", "tags": ["t"], '
     text = f'\n{line}"importance": 2, "confidence": 1}}\n'
 
-    found = reading(text, SOURCE)
+    found = drafts_in(text, SOURCE)
 
     draft = Draft(
         content="a",
@@ -51,7 +51,7 @@ def test_json_lines_become_drafts_with_their_line_numbers() -> None:
     ids=lambda value: value[:30],
 )
 def test_a_broken_line_is_named_with_its_reason(line: str, reason: str) -> None:
-    found = reading(line, SOURCE, "jsonl")
+    found = drafts_in(line, SOURCE, "jsonl")
 
     assert found.drafts == ()
     assert found.broken[0][0] == 1
@@ -59,7 +59,7 @@ def test_a_broken_line_is_named_with_its_reason(line: str, reason: str) -> None:
 
 
 def test_plain_text_is_a_memory_a_line_without_list_marks() -> None:
-    found = reading("- one\n\n  * two\n• three\n-not a list\n", SOURCE)
+    found = drafts_in("- one\n\n  * two\n• three\n-not a list\n", SOURCE)
 
     assert [(number, draft.content) for number, draft in found.drafts] == [
         (1, "one"),
@@ -75,14 +75,16 @@ def test_the_format_is_recognised_by_the_first_line_that_says_something() -> Non
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(Invalid, match="unknown format 'xml': use one of jsonl, text"):
-        reading("x", SOURCE, "xml")
+    with pytest.raises(
+        Invalid, match="unknown format 'xml': use one of mcp-memory, auto-memory, jsonl, text"
+    ):
+        drafts_in("x", SOURCE, "xml")
 
 
-@given(st.text(), st.sampled_from(sorted(READERS)))
+@given(st.text(), st.sampled_from(DRAFTS))
 def test_no_text_breaks_a_reader(text: str, format_name: str) -> None:
-    found = reading(text, SOURCE, format_name)
+    found = drafts_in(text, SOURCE, format_name)
 
     numbers = [number for number, _ in (*found.drafts, *found.broken)]
     assert all(1 <= number <= text.count("\n") + 1 for number in numbers)
-    assert len(set(numbers)) == len(numbers)
+    assert not {number for number, _ in found.drafts} & {number for number, _ in found.broken}

@@ -1,21 +1,18 @@
 """The commands that carry a space elsewhere and back: export, import."""
 
-import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.doors.cli import as_json, say
+from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, in_space
 from holdfast.doors.cli.values import read_input
 from holdfast.errors import Invalid
 
-if TYPE_CHECKING:
-    from holdfast.engine.imports import Told
-
-_FORMATS = ("holdfast", "jsonl", "text")
+_TRANSCRIPTS = ("claude-code", "codex", "gemini")
+_DRAFTS = ("mcp-memory", "auto-memory", "jsonl", "text")
+_FORMATS = ("holdfast", *_TRANSCRIPTS, *_DRAFTS)
 
 
 @click.command()
@@ -46,42 +43,94 @@ def export(call: Call, file: str) -> None:
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE")
+@click.argument("path", metavar="PATH")
 @click.option(
     "--from", "format_name", type=click.Choice(_FORMATS), help="The format; recognised if not said."
 )
 @click.option("--review", is_flag=True, help="Send everything to the inbox first.")
+@click.option("--follow", is_flag=True, help="Keep reading transcripts as they grow, until Ctrl-C.")
 @in_space
 @click.pass_obj
-def import_(call: Call, file: str, format_name: str | None, review: bool) -> None:
-    """Take in an archive, JSON lines or plain text.
+def import_(call: Call, path: str, format_name: str | None, review: bool, follow: bool) -> None:
+    """Take in transcripts, notes, an archive, JSON lines or plain text.
 
-    An archive (holdfast) comes back field by field. JSON lines (jsonl) are objects with content, category,
-    subject, summary, tags, importance, confidence, project. Plain text is one memory a line. Broken lines
-    are named and left out; importing a file twice counts once. FILE is - for standard input.
+    PATH is a file, a folder, or - for standard input. Reading it twice changes nothing.
+
+    Transcripts of claude-code, codex and gemini become sessions with what was said in them, word for word;
+    tool output, subagents and whatever programs put into a prompt are left out. mcp-memory is the graph of
+    the MCP memory server, auto-memory Claude Code's own notes. An archive (holdfast) comes back field by
+    field. JSON lines (jsonl) are objects with content, category, subject, summary, tags, importance,
+    confidence, project. Plain text is one memory a line. Broken lines are named and left out.
 
     \b
+        holdfast import ~/.claude/projects
+        holdfast import ~/.codex/sessions --follow
+        holdfast import memory.jsonl --from mcp-memory
         holdfast import ops.jsonl --space ops
-        holdfast import notes.txt --review
         jq -c '.notes[]' dump.json | holdfast import - --from jsonl
     """
+    place = Path(path)
+    if path != "-" and (place.is_dir() or format_name in _TRANSCRIPTS or _is_transcript(place, format_name)):
+        _take_place(call, place, format_name, review=review, follow=follow)
+        return
+    if follow or format_name in _TRANSCRIPTS:
+        raise _wrong("transcripts are read from files: name a file or folder of claude-code, codex or gemini")
+    _take_file(call, path, format_name, review)
+
+
+def _is_transcript(place: Path, format_name: str | None) -> bool:
+    """Whether a file that nobody named the format of holds what was said."""
+    from holdfast.transcripts import transcript_format
+
+    try:
+        return format_name is None and place.is_file() and transcript_format(place) is not None
+    except OSError:
+        return False  # whoever reads it says what is wrong
+
+
+def _take_place(call: Call, place: Path, format_name: str | None, *, review: bool, follow: bool) -> None:
+    """A transcript, or a folder with transcripts and notes in it."""
+    from holdfast.doors.cli import take_drafts, take_transcripts
+    from holdfast.transcripts import Transcripts
+
+    if format_name in ("holdfast", "jsonl", "text"):
+        raise _wrong(f"a folder may hold anything: name the file of format {format_name}")
+    if review and not place.is_dir():
+        raise _wrong("what was said is kept as it was: --review is for memories")
+    found = Transcripts(place, format_name)
+    if follow:
+        take_transcripts.follow(call, found)
+        return
+    said = take_transcripts.of_place(call, found) if format_name not in _DRAFTS else None
+    noted = []
+    if place.is_dir() and format_name not in _TRANSCRIPTS:
+        noted = take_drafts.of_folder(call, place, format_name, review=review)
+    if not noted and (said is None or not said.answer["files"]):
+        raise Invalid(f"{str(place)!r} holds no transcripts and no notes that are known: name a file")
+    reports = [*([said] if said else []), *noted]
+    answer = {**(said.answer if said else {}), "notes": [report.answer for report in noted]}
+    call.tell("\n".join(line for report in reports for line in report.lines), answer)
+
+
+def _take_file(call: Call, path: str, format_name: str | None, review: bool) -> None:
+    from holdfast.doors.cli import take_drafts
     from holdfast.doors.cli.files import read_text
     from holdfast.engine.archive import is_archive
 
-    given = read_input() if file == "-" else None
-    text, raw = read_text(file, given)
+    given = read_input() if path == "-" else None
+    text, raw = read_text(path, given)
     first = next((line for line in text.split("\n") if line.strip()), "")
     if not first:
-        raise Invalid(f"{file!r} is empty: nothing was taken")
+        raise Invalid(f"{path!r} is empty: nothing was taken")
     if format_name == "holdfast" or (format_name is None and is_archive(first)):
         if review:
-            raise click.UsageError(
-                "an archive comes back as it was: --review is for the other formats",
-                click.get_current_context(),
-            )
+            raise _wrong("an archive comes back as it was: --review is for the other formats")
         _take_archive(call, text)
-    else:
-        _take_drafts(call, text, raw, format_name, review)
+        return
+    report = take_drafts.of_file(call, path, text, raw, format_name, review=review)
+    call.tell("\n".join(report.lines), report.answer)
+    if report.nothing:
+        raise click.exceptions.Exit(1)
 
 
 def _take_archive(call: Call, text: str) -> None:
@@ -99,44 +148,5 @@ def _take_archive(call: Call, text: str) -> None:
     call.tell("\n".join(lines), answer)
 
 
-def _take_drafts(call: Call, text: str, raw: bytes, format_name: str | None, review: bool) -> None:
-    from holdfast import wiring
-    from holdfast.domain.memory import Source
-
-    # The same bytes are the same session: saying it twice in one session counts once.
-    session = f"import-{hashlib.sha256(raw).hexdigest()[:12]}"
-    source = Source(origin="import", session=session)
-    found = wiring.drafts_in(text, source, format_name)
-    with call.memories("import", session) as memories:
-        told = memories.import_drafts(found.drafts, review=review)
-    counts, refused = _tally(told)
-    broken = sorted([*found.broken, *refused])
-    answer: dict[str, Any] = {"format": found.format, "session": session, "counts": counts}
-    answer["broken"] = [{"line": number, "reason": reason} for number, reason in broken]
-    became = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items())
-    lines = [f"imported from {found.format}: {became or 'nothing'}"]
-    lines += [f"  line {number}: {say.one_line(reason)}" for number, reason in broken]
-    if counts:
-        lines.append(f"  {say.command('undo-session', session)} takes it back")
-    call.tell("\n".join(lines), answer)
-    if broken and not counts:
-        raise click.exceptions.Exit(1)
-
-
-def _tally(told: "list[Told]") -> tuple[dict[str, int], list[tuple[int, str]]]:
-    """How many drafts had each outcome, and the lines that were refused with the reason."""
-    from holdfast.domain.outcomes import Refused, Reinforced
-
-    counts: dict[str, int] = {}
-    refused = []
-    for one in told:
-        match one.outcome:
-            case Refused(reason):
-                refused.append((one.line, reason))
-                continue
-            case Reinforced(counted=False):
-                name = "known"
-            case _:
-                name = str(as_json.outcome(one.outcome)["outcome"])
-        counts[name] = counts.get(name, 0) + 1
-    return counts, refused
+def _wrong(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context())

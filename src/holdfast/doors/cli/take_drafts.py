@@ -1,0 +1,92 @@
+"""import, of what becomes memories: JSON lines, plain text, graphs and notes of other programs."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.doors.cli import as_json, say
+from holdfast.doors.cli.call import Call
+
+if TYPE_CHECKING:
+    from holdfast.engine.imports import Told
+    from holdfast.notes import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is said of an import to people and to programs; `nothing` when all of it was broken."""
+
+    lines: list[str]
+    answer: dict[str, Any]
+    nothing: bool = False
+
+
+def of_file(call: Call, path: str, text: str, raw: bytes, format_name: str | None, *, review: bool) -> Report:
+    """Takes in the drafts of one file."""
+    from holdfast import notes, wiring
+    from holdfast.domain.memory import Source
+
+    name = Path(path).name
+    # The same bytes are the same session: saying it twice in one session counts once.
+    session = f"import-{hashlib.sha256(raw).hexdigest()[:12]}"
+    found = wiring.drafts_in(text, Source(origin="import", session=session), format_name, name=name)
+    if found.format in ("mcp-memory", "auto-memory") and path != "-":
+        # Such a file grows: all that it ever said is one session.
+        session = notes.session_of(Path(path) if found.format == "mcp-memory" else Path(path).parent)
+        origin: Any = "import" if found.format == "mcp-memory" else "file"
+        found = wiring.drafts_in(text, Source(origin=origin, session=session), found.format, name=name)
+    return _taken(call, found, session, review)
+
+
+def of_folder(call: Call, folder: Path, format_name: str | None, *, review: bool) -> list[Report]:
+    """Takes in the notes of a folder."""
+    from holdfast import notes
+
+    reports = []
+    for place, session, found in notes.found_in(folder, format_name):
+        report = _taken(call, found, session, review)
+        report.lines[0] += f" ({say.one_line(str(place))})"
+        report.answer["path"] = str(place)
+        reports.append(report)
+    return reports
+
+
+def _taken(call: Call, found: "Found", session: str, review: bool) -> Report:
+    from holdfast import notes
+
+    with call.memories("import", session) as memories:
+        told = notes.take(found, memories, review=review)
+    counts, refused = _tally(told)
+    broken = sorted([*found.broken, *refused])
+    unit = "file" if found.files else "line"
+    names = {number: found.files[number - 1] if found.files else number for number, _ in broken}
+    answer: dict[str, Any] = {"format": found.format, "session": session, "counts": counts}
+    answer["broken"] = [{unit: names[number], "reason": reason} for number, reason in broken]
+    became = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items())
+    lines = [f"imported from {found.format}: {became or 'nothing'}"]
+    lines += [
+        f"  {unit} {say.one_line(str(names[number]))}: {say.one_line(reason)}" for number, reason in broken
+    ]
+    if counts:
+        lines.append(f"  {say.command('undo-session', session)} takes it back")
+    return Report(lines, answer, nothing=bool(broken) and not counts)
+
+
+def _tally(told: "list[Told]") -> tuple[dict[str, int], list[tuple[int, str]]]:
+    """How many drafts had each outcome, and the lines that were refused with the reason."""
+    from holdfast.domain.outcomes import Refused, Reinforced
+
+    counts: dict[str, int] = {}
+    refused = []
+    for one in told:
+        match one.outcome:
+            case Refused(reason):
+                refused.append((one.line, reason))
+                continue
+            case Reinforced(counted=False):
+                name = "known"
+            case _:
+                name = str(as_json.outcome(one.outcome)["outcome"])
+        counts[name] = counts.get(name, 0) + 1
+    return counts, refused

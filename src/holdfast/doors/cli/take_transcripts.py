@@ -1,0 +1,179 @@
+"""import, of what was said: transcripts of agents, once or for as long as they grow."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from holdfast.doors.cli import say
+from holdfast.doors.cli.call import Call, tell_json
+from holdfast.doors.cli.take_drafts import Report
+
+if TYPE_CHECKING:
+    from holdfast.memories import Memories
+    from holdfast.transcripts import Reading, Tally, Transcript, Transcripts
+
+_LOOKS_EVERY: Final = 1.0  # seconds
+_KINDS_SHOWN: Final = 8
+_WRONG_SHOWN: Final = 5
+
+
+def of_place(call: Call, found: "Transcripts") -> Report:
+    """Takes in all that is unread."""
+    from holdfast.transcripts import Tally
+
+    tally = Tally()
+    waiting = found.unread()
+    with call.memories("import") as memories, progress(waiting, quiet=call.json) as advance:
+        keeps_messages(memories)
+        for transcript in waiting:
+            take_one(transcript, found, memories, tally)
+            advance(transcript.unread)
+    return Report(told(tally), as_json(tally))
+
+
+def keeps_messages(memories: "Memories") -> None:
+    """Raises: Invalid, when all reading would be in vain."""
+    from holdfast.errors import Invalid
+
+    space = memories.store.space(memories.space)
+    if space is not None and not space.keeps_messages:
+        raise Invalid(f"space {memories.space!r} keeps no messages: choose another with --space")
+
+
+def take_one(
+    transcript: "Transcript", found: "Transcripts", memories: "Memories", tally: "Tally"
+) -> "Reading | None":
+    """Takes in what is new in one transcript; one that can't be read is named, and the others go on."""
+    from holdfast.errors import Invalid
+    from holdfast.transcripts import take
+
+    try:
+        reading = found.read(transcript)
+    except Invalid as error:
+        tally.refused.append((str(transcript.path), str(error)))
+        found.passed_by(transcript)
+        return None
+    take(reading, memories, tally)
+    tally.files[transcript.format] += 1
+    found.taken(transcript, reading)
+    return reading
+
+
+# -------------------------------------------------------------------------------------------------- following
+
+
+def follow(call: Call, found: "Transcripts") -> None:
+    """Takes in what is there and what comes, until a signal says that it is enough."""
+    from holdfast.errors import Unavailable
+    from holdfast.transcripts import Tally
+
+    whole = Tally()
+    with _until_stopped() as stopped:
+        while True:
+            tally = Tally()
+            try:
+                if waiting := found.unread():
+                    with call.memories("import") as memories:
+                        keeps_messages(memories)
+                        for transcript in waiting:
+                            if stopped.is_set():
+                                break
+                            take_one(transcript, found, memories, tally)
+            except Unavailable as trouble:  # nothing is lost: what was not taken is still unread
+                click.echo(f"holdfast: {say.one_line(str(trouble))}: trying again", err=True)
+            _tell_news(call, tally)
+            _add(whole, tally)
+            if stopped.wait(_LOOKS_EVERY):
+                break
+    if not call.json:
+        click.echo("\n".join(["", "stopped following", *told(whole)]))
+
+
+@contextmanager
+def _until_stopped() -> Iterator[threading.Event]:
+    """An event that Ctrl-C or a termination signal sets, so that the work at hand is ended first."""
+    stopped = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopped
+        return
+    before = {each: signal.signal(each, lambda *_: stopped.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _tell_news(call: Call, tally: "Tally") -> None:
+    if call.json and (tally.kept or tally.refused):
+        tell_json(as_json(tally))
+    elif tally.kept:
+        click.echo(f"{say.count(tally.kept, 'new message')} of {say.count(len(tally.sessions), 'session')}")
+
+
+def _add(whole: "Tally", part: "Tally") -> None:
+    whole.files.update(part.files)
+    whole.sessions |= part.sessions
+    whole.messages += part.messages
+    whole.kept += part.kept
+    whole.skipped.update(part.skipped)
+    whole.broken += part.broken
+    whole.refused += part.refused
+
+
+# ----------------------------------------------------------------------------------------------------- saying
+
+
+def told(tally: "Tally") -> list[str]:
+    """What was read, what was new, and what was left out."""
+    files = ", ".join(f"{number:,} of {name}" for name, number in tally.files.most_common())
+    lines = [
+        f"read {say.count(len(tally.sessions), 'session')}, {say.count(tally.messages, 'message')}: "
+        f"{tally.kept:,} new (files: {files or 'none'})"
+    ]
+    if tally.skipped:
+        shown = [
+            f"{number:,} {say.one_line(kind)}" for kind, number in tally.skipped.most_common(_KINDS_SHOWN)
+        ]
+        rest = sum(tally.skipped.values()) - sum(dict(tally.skipped.most_common(_KINDS_SHOWN)).values())
+        more = [f"{rest:,} other"] if rest else []
+        lines.append(f"  no sources, skipped: {', '.join(shown + more)}")
+    if tally.broken:
+        lines.append(f"  {say.count(tally.broken, 'line is', 'lines are')} broken and left out")
+    for place, reason in tally.refused[:_WRONG_SHOWN]:
+        lines.append(f"  left out {say.one_line(place)}: {say.one_line(reason)}")
+    if len(tally.refused) > _WRONG_SHOWN:
+        lines.append(f"  and {len(tally.refused) - _WRONG_SHOWN:,} more")
+    return lines
+
+
+def as_json(tally: "Tally") -> dict[str, Any]:
+    return {
+        "files": dict(tally.files),
+        "sessions": len(tally.sessions),
+        "messages": tally.messages,
+        "new": tally.kept,
+        "skipped": dict(tally.skipped.most_common()),
+        "broken": tally.broken,
+        "refused": [{"place": place, "reason": reason} for place, reason in tally.refused],
+    }
+
+
+@contextmanager
+def progress(waiting: "list[Transcript]", *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal that is told of bytes; nothing elsewhere."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=sum(each.unread for each in waiting) or None)
+        yield lambda amount: bar.advance(task, amount)

@@ -1,0 +1,187 @@
+"""Transcripts into a space: finds them, reads what is new in them, and hands it to the memories.
+
+For the command line, the first set-up and the service alike. Which lines are sources the importers know.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast import quiet
+from holdfast.doors.importers import TRANSCRIPTS, files_in, transcript_format
+from holdfast.doors.importers.conversation import Conversation, Reading
+from holdfast.engine.sessions import Said
+from holdfast.errors import Invalid
+from holdfast.memories import Memories
+
+__all__ = [
+    "Reading",
+    "Tally",
+    "Transcript",
+    "Transcripts",
+    "take",
+    "take_conversation",
+    "take_from",
+    "transcript_format",
+    "usual_places",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A file, whose it is, and how many bytes of it are new."""
+
+    path: Path
+    format: str
+    unread: int
+    state: tuple[int, int]  # size and time of change, when it was looked at
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was read and what became of it."""
+
+    files: Counter[str] = field(default_factory=Counter)  # by format
+    sessions: set[str] = field(default_factory=set)
+    messages: int = 0
+    kept: int = 0  # of these, the ones that were not known
+    skipped: Counter[str] = field(default_factory=Counter)  # lines that are no sources, by their kind
+    broken: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)  # a file or session, and why
+
+
+class Transcripts:
+    """The transcripts in a file or folder, read from where the last reading ended."""
+
+    def __init__(self, place: Path, format_name: str | None = None) -> None:
+        self._place = place
+        self._format = format_name
+        self._formats: dict[Path, str | None] = {}
+        self._seen: dict[Path, tuple[int, int]] = {}
+        self._offsets: dict[Path, int] = {}
+
+    def unread(self) -> list[Transcript]:
+        """The transcripts that were changed since they were last read.
+
+        Raises: Invalid, when the place itself can't be read.
+        """
+        if not self._place.exists():
+            raise Invalid(f"{str(self._place)!r} can't be read: there is no such file or folder")
+        found = []
+        for path in files_in(self._place) if self._place.is_dir() else (self._place,):
+            try:
+                stat = path.stat()
+                state = (stat.st_size, stat.st_mtime_ns)
+                if self._seen.get(path) == state:
+                    continue
+                form = self._formats.get(path) or self._format_of(path)
+            except OSError:  # gone, or not ours to read
+                continue
+            self._formats[path] = form
+            if form is not None and self._format in (None, form):
+                unread = max(0, stat.st_size - self._offsets.get(path, 0))
+                found.append(Transcript(path, form, unread, state))
+        return found
+
+    def read(self, transcript: Transcript) -> Reading:
+        """What is new in it. It stays unread until `taken` is told.
+
+        Raises: Invalid.
+        """
+        _, read_from = TRANSCRIPTS[transcript.format]
+        try:
+            return read_from(transcript.path, self._offsets.get(transcript.path, 0))
+        except OSError as error:
+            raise Invalid(f"{str(transcript.path)!r} can't be read: {error.strerror or error}") from None
+
+    def taken(self, transcript: Transcript, reading: Reading) -> None:
+        """The next reading goes on behind this one; what came in the meantime is seen at the next look."""
+        self._seen[transcript.path] = transcript.state
+        self._offsets[transcript.path] = reading.next_offset
+
+    def passed_by(self, transcript: Transcript) -> None:
+        """It can't be read: no more looks at it until it has changed."""
+        self._seen[transcript.path] = transcript.state
+
+    def _format_of(self, path: Path) -> str | None:
+        if path == self._place and self._format is not None:
+            return self._format
+        return transcript_format(path)
+
+
+def usual_places(environment: Mapping[str, str] = os.environ) -> dict[str, list[Path]]:
+    """Where clients keep a user's transcripts, by format; only folders that are there."""
+    home = Path(os.path.expanduser("~"))
+    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    codex = Path(environment.get("CODEX_HOME") or home / ".codex")
+    usual = {
+        "claude-code": [claude / "projects"],
+        "codex": [codex / "sessions", codex / "archived_sessions"],
+        "gemini": [home / ".gemini" / "tmp"],
+    }
+    there = {form: [place for place in places if place.is_dir()] for form, places in usual.items()}
+    return {form: places for form, places in there.items() if places}
+
+
+def take(reading: Reading, memories: Memories, tally: Tally) -> None:
+    """Keeps what a reading holds, but for what is to be left alone, and adds it to the tally.
+
+    Raises: Unavailable.
+    """
+    tally.skipped.update(reading.skipped)
+    tally.broken += reading.broken
+    for conversation in reading.conversations:
+        if not conversation.messages:
+            continue
+        if quiet.reason(conversation.project, conversation.session) is not None:
+            tally.skipped["capture is off"] += len(conversation.messages)
+            continue
+        try:
+            kept = take_conversation(conversation, memories)
+        except Invalid as error:
+            tally.refused.append((conversation.session, str(error)))
+            continue
+        tally.sessions.add(conversation.session)
+        tally.messages += len(conversation.messages)
+        tally.kept += kept
+
+
+def take_from(path: Path, offset: int, memories: Memories, format_name: str) -> int:
+    """Keeps what a transcript says from `offset` on; answers the offset to go on from.
+
+    Raises: OSError, Invalid, Unavailable.
+    """
+    if format_name not in TRANSCRIPTS:
+        known = ", ".join(TRANSCRIPTS)
+        raise Invalid(f"unknown format {format_name!r:.60}: use one of {known}", field="format")
+    reading = TRANSCRIPTS[format_name][1](path, offset)
+    take(reading, memories, Tally())
+    return reading.next_offset
+
+
+def take_conversation(conversation: Conversation, memories: Memories) -> int:
+    """Keeps a session and what was said in it; answers how many messages were new.
+
+    Raises: Invalid, Unavailable.
+    """
+    said = [
+        Said(
+            message_id=each.id,
+            role=each.role,
+            content=each.text,
+            said_at=each.said_at or conversation.started_at,
+        )
+        for each in conversation.messages
+    ]
+    return memories.take_session(
+        conversation.session,
+        said,
+        name=conversation.name,
+        client=conversation.client,
+        directory=conversation.directory,
+        project=conversation.project,
+        started_at=conversation.started_at,
+        ended_at=conversation.ended_at,
+    )
