@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PYTEST := $(BIN)/python -m pytest
-EXTRAS := postgres
+EXTRAS := postgres,multilingual
 CHECKED := src tests tools $(patsubst %/,%,$(sort $(dir $(wildcard bench/*.py examples/*.py))))
 SHIPPED := pyproject.toml README.md LICENSE $(shell find src -type f -not -name "*.pyc")
 

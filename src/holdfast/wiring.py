@@ -2,7 +2,9 @@
 
 import secrets
 import string
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.domain.budget import estimate_tokens
@@ -12,11 +14,12 @@ from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
-from holdfast.errors import Conflict, NotFound
+from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
-    from holdfast.doors.importers import Reading
+    from holdfast.brief_files import BriefFiles
+    from holdfast.doors.importers import Found
 
 _ALPHABET = string.ascii_letters + string.digits
 
@@ -37,27 +40,55 @@ def open_store(db: str | None = None) -> Store:
     """
     from holdfast.store.database import Database
 
-    return Database.open(db or Settings.read().db)
+    database = Database.open(db or Settings.read().db)
+    database.watchers.append(brief_files(database).changed)
+    return database
+
+
+def brief_files(store: Store) -> "BriefFiles":
+    """The files on this machine that show the memories of `store`."""
+    from holdfast.brief_files import BriefFiles
+
+    return BriefFiles(store, lambda space: desk_for(space, store, budget=Settings.read().budget))
 
 
 def open_embedder(name: str | None = None) -> Embedder | None:
-    """The embedder of that name, the settings' when none is given. Nothing is loaded before it is used."""
-    from holdfast.models.minilm import MiniLM
+    """The embedder of that name, the settings' when none is given. Nothing is loaded before it is used.
 
-    return MiniLM() if (name or Settings.read().embedder) == "default" else None
+    Raises: Invalid, listing the forms of a name.
+    """
+    from holdfast.models.opening import opened
+    from holdfast.models.spec import parse
+
+    settings = Settings.read()
+    spec = parse(name or settings.embedder)
+    return opened(spec, key=settings.key_for(spec))
+
+
+@lru_cache(maxsize=8)
+def reopened(name: str) -> Embedder | None:
+    """The embedder that made the vectors of that name, shared by all spaces; none, where it can't be had."""
+    try:
+        return open_embedder(name)
+    except Invalid:  # an embedder that a program brought along, or one of another release
+        return None
 
 
 def try_embedder(embedder: Embedder | None) -> str | None:
     """What is wrong with an embedder, in one line; none when it embeds as it should."""
     if embedder is None:
         return None
+    from holdfast.engine.embedding import given
     from holdfast.store.vectors import checked
 
+    def trial(texts: Sequence[str]) -> None:
+        [parts] = embedder.documents(texts)  # first, for a server that has to load its model
+        checked([*embedder.queries(texts), *parts])
+
     try:
-        [parts] = embedder.documents(["a trial"])
-        checked([embedder.query("a trial"), *parts])
-    except Exception as trouble:  # broad: whatever a model raises is what `doctor` has to say
-        return f"{trouble}".strip().split("\n")[0] or type(trouble).__name__
+        given(embedder, trial, ["a trial"])
+    except Unavailable as trouble:
+        return f"{trouble}".strip().split("\n")[0]
     return None
 
 
@@ -84,14 +115,14 @@ def examine(db: str | None = None) -> Health:
     return look_at(db or Settings.read().db)
 
 
-def drafts_in(text: str, source: Source, format_name: str | None = None) -> "Reading":
+def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> "Found":
     """The drafts in a file of another program, whose format is recognised unless it is named.
 
     Raises: Invalid, for an unknown format.
     """
-    from holdfast.doors.importers import reading
+    from holdfast.doors import importers
 
-    return reading(text, source, format_name)
+    return importers.drafts_in(text, source, format_name, name=name)
 
 
 def desk_for(
@@ -102,6 +133,7 @@ def desk_for(
     ids: NewId = new_id,
     judge: Judge | None = None,
     embedder: Embedder | None = None,
+    open_embedder: Callable[[str], Embedder | None] = reopened,
     budget: int | None = None,
 ) -> Desk:
     """A space ready to work in. The default space exists from first use.
@@ -125,5 +157,6 @@ def desk_for(
         new_id=ids,
         estimate=estimate_tokens,
         embedder=embedder,
+        open_embedder=open_embedder,
         budget=budget,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.models import model_file
+from holdfast.models.spec import MINILM
 from holdfast.models.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _VOCABULARY = Path(__file__).parent / "minilm" / "vocab.txt"
 class MiniLM:
     """Texts to unit vectors; a long text becomes several parts."""
 
-    name = "all-MiniLM-L6-v2/int8/1"
+    name = MINILM
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
@@ -47,8 +48,12 @@ class MiniLM:
 
     def query(self, text: str) -> bytes:
         """The vector of a question, cut to what the model takes at once."""
-        numbers = self._pieces.numbers_of(text)[: MOST_TOKENS - 2]
-        return bytes(self._run([self._pieces.framed(numbers)])[0].tobytes())
+        return self.queries([text])[0]
+
+    def queries(self, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of several forms of one question, in one run of the model."""
+        cut = [self._pieces.numbers_of(text)[: MOST_TOKENS - 2] for text in texts]
+        return [vector.tobytes() for vector in self._run([self._pieces.framed(numbers) for numbers in cut])]
 
     @cached_property
     def _pieces(self) -> WordPiece:

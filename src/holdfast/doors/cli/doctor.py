@@ -10,6 +10,7 @@ from holdfast.doors.cli.spaces import overview_json, overview_table
 
 if TYPE_CHECKING:
     from holdfast.domain.health import Finding, Health
+    from holdfast.engine.embedding_progress import EmbeddingProgress
     from holdfast.engine.spaces import Overview
 
 _NO_EMBEDDER = "none: recall works by words only"
@@ -21,8 +22,8 @@ _NO_EMBEDDER = "none: recall works by words only"
 def doctor(call: Call) -> None:
     """Check the database and say what to do.
 
-    Looks at place, rights, size, log, schema and integrity, then counts what each space holds. Ends with 1
-    when there is a problem.
+    Looks at place, rights, size, log, schema and integrity, tries the embedder, then counts what each space
+    holds and what of it still has to be embedded. Ends with 1 when there is a problem.
 
     \b
         holdfast doctor
@@ -33,13 +34,13 @@ def doctor(call: Call) -> None:
 
     health = wiring.examine(call.db)
     embedder = wiring.open_embedder()
-    found = [*findings(health), *_embedding(wiring.try_embedder(embedder))]
     name = embedder.name if embedder else None
-    sick = any(finding.level == "problem" for finding in found)
     usable = health.exists and not health.damage and health.revision == health.head
-    spaces = _spaces(call) if usable else []
+    spaces, vectors = _spaces(call, name) if usable else ([], [])
+    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_unfinished(vectors)]
+    sick = any(finding.level == "problem" for finding in found)
     if call.json:
-        call.tell("", _as_json(health, found, spaces, name, healthy=not sick))
+        call.tell("", _as_json(health, found, spaces, name, healthy=not sick) | _vectors_json(vectors))
     else:
         _show(health, found, spaces, name)
     if sick:
@@ -56,11 +57,52 @@ def _embedding(trouble: str | None) -> "list[Finding]":
     return [Finding("problem", says, advice)]
 
 
-def _spaces(call: Call) -> "list[Overview]":
+def _unfinished(vectors: "list[EmbeddingProgress]") -> "list[Finding]":
+    """What is said of spaces whose vectors are not those that are wanted yet."""
+    from holdfast.domain.health import Finding
+
+    found = []
+    for one in vectors:
+        figures = f"{one.done:,} of {one.total:,}"
+        if one.changing:
+            says = f"re-embedding: {figures} in space {one.space!r}, with {one.wanted}"
+            advice = f"until then {one.searched} is searched; `holdfast tend --space {one.space}` finishes it"
+        elif not one.complete:
+            says = f"embedding: {figures} in space {one.space!r}"
+            advice = f"the next question does it, or `holdfast tend --space {one.space}`"
+        else:
+            continue
+        found.append(Finding("note", says, advice))
+    return found
+
+
+def _spaces(call: Call, embedder: str | None) -> "tuple[list[Overview], list[EmbeddingProgress]]":
+    from holdfast.engine.embedding_progress import embedding_progress
     from holdfast.engine.spaces import overview
 
+    spaces, vectors = [], []
     with call.store() as store:
-        return [overview(space.name, store=store) for space in store.spaces()]
+        for space in store.spaces():
+            spaces.append(overview(space.name, store=store))
+            with store.read(space.name) as tx:
+                vectors.append(embedding_progress(embedder, tx))
+    return spaces, vectors
+
+
+def _vectors_json(vectors: "list[EmbeddingProgress]") -> dict[str, Any]:
+    return {
+        "vectors": [
+            {
+                "space": one.space,
+                "wanted": one.wanted,
+                "searched": one.searched,
+                "done": one.done,
+                "total": one.total,
+                "complete": one.complete,
+            }
+            for one in vectors
+        ]
+    }
 
 
 def _facts(health: "Health") -> list[tuple[str, str]]:

@@ -1,0 +1,195 @@
+"""One question to a server and its answer, as JSON over HTTP, within a deadline whatever the server does.
+
+Knows nothing of embeddings. No redirect is followed, an answer has a greatest size, and proxies that the
+environment names are not asked for addresses of this machine.
+"""
+
+import http.client
+import ipaddress
+import json
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from holdfast.errors import Unavailable
+
+LARGEST = 32 * 1024 * 1024  # bytes of an answer
+_BACKOFF = 0.25  # seconds before the second try, unless the server names its own
+_AGAIN = frozenset({429, 500, 502, 503, 504})
+_HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model there?)"}
+_SHOWN = 160  # characters of a server's own words
+
+
+class Refused(Unavailable):
+    """The server did not do it; `wait` is how many seconds it wants to be left alone."""
+
+    def __init__(
+        self, message: str, *, again: bool = False, wait: float | None = None, code: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.again = again  # whether the same request may succeed a moment later
+        self.wait = wait
+        self.code = code  # none: it did not answer
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where to ask, and the key to show there, which appears in no message."""
+
+    url: str
+    key: str | None = field(default=None, repr=False)
+
+    def post(self, path: str, body: object, *, within: float) -> Any:
+        """The server's answer to `body`, asked a second time where that may help and time is left.
+
+        Raises: Refused.
+        """
+        ends = time.monotonic() + within
+        request = urllib.request.Request(
+            self.url + path, data=json.dumps(body).encode("ascii"), headers=self._headers(), method="POST"
+        )
+        try:
+            return self._bounded(request, within)
+        except Refused as trouble:
+            pause = _BACKOFF if trouble.wait is None else trouble.wait
+            left = ends - time.monotonic() - pause
+            if not trouble.again or left <= 0:
+                raise
+            time.sleep(pause)
+            return self._bounded(request, left)
+
+    def probe(self, path: str, *, within: float) -> None:
+        """Makes sure that somebody is there who answers; what is answered does not matter.
+
+        Raises: Refused.
+        """
+        request = urllib.request.Request(self.url + path, headers=self._headers())
+        try:
+            self._bounded(request, within)
+        except Refused as trouble:
+            if trouble.code is None:
+                raise
+
+    def _headers(self) -> dict[str, str]:
+        asks = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "holdfast"}
+        return {**asks, "Authorization": f"Bearer {self.key}"} if self.key else asks
+
+    def _bounded(self, request: urllib.request.Request, within: float) -> Any:
+        """The answer, or that it took too long.
+
+        A socket's own time-out counts from byte to byte, and not at all while a name is looked up. So a
+        thread does the asking, and nobody waits for it longer than `within`.
+        """
+        answers: list[Any] = []
+        troubles: list[Refused] = []
+
+        def work() -> None:
+            try:
+                answers.append(self._asked(request, within))
+            except Refused as trouble:
+                troubles.append(trouble)
+
+        thread = threading.Thread(target=work, daemon=True, name="holdfast-embedder")
+        thread.start()
+        thread.join(within)
+        if answers:
+            return answers[0]
+        raise troubles[0] if troubles else self._refused(f"did not answer within {within:.3g} s")
+
+    def _asked(self, request: urllib.request.Request, within: float) -> Any:
+        try:
+            with _opener(self.url).open(request, timeout=within) as answer:
+                text = answer.read(LARGEST + 1)
+                missing = answer.length  # of the bytes that it announced
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                raise self._refusal(refusal) from None
+        except (OSError, http.client.HTTPException) as trouble:
+            raise self._broken(trouble, within) from None
+        if len(text) > LARGEST:
+            raise self._refused(f"answered more than {LARGEST // 2**20} MiB", code=200)
+        if missing:
+            raise self._refused("broke off in the middle", again=True)
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):  # a page, half an answer, bytes that are no text
+            raise self._refused(f"answered no JSON but {_shown(text)!r}", code=200) from None
+
+    def _refusal(self, refusal: urllib.error.HTTPError) -> Refused:
+        code = refusal.code
+        if 300 <= code < 400:
+            goes = _shown((refusal.headers.get("Location") or "elsewhere").encode())
+            return self._refused(f"redirects to {goes}: name that address, if it is right", code=code)
+        try:
+            said = _shown(refusal.read(4 * _SHOWN))
+        except (OSError, http.client.HTTPException):
+            said = ""
+        message = f"answered {code}{_HINTS.get(code, '')}" + (f": {said}" if said else "")
+        wait = _seconds(refusal.headers.get("Retry-After")) if code in _AGAIN else None
+        return self._refused(message, again=code in _AGAIN, wait=wait, code=code)
+
+    def _broken(self, trouble: Exception, within: float) -> Refused:
+        reason = trouble.reason if isinstance(trouble, urllib.error.URLError) else trouble
+        match reason:
+            case TimeoutError():
+                return self._refused(f"did not answer within {within:.3g} s")
+            case ConnectionRefusedError():
+                return self._refused("can't be reached: nobody listens there")
+            case socket.gaierror():
+                return self._refused("can't be reached: there is no server of that name")
+            case http.client.IncompleteRead() | ConnectionResetError():
+                return self._refused("broke off in the middle", again=True)
+            case _:
+                return self._refused(f"can't be used: {reason or type(reason).__name__}")
+
+    def _refused(
+        self, message: str, *, again: bool = False, wait: float | None = None, code: int | None = None
+    ) -> Refused:
+        said = message.replace(self.key, "***") if self.key else message
+        return Refused(f"{self.url} {said}", again=again, wait=wait, code=code)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A key and private texts go where they were sent, and nowhere else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    proxies = urllib.request.ProxyHandler({} if is_here(url) else None)
+    return urllib.request.build_opener(proxies, _NoRedirect())
+
+
+def is_here(url: str) -> bool:
+    """Whether an address is one of this machine's own."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _seconds(text: str | None) -> float | None:
+    """What a Retry-After asks for: seconds, or a moment."""
+    if not text:
+        return None
+    if text.strip().isascii() and text.strip().isdigit():
+        return float(text.strip()[:6])
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _shown(text: bytes) -> str:
+    """The beginning of a server's own words, on one line."""
+    words = text[: 4 * _SHOWN].decode("utf-8", "replace").split()
+    line = "".join(letter for letter in " ".join(words) if letter.isprintable())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

@@ -1,0 +1,203 @@
+"""Embedders behind a server: Ollama, and everything that speaks OpenAI's /v1/embeddings.
+
+What comes back is believed in nothing: it is counted, checked and brought to length 1 before it is a vector.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.budget import estimate_tokens
+from holdfast.errors import Unavailable
+from holdfast.models.exchange import Refused, Server
+from holdfast.models.known_models import KnownModel, known
+from holdfast.models.parts import parts_of
+from holdfast.models.spec import Spec
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+QUERY_WITHIN = 2.0  # seconds: somebody waits for the answer
+DOCUMENTS_WITHIN = 30.0  # seconds for one request, in which a server may have to load its model first
+TRUSTED_FOR = 60.0  # seconds after an answer in which a server is taken to be there still
+REST = 10.0  # seconds for which a server that failed is left alone: not every question has to wait for it
+LONGEST_REST = 300.0  # seconds, however long it asks to be left alone
+MOST_TOKENS = 512  # of one part: longer ones blur what they say, whatever the model takes
+MOST_PARTS = 64  # in one request
+REQUEST_TOKENS = 4_096
+_TOO_LONG = frozenset({400, 413, 422})  # what servers say when a text is too long for their model
+_SHORTEST = 64  # characters that no model can find too long
+_EMPTY = "-"  # said for an empty text, which servers refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """Where to ask for vectors, and where they are in the answer."""
+
+    path: str
+    alive: str  # answered at once by a server that works, even while it has to load a model
+    vectors: Callable[[Any], list[Any]]
+
+
+def _ollamas(answer: Any) -> list[Any]:
+    return list(answer["embeddings"])
+
+
+def _openais(answer: Any) -> list[Any]:
+    # By their numbers where they have some: an answer may come in any order.
+    rows = {int(row.get("index", place)): row["embedding"] for place, row in enumerate(answer["data"])}
+    return [rows[place] for place in range(len(answer["data"]))]
+
+
+DIALECTS = {
+    "ollama": Dialect("/api/embed", "/api/version", _ollamas),
+    "openai": Dialect("/embeddings", "/models", _openais),
+}
+
+
+class RemoteEmbedder:
+    """Texts to unit vectors, by asking a server."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        key: str | None = None,
+        query_within: float | None = None,
+        documents_within: float | None = None,
+        rest: float | None = None,
+    ) -> None:
+        self.name = spec.name
+        self._model = spec.model
+        self._dialect = DIALECTS[spec.kind]
+        self._known: KnownModel = known(spec.model)
+        self._server = Server(spec.url, key)
+        self._query_within = QUERY_WITHIN if query_within is None else query_within
+        self._documents_within = DOCUMENTS_WITHIN if documents_within is None else documents_within
+        self._rest = REST if rest is None else rest
+        self._resting: tuple[float, str] = (0.0, "")  # until when, and why
+        self._answered = -math.inf  # when it last did
+        self._size: int | None = None  # numbers of a vector
+
+    def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
+        """For each text the vectors of its parts, as float32.
+
+        Raises: Unavailable.
+        """
+        before = self._known.document
+        room = min(self._known.tokens, MOST_TOKENS) - estimate_tokens(before)
+        cut = [parts_of(text, room) for text in texts]
+        said = [before + (part or _EMPTY) for parts in cut for part in parts]
+        found = iter([vector for batch in _batches(said) for vector in self._embedded(batch)])
+        return [[next(found) for _ in parts] for parts in cut]
+
+    def query(self, text: str) -> bytes:
+        """The vector of a question, cut to what the model takes at once. Raises: Unavailable."""
+        return self.queries([text])[0]
+
+    def queries(self, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of several forms of one question, asked for together. Raises: Unavailable."""
+        if not texts:
+            return []
+        before = self._known.query
+        room = min(self._known.tokens, MOST_TOKENS) - estimate_tokens(before)
+        asked = [before + (parts_of(text, room)[0] or _EMPTY) for text in texts]
+        return self._vectors(asked, within=self._query_within)
+
+    def _embedded(self, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of texts; those that are too long for the model are found and cut.
+
+        Otherwise a single one would keep all others waiting for ever.
+        """
+        try:
+            return self._vectors(texts, within=self._documents_within)
+        except Refused as trouble:
+            half = len(texts[0]) // 2 if len(texts) == 1 else len(texts) // 2
+            if trouble.code not in _TOO_LONG or (len(texts) == 1 and half < _SHORTEST):
+                raise
+            self._resting = (0.0, "")
+        if len(texts) == 1:
+            return self._embedded([texts[0][:half]])
+        return [*self._embedded(texts[:half]), *self._embedded(texts[half:])]
+
+    def _vectors(self, texts: Sequence[str], *, within: float) -> list[bytes]:
+        until, why = self._resting
+        if time.monotonic() < until:
+            raise Unavailable(f"{why} (asked again in {until - time.monotonic():.0f} s)")
+        body = {"model": self._model, "input": list(texts)}
+        try:
+            if within > self._query_within and time.monotonic() > self._answered + TRUSTED_FOR:
+                # A question may be waiting for these texts: nobody waits so long for a server that hangs.
+                self._server.probe(self._dialect.alive, within=self._query_within)
+            answer = self._server.post(self._dialect.path, body, within=within)
+        except Refused as trouble:
+            rest = min(max(self._rest, trouble.wait or 0.0), LONGEST_REST)
+            self._resting = (time.monotonic() + rest, str(trouble))
+            raise
+        self._answered = time.monotonic()
+        return self._checked(answer, len(texts))
+
+    def _checked(self, answer: Any, wanted: int) -> list[bytes]:
+        import numpy as np
+
+        try:
+            rows = self._dialect.vectors(answer)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise Unavailable(f"{self.name} answered something else than vectors: {_shape(answer)}") from None
+        if len(rows) != wanted:
+            raise Unavailable(f"{self.name} gave {len(rows)} vectors for {wanted} texts")
+        vectors = [_unit(row, self.name) for row in rows]
+        for vector in vectors:
+            if self._size not in (None, len(vector)):
+                raise Unavailable(
+                    f"{self.name} gave {len(vector)} numbers, and {self._size} before: is it another model?"
+                )
+            self._size = len(vector)
+        return [vector.astype(np.dtype("<f4")).tobytes() for vector in vectors]
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        cost = estimate_tokens(text)
+        if batch and (len(batch) == MOST_PARTS or size + cost > REQUEST_TOKENS):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += cost
+    if batch:
+        yield batch
+
+
+def _unit(row: Any, name: str) -> "NDArray[np.float64]":
+    """A vector of length 1 in the direction of `row`.
+
+    Raises: Unavailable, where it has no direction.
+    """
+    import numpy as np
+
+    if not isinstance(row, list) or not row or not all(type(number) in (int, float) for number in row):
+        raise Unavailable(f"{name} gave a vector that is no list of numbers")
+    try:
+        vector = np.array(row, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            length = float(np.linalg.norm(vector))
+    except OverflowError:  # a whole number beyond all floats
+        length = float("inf")
+    if not np.isfinite(length):
+        raise Unavailable(f"{name} gave a vector with numbers that are not finite")
+    if length < 1e-12:
+        raise Unavailable(f"{name} gave a vector of zeros")
+    unit: NDArray[np.float64] = vector / length
+    return unit
+
+
+def _shape(answer: Any) -> str:
+    """What came instead, in a few words: its own text may be private or long."""
+    if isinstance(answer, dict):
+        return f"an object with {', '.join(sorted(map(str, answer))[:5]) or 'nothing'}"
+    return f"a {type(answer).__name__}"

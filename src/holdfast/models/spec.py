@@ -1,0 +1,90 @@
+"""What an embedder is called in settings and beside its vectors: a name that can be opened again later."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from holdfast.domain.calibration import MEASURED_WITH
+from holdfast.errors import Invalid
+
+Kind = Literal["none", "minilm", "multilingual", "ollama", "openai"]
+
+MINILM = MEASURED_WITH
+MULTILINGUAL = "universal-sentence-encoder-multilingual-3/1"
+#: Where a server is looked for when the name does not say.
+OLLAMA = "http://127.0.0.1:11434"
+OPENAI = "https://api.openai.com/v1"
+FORMS = "default, none, multilingual, ollama:MODEL[@URL] or openai:MODEL[@URL]"
+
+_FIXED: dict[str, Kind] = {
+    "default": "minilm",
+    MINILM: "minilm",
+    "none": "none",
+    "multilingual": "multilingual",
+    MULTILINGUAL: "multilingual",
+}
+_AT = re.compile(r"@(?=[a-z][a-z0-9+.-]*://)", re.IGNORECASE)
+_MODEL = re.compile(r"[\w][\w./:+-]{0,199}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """Which embedder, and where."""
+
+    kind: Kind
+    model: str = ""
+    url: str = ""  # of the server, without a slash at its end
+
+    @property
+    def name(self) -> str:
+        """The one spelling under which this embedder's vectors are kept. Holds no secret."""
+        match self.kind:
+            case "minilm":
+                return MINILM
+            case "multilingual":
+                return MULTILINGUAL
+            case "ollama" | "openai":
+                usual = OLLAMA if self.kind == "ollama" else OPENAI
+                return f"{self.kind}:{self.model}" + ("" if self.url == usual else f"@{self.url}")
+            case _:
+                return "none"
+
+
+def parse(text: str) -> Spec:
+    """The embedder that `text` names.
+
+    Raises: Invalid, listing the forms that are understood.
+    """
+    if text in _FIXED:
+        return Spec(_FIXED[text])
+    shown = text.partition("@")[0]  # what follows may hold a secret
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in ("ollama", "openai"):
+        raise Invalid(f"the embedder {shown!r} is unknown: use {FORMS}", field="embedder")
+    model, *urls = _AT.split(rest, maxsplit=1)
+    if not _MODEL.fullmatch(model):
+        raise Invalid(f"the embedder {shown!r} names no model: use {FORMS}", field="embedder")
+    usual = OLLAMA if kind == "ollama" else OPENAI
+    return Spec("ollama" if kind == "ollama" else "openai", model, _server(urls[0]) if urls else usual)
+
+
+def _server(url: str) -> str:
+    """The address in its one spelling. What is refused is not repeated: it may hold a secret."""
+    wrong = "the embedder's address can't be used: write http://HOST:PORT or https://HOST/PATH"
+    if any(character.isspace() or not character.isprintable() for character in url):
+        raise Invalid(wrong, field="embedder")
+    try:
+        parts = urlsplit(url)
+        secret = parts.username is not None or parts.password is not None or parts.query or parts.fragment
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets without an address, a port that is none
+        raise Invalid(wrong, field="embedder") from None
+    if secret:
+        raise Invalid(
+            "the embedder's address may hold no password or query: the key goes into HOLDFAST_EMBEDDER_KEY",
+            field="embedder",
+        )
+    if not usable:
+        raise Invalid(wrong, field="embedder")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
