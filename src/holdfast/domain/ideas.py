@@ -1,17 +1,21 @@
-"""Ideas that several words express: the judge's synonyms, and topics whose words call each other to mind.
+"""Ideas that several words express: the judge's synonyms, and words that call each other to mind.
 
-Synonyms may be merged upon, topics only searched by: "wifi" is not "router", but a question with one is
-likely answered by a note with the other.
+Synonyms may be merged upon, the rest only searched by: "wifi" is not "router", but a question with one is
+likely answered by a note with the other. Topics are narrow groups, themes wide ones; the more groups two
+words share, the closer they are.
 """
 
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from holdfast.domain.compare.lexicon import lexicon, phrase
+from holdfast.domain.compare.lexicon import lexicon
+from holdfast.domain.compare.words import stem
+from holdfast.domain.words import words
 
 Phrase = tuple[str, ...]
-_TOPICS = Path(__file__).parent / "data" / "topics.txt"
+_DATA = Path(__file__).parent / "data"
+_LISTS = ("topics.txt", "themes.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +29,17 @@ class Ideas:
 @cache
 def ideas() -> Ideas:
     """The ideas, read when first asked for."""
-    of = {entry: set(numbers) for entry, numbers in lexicon().groups.items()}
-    first_topic = 1 + max((number for numbers in of.values() for number in numbers), default=0)
-    for number, line in enumerate(_lines(), start=first_topic):
-        for listed in line.split(","):
-            of.setdefault(phrase(listed.strip()), set()).add(number)
+    of = {entry: list(numbers) for entry, numbers in lexicon().groups.items()}
+    first_group = 1 + max((number for numbers in of.values() for number in numbers), default=0)
+    groups = [line for name in _LISTS for line in _lines(name)]
+    # Many entries stand in several groups, and finding the stems of one is what reading costs.
+    known: dict[str, Phrase] = {}
+    for number, line in enumerate(groups, start=first_group):
+        for listed in line.split(", "):
+            entry = known.get(listed)
+            if entry is None:
+                entry = known[listed] = _phrase(listed)
+            of.setdefault(entry, []).append(number)
     starts: dict[str, list[Phrase]] = {}
     for entry in of:
         if len(entry) > 1:
@@ -40,6 +50,12 @@ def ideas() -> Ideas:
     )
 
 
-def _lines() -> list[str]:
-    text = _TOPICS.read_text(encoding="utf-8")
+def _phrase(listed: str) -> Phrase:
+    """The stems of an entry, cut as the texts are that are searched; plain words need no cutting."""
+    plain = listed.isascii() and listed.replace(" ", "").isalpha()
+    return tuple(map(stem, listed.split() if plain else words(listed)))
+
+
+def _lines(name: str) -> list[str]:
+    text = (_DATA / name).read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
