@@ -1,0 +1,83 @@
+"""Cuts a session into chunks: what is new, with a little of what came before.
+
+Only what people and agents said is a source: never system prompts, tool output, text that programs put into
+a person's message, or quotations of our own memories. Knows messages, not how they are stored.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.domain.budget import Estimate, estimate_tokens
+from holdfast.domain.capture.gate import AGENT, PERSON, Spoken
+from holdfast.domain.injected import typed
+from holdfast.domain.memory import Message
+
+TOKENS = 500  # of a chunk
+OVERLAP = 100  # tokens of it that stood in the one before
+_TAIL = 400  # characters that are left of a long message where it is only context
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Messages that are new, and the ones before them that help to understand them."""
+
+    context: tuple[Message, ...]
+    new: tuple[Message, ...]
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return self.context + self.new
+
+    @property
+    def spoken(self) -> tuple[Spoken, ...]:
+        return tuple(
+            Spoken(message.role, message.content or "", message.said_at.date()) for message in self.messages
+        )
+
+
+def sources(messages: Sequence[Message]) -> list[Message]:
+    """What of the messages somebody said himself; the rest is no source."""
+    found = []
+    for message in messages:
+        text = message.content or ""
+        if message.role == PERSON:
+            text = typed(text)
+        elif message.role != AGENT:
+            continue
+        if text.strip():
+            found.append(replace(message, content=text))
+    return found
+
+
+def chunks(
+    before: Sequence[Message], new: Sequence[Message], estimate: Estimate = estimate_tokens
+) -> Iterator[Chunk]:
+    """`new` in pieces of about 500 tokens; each begins with about 100 of what came before it."""
+    spoken = sources(new)
+    earlier = sources(before)
+    start = 0
+    while start < len(spoken):
+        context = _tail([*earlier, *spoken[:start]], estimate)
+        room = TOKENS - sum(estimate(message.content or "") for message in context)
+        end = start + 1  # one message is never cut: a sentence keeps its place in it
+        used = estimate(spoken[start].content or "")
+        while end < len(spoken):
+            used += estimate(spoken[end].content or "")
+            if used > room:
+                break
+            end += 1
+        yield Chunk(tuple(context), tuple(spoken[start:end]))
+        start = end
+
+
+def _tail(messages: Sequence[Message], estimate: Estimate) -> list[Message]:
+    """The last messages, about `OVERLAP` tokens of them and the last one in any case."""
+    found: list[Message] = []
+    used = 0
+    for message in reversed(messages):
+        text = (message.content or "")[-_TAIL:]
+        used += estimate(text)
+        if found and used > OVERLAP:
+            break
+        found.insert(0, replace(message, content=text))
+    return found

@@ -1,0 +1,198 @@
+"""Says of a conversation whether it holds something worth keeping: yes or no, with the reason.
+
+Reads what people say, sentence by sentence, and weighs the signs that `cues` finds; then takes away what was
+taken back, declined, supposed or joked. What agents say is read only as what a person answers to.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from holdfast.domain.capture.cues import Cue, Kind, begins, cues_in, is_english, phrases
+from holdfast.domain.capture.sentences import Sentence, sentences
+from holdfast.domain.capture.statements import build
+
+THRESHOLD = 2  # the weight from which on a sentence is kept
+_STRONG = 3  # a sign that is enough by itself: then what happened is told for what it means
+_REACTION = 3  # words: a statement of so few is a reaction
+_SHORT = 6  # words of an answer that gives no more than was asked for
+_REASON = 10  # characters of what follows it
+TAKEN_BACK = "it was taken back"
+PERSON = "user"
+AGENT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What somebody said: a person ("user") or an agent ("assistant")."""
+
+    role: str
+    text: str
+    said_on: date | None = None
+
+
+@dataclass(slots=True)
+class Weighed:
+    """A sentence with its signs; `message` counts from 0."""
+
+    message: int
+    sentence: Sentence
+    cues: list[Cue] = field(default_factory=list)
+    weight: int = 0
+    dropped: str = ""  # why it is not kept in spite of its weight
+
+    @property
+    def reason(self) -> str:
+        """Why it is kept."""
+        return next((cue.why for cue in self.cues if cue.weight > 0), "it states how something is")
+
+    @property
+    def kept(self) -> bool:
+        return self.weight >= THRESHOLD and not self.dropped
+
+    @property
+    def kind(self) -> Kind | None:
+        return next((cue.kind for cue in self.cues if cue.kind and cue.weight > 0), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a conversation holds something worth keeping, why, and every sentence of a person, weighed."""
+
+    keep: bool
+    reason: str
+    weighed: tuple[Weighed, ...]
+
+
+def gate(said: Sequence[Spoken]) -> Verdict:
+    """The verdict on a piece of conversation."""
+    found = [
+        _weigh(number, one, said)
+        for number, message in enumerate(said)
+        if message.role in (PERSON, AGENT)
+        for one in sentences(message.text)
+    ]
+    people = [each for each in found if said[each.message].role == PERSON]
+    for each in people:
+        _in_its_message(each, people)
+    _taken_back(people, said)
+    kept = [each for each in found if each.kept]
+    if kept:
+        best = max(kept, key=lambda each: each.weight)
+        return Verdict(True, best.reason, tuple(found))
+    dropped = next((each.dropped for each in people if each.dropped), "nothing in it would matter later")
+    return Verdict(False, dropped, tuple(found))
+
+
+def _weigh(message: int, sentence: Sentence, said: Sequence[Spoken]) -> Weighed:
+    found = cues_in(sentence.own)
+    each = Weighed(message, sentence, found, sum(cue.weight for cue in found))
+    if said[message].role == AGENT:
+        _weigh_finding(each, said)
+        return each
+    if is_english(sentence.own):
+        _weigh_build(each, said)
+    asked_for = any(cue.name in ("request", "standing") for cue in found)
+    if sentence.shown > 0.5:
+        each.dropped = "it is quoted, and what is quoted is never followed"
+    elif sentence.asks and not (asked_for and is_english(sentence.own) and begins("asked_to", sentence.own)):
+        each.dropped = "it asks"
+    elif each.weight < 4 and phrases("welcome").search(sentence.own):
+        each.dropped = "it only answers what was said before"
+    elif phrases("about_memory").search(sentence.own):
+        each.dropped = "it is about the memory itself"
+    return each
+
+
+def _weigh_build(each: Weighed, said: Sequence[Spoken]) -> None:
+    """Adds what the build of a sentence tells: a plain statement on something by name may be all."""
+    answers = each.message > 0 and said[each.message - 1].role == AGENT
+    seen = build(each.sentence.own)
+    strong = any(cue.weight >= _STRONG for cue in each.cues)
+    if seen.orders and not strong:
+        each.weight -= 3
+    if seen.tells and not strong:
+        each.weight -= 2
+    if seen.goes_on:
+        each.weight -= 1
+    if seen.states and len(each.sentence.text.split()) > _REACTION:
+        each.weight += 1 + seen.specific + answers
+    elif (seen.explains and answers and not seen.tells) or (
+        answers and seen.specific and _settles(each, said)
+    ):
+        each.weight += 2
+
+
+def _settles(each: Weighed, said: Sequence[Spoken]) -> bool:
+    """Whether a short answer to "which" or "should I" comes with a reason: then it holds next time too."""
+    message = said[each.message].text
+    asked = phrases("how_to").search(said[each.message - 1].text.rsplit("\n", 1)[-1])
+    reasoned = len(message) - each.sentence.end >= _REASON
+    return bool(asked) and not each.sentence.start and len(each.sentence.text.split()) <= _SHORT and reasoned
+
+
+def _weigh_finding(each: Weighed, said: Sequence[Spoken]) -> None:
+    """What an agent found out counts when a person says so, or when it is a lesson in so many words."""
+    each.weight = 0
+    if each.sentence.asks or each.sentence.shown > 0.2 or any(cue.weight <= -3 for cue in each.cues):
+        return
+    seen = build(each.sentence.own)
+    lesson = bool(phrases("learnt").search(each.sentence.own))
+    after = said[each.message + 1] if each.message + 1 < len(said) else None
+    heard = after is not None and after.role == PERSON and not points_back(after.text)
+    welcome = heard and after is not None and bool(phrases("welcome").search(after.text))
+    if (lesson and seen.specific) or (welcome and (lesson or seen.specific)):
+        each.weight = THRESHOLD
+
+
+def points_back(text: str) -> bool:
+    """Whether a message asks to keep what was said before it, and says nothing of it itself."""
+    return bool(phrases("keep_that").search(text))
+
+
+def _in_its_message(each: Weighed, found: Sequence[Weighed]) -> None:
+    """What is supposed or ironic makes all of its message so, unless something else is asked to be kept."""
+    if each.dropped:
+        return
+    for other in found:
+        if other.message != each.message:
+            continue
+        for cue in other.cues:
+            ironic = cue.name == "irony"
+            if cue.whole and (ironic or not _asked(each)):
+                each.dropped = cue.why
+
+
+def _asked(each: Weighed) -> bool:
+    return any(cue.name == "request" for cue in each.cues) and each.weight >= THRESHOLD
+
+
+def _taken_back(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
+    """Drops what was taken back after it was said, and what a person did not want to have kept."""
+    for place, each in enumerate(found):
+        retracted = phrases("retracted").search(each.sentence.own)
+        declined = _declined(each, said)
+        if not (retracted or declined):
+            continue
+        first = _first_of(found, place)
+        # Said at the beginning of a message, it is about the one before.
+        reach = _previous_message(found, each.message) if first or declined else each.message
+        for earlier in found[: place + 1]:
+            if reach is not None and earlier.message >= reach:
+                earlier.dropped = TAKEN_BACK if retracted else "it was not wanted"
+
+
+def _first_of(found: Sequence[Weighed], place: int) -> bool:
+    return place == 0 or found[place - 1].message != found[place].message
+
+
+def _previous_message(found: Sequence[Weighed], message: int) -> int | None:
+    earlier = [each.message for each in found if each.message < message]
+    return earlier[-1] if earlier else message
+
+
+def _declined(each: Weighed, said: Sequence[Spoken]) -> bool:
+    if each.message == 0 or not begins("refused", said[each.message].text):
+        return False
+    before = said[each.message - 1]
+    return before.role == AGENT and bool(phrases("offered").search(before.text))

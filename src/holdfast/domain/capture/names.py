@@ -1,0 +1,37 @@
+"""Finds names in a text: words with a capital letter that does not come from the beginning of a sentence.
+
+At the beginning a word counts when our word lists do not know it as an ordinary one. Knows nothing of people.
+"""
+
+import re
+from functools import cache
+
+from holdfast.domain.capture.cues import MACROS
+from holdfast.domain.compare.lexicon import lexicon
+from holdfast.domain.compare.words import stem
+from holdfast.domain.ideas import ideas
+from holdfast.domain.terms import STOP_WORDS
+
+NAME = re.compile(MACROS["name"])
+#: Written with a capital letter too, and no names.
+DAY_OR_MONTH = re.compile(
+    rf"(?:{MACROS['month']}|{MACROS['weekday']}|{MACROS['weekdays']}|user)$", re.IGNORECASE
+)
+_BEGINS = ("", *'.!?…:;"“„‘(\n—–-')
+
+
+def names(text: str) -> list[str]:
+    """The names in a text, each once."""
+    found = []
+    for name in NAME.finditer(text):
+        begins = text[: name.start()].rstrip(" \t")[-1:] in _BEGINS
+        if not DAY_OR_MONTH.match(name[0]) and not (begins and stem(name[0].lower()) in _ordinary()):
+            found.append(name[0].removesuffix("'s").removesuffix("’s"))
+    return list(dict.fromkeys(found))
+
+
+@cache
+def _ordinary() -> frozenset[str]:
+    """Base forms of ordinary words, as far as our lists know them."""
+    listed = frozenset(word for phrase in (*ideas().of, *lexicon().groups) for word in phrase)
+    return listed | frozenset(map(stem, STOP_WORDS)) | lexicon().verbs

@@ -1,0 +1,242 @@
+"""capture: reads what was said in sessions and remembers what is worth keeping, by rules, without a model.
+
+A session's job says how far it was read. Killed anywhere, it is done again from there: what was remembered
+before is known by its key, so nothing is lost and nothing doubles.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from holdfast.domain.capture.chunks import Chunk, chunks
+from holdfast.domain.capture.extract import Extracted, extract
+from holdfast.domain.capture.gate import AGENT, TAKEN_BACK, Verdict, gate
+from holdfast.domain.memory import Draft, Memory, Message, Session, Source
+from holdfast.domain.outcomes import Outcome
+from holdfast.domain.profile import Profile
+from holdfast.domain.query import Filter
+from holdfast.engine import jobs
+from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, job_id, read_up_to
+from holdfast.engine.desk import Desk
+from holdfast.engine.forget import forget
+from holdfast.engine.ports import Job
+from holdfast.engine.remember import remember
+from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
+
+#: Why nothing may be captured of a project's session, if so.
+Quiet = Callable[[str | None, str], str | None]
+
+_AT_A_TIME = 100  # messages that are read and marked as read in one go
+_MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
+_BEFORE = 6  # messages that may serve as context
+#: What a kind becomes in a profile that has no category of its name: the first one that there is.
+_NEAREST: Mapping[str, tuple[str, ...]] = {
+    "decision": ("decision", "project", "context"),
+    "insight": ("insight", "fact", "context", "project"),
+    "fact": ("fact", "context", "project"),
+    "preference": ("preference", "feedback"),
+    "feedback": ("feedback", "preference"),
+    "project": ("project", "decision", "context"),
+    "person": ("person", "user", "fact", "context"),
+    "context": ("context", "fact", "user"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """What came of reading one session."""
+
+    session: str
+    messages: int
+    outcomes: tuple[Outcome, ...] = ()
+    passed_over: tuple[str, ...] = ()  # why chunks held nothing, one reason each
+    withdrawn: tuple[Memory, ...] = ()  # captured before, and taken back since
+    refused: tuple[str, ...] = ()  # what could not be stored, and why
+    quiet: str | None = None  # why nothing was read
+
+
+def capture(
+    *, desk: Desk, session_id: str | None = None, quiet: Quiet = lambda project, session: None
+) -> list[Captured]:
+    """Reads now what waits to be read, of one session or of all.
+
+    Raises: NotFound, when there is no such session; Unavailable.
+    """
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        if session_id is not None:
+            if tx.sessions.get(session_id) is None:
+                raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+            expect(tx, session_id, now, at_once=True)
+        else:
+            for job in tx.jobs.in_state("queued", 1_000):
+                if job.kind == KIND and job.due_at > now:
+                    tx.jobs.save(replace(job, due_at=now))
+    wanted = job_id(session_id) if session_id is not None else None
+    return list(_all_due(desk, quiet, wanted))
+
+
+def capture_due(*, desk: Desk, quiet: Quiet = lambda project, session: None) -> Captured | None:
+    """Reads the next session whose time has come; none when there is none."""
+    job = jobs.take((KIND,), desk=desk)
+    return _done(job, desk, quiet) if job is not None else None
+
+
+def _all_due(desk: Desk, quiet: Quiet, wanted: str | None) -> Iterator[Captured]:
+    while (job := jobs.take((KIND,), desk=desk)) is not None:
+        yield _done(job, desk, quiet)
+        if job.id == wanted:
+            return
+
+
+def _done(job: Job, desk: Desk, quiet: Quiet) -> Captured:
+    """Reads a session to its end, piece by piece; a piece that was read is marked at once."""
+    session_id = str(job.payload["session"])
+    whole = Captured(session=session_id, messages=0)
+    try:
+        while True:
+            part, job, more = _piece(job, session_id, desk, quiet)
+            whole = _added(whole, part)
+            if not more:
+                return whole
+    except Unavailable as trouble:
+        jobs.fail(job, str(trouble), desk=desk)
+        raise
+
+
+def _piece(job: Job, session_id: str, desk: Desk, quiet: Quiet) -> tuple[Captured, Job, bool]:
+    read = read_up_to(job)
+    with desk.store.read(desk.space) as tx:
+        session = tx.sessions.get(session_id)
+        first = max(read - _BEFORE + 1, 1)
+        places = [(session_id, number) for number in range(first, read + _AT_A_TIME + 1)]
+        found = tx.sessions.around(places)
+    new = [message for message in found if message.number > read]
+    reason = quiet(session.project if session else None, session_id)
+    if reason is not None or session is None:
+        part = Captured(session=session_id, messages=len(new), quiet=reason)
+    else:
+        part = _read(session, [message for message in found if message.number <= read], new, desk)
+    job, more = _marked(job, new[-1].number if new else read, part, desk)
+    return part, job, more
+
+
+def _read(session: Session, before: Sequence[Message], new: Sequence[Message], desk: Desk) -> Captured:
+    outcomes: list[Outcome] = []
+    passed_over: list[str] = []
+    refused: list[str] = []
+    withdrawn: list[Memory] = []
+    for chunk in chunks(before, new, desk.estimate):
+        verdict = gate(chunk.spoken)
+        withdrawn += _withdrawn(chunk, verdict, session, desk)
+        if not verdict.keep:
+            passed_over.append(verdict.reason)
+            continue
+        for made in extract(chunk.spoken, verdict):
+            draft = _draft(made, chunk, session, desk.profile)
+            if draft is None:
+                continue
+            try:
+                outcomes.append(remember(draft, desk=desk, key=_key(draft)))
+            except Conflict:  # the same words were kept by another release's rules
+                continue
+            except Invalid as wrong:
+                refused.append(str(wrong))
+    return Captured(
+        session=session.id,
+        messages=len(new),
+        outcomes=tuple(outcomes),
+        passed_over=tuple(passed_over),
+        withdrawn=tuple(withdrawn),
+        refused=tuple(refused),
+    )
+
+
+def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, desk: Desk) -> list[Memory]:
+    """Forgets what was captured of a message that the next one takes back; only where that can be undone."""
+    back = {
+        chunk.messages[each.message].id
+        for each in verdict.weighed
+        if each.dropped == TAKEN_BACK and each.message < len(chunk.context)
+    }
+    if not back or desk.profile.policy.removal == "permanent":
+        return []
+    with desk.store.read(desk.space) as tx:
+        mine = tx.memories.find(
+            Filter(session=session.id, origin="user"), order="created", limit=_MOST_OF_A_SESSION
+        )
+    source = Source(origin="user", session=session.id, message=chunk.new[0].id)
+    found = [memory for memory in mine if memory.source.message in back]
+    return [forget(memory.id, desk=desk, source=source).memory for memory in found]
+
+
+def _draft(made: Extracted, chunk: Chunk, session: Session, profile: Profile) -> Draft | None:
+    """What is to be remembered; of the context, which had its turn, only what is answered just now."""
+    message = chunk.messages[made.message]
+    category = category_for(made.kind, profile)
+    answered = made.said_by == AGENT and made.message == len(chunk.context) - 1
+    if (made.message < len(chunk.context) and not answered) or category is None:
+        return None
+    return Draft(
+        content=made.content,
+        category=category,
+        subject=made.subject,
+        project=None if profile.holds_everywhere(category) else session.project,
+        importance=made.importance,
+        tags=made.tags,
+        source=Source(
+            origin="assistant" if made.said_by == AGENT else "user", session=session.id, message=message.id
+        ),
+    )
+
+
+def category_for(kind: str, profile: Profile) -> str | None:
+    """The profile's category for what the rules found; none where it keeps nothing of the kind."""
+    if profile.policy.subject_is_key:  # one name, one memory: nothing may be overwritten by a guess at a name
+        return None
+    known = profile.category_names
+    return next((name for name in _NEAREST.get(kind, ()) if name in known), profile.default_category)
+
+
+def _key(draft: Draft) -> str:
+    named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
+    return f"capture-{sha256(named.encode()).hexdigest()}"
+
+
+def _marked(job: Job, read: int, part: Captured, desk: Desk) -> tuple[Job, bool]:
+    """Marks messages as read; says whether more waits that should be read at once."""
+    now = desk.now()
+    with desk.store.write(desk.space) as tx:
+        stored = tx.jobs.get(job.id)
+        if stored is None or stored.state != "running" or stored.attempts != job.attempts:
+            return job, False  # another worker has it
+        session_id = str(job.payload["session"])
+        left = tx.sessions.last_number(session_id) - read
+        counts = {
+            "read": read,
+            "kept": int(job.payload.get("kept", 0)) + len(part.outcomes),
+            "chunks_without": int(job.payload.get("chunks_without", 0)) + len(part.passed_over),
+        }
+        payload = {**job.payload, **counts}
+        if left >= EVERY_MESSAGES:
+            job = replace(job, payload=payload, leased_until=now + jobs.LEASE)
+        elif left > 0:
+            job = replace(
+                job, payload=payload, state="queued", attempts=0, due_at=now + EVERY, leased_until=None
+            )
+        else:
+            job = replace(job, payload=payload, state="done", error=None, leased_until=None)
+        tx.jobs.save(job)
+        return job, left >= EVERY_MESSAGES
+
+
+def _added(one: Captured, other: Captured) -> Captured:
+    return replace(
+        one,
+        messages=one.messages + other.messages,
+        outcomes=one.outcomes + other.outcomes,
+        passed_over=one.passed_over + other.passed_over,
+        withdrawn=one.withdrawn + other.withdrawn,
+        refused=one.refused + other.refused,
+        quiet=other.quiet or one.quiet,
+    )
