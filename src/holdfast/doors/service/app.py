@@ -1,22 +1,67 @@
-"""The application that `holdfast serve` runs: health, hooks, MCP over HTTP, and the worker behind them."""
+"""The application that `holdfast serve` runs: health, hooks, MCP over HTTP, and the worker behind them.
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+Other doors bring their routes; all of them are behind the same guard and say what is wrong in the same way.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs
 
-from fastapi import FastAPI
-from starlette.types import ASGIApp
+from fastapi import APIRouter, FastAPI, Request
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast import __version__
-from holdfast.doors.service.guard import App, Guard
+from holdfast.domain.grant import Grant
+from holdfast.doors.service.guard import Admit, App, Guard
+from holdfast.doors.service.problems import tell_problems
 from holdfast.doors.service.worker import Worker
 
-Answer = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]  # a hook's event and input to what it says
+#: A hook's event, its input and what its token allows, to what it says.
+Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
+_NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
-def application(*, token: str, answer_hook: Answer, mcp: "MountedMcp", worker: Worker) -> App:
+def application(
+    *,
+    admit: Admit,
+    answer_hook: Answer,
+    mcp: "MountedMcp",
+    worker: Worker,
+    routers: Sequence[APIRouter] = (),
+) -> App:
     """Everything behind the guard."""
 
+    # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
+    app = FastAPI(
+        title="Holdfast",
+        version=__version__,
+        lifespan=_lifespan(mcp, worker),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        telemetry=_NO_TELEMETRY,  # type: ignore[arg-type]  # all of its keys are optional
+    )
+    tell_problems(app)
+
+    @app.get("/health")
+    def health() -> dict[str, bool]:
+        return {"ok": True}
+
+    @app.post("/hooks/{event}", include_in_schema=False)
+    def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
+        return answer_hook(event, payload, request.state.grant)
+
+    for router in routers:
+        app.include_router(router)
+    app.router.routes.append(Route("/mcp", mcp))
+    return Guard(app, admit=admit)  # type: ignore[arg-type]  # Starlette types ASGI messages as MutableMapping
+
+
+def _lifespan(mcp: "MountedMcp", worker: Worker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with mcp.running():
@@ -26,26 +71,18 @@ def application(*, token: str, answer_hook: Answer, mcp: "MountedMcp", worker: W
             finally:
                 worker.stop()
 
-    # The pages that describe the service come with its REST part.
-    app = FastAPI(
-        title="Holdfast",
-        version=__version__,
-        lifespan=lifespan,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-    )
+    return lifespan
 
-    @app.get("/health")
-    def health() -> dict[str, bool]:
-        return {"ok": True}
 
-    @app.post("/hooks/{event}")
-    def hook(event: str, payload: dict[str, Any]) -> Mapping[str, Any]:
-        return answer_hook(event, payload)
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who speaks MCP at the moment, and to which space; none when the token leaves no choice."""
 
-    app.mount("/", mcp.app)
-    return Guard(app, token=token)  # type: ignore[arg-type]  # Starlette types ASGI messages as MutableMapping
+    grant: Grant
+    space: str | None
+
+
+ASKING: ContextVar[Asking] = ContextVar("asking")
 
 
 class MountedMcp:
@@ -61,6 +98,13 @@ class MountedMcp:
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
         self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The MCP server, told who asks: it works in tasks and threads of its own, which inherit it."""
+        if "grant" in scope.get("state", {}):
+            named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("space", [None])[-1]
+            ASKING.set(Asking(scope["state"]["grant"], named))
+        await self.app(scope, receive, send)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

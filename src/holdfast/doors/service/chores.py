@@ -18,6 +18,7 @@ _log = logging.getLogger(__name__)
 
 Open = Callable[[str], Memories]
 Names = Callable[[], Sequence[str]]
+Quiet = Callable[[str | None, str], str | None]  # a project and a session: why nothing is captured there
 
 
 def upkeep(names: Names, memories: Open, *, now: Callable[[], float] = time.monotonic) -> Callable[[], bool]:
@@ -44,6 +45,22 @@ def vectors(names: Names, memories: Open) -> Callable[[], bool]:
         return done > 0
 
     return chore
+
+
+def capture(names: Names, memories: Open, quiet: Quiet) -> Callable[[], bool]:
+    """Reads a session of each space that has something new; `quiet` says where nothing may be read."""
+
+    def chore() -> bool:
+        done = 0
+        for name in names():
+            done += _quietly(name, partial(_capture, memories, name, quiet))
+        return done > 0
+
+    return chore
+
+
+def _capture(memories: Open, name: str, quiet: Quiet) -> int:
+    return int(memories(name).capture_due(quiet=quiet) is not None)
 
 
 def _tend(memories: Open, name: str) -> int:

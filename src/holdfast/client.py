@@ -1,0 +1,480 @@
+"""`Client`: the memories of a space that a service keeps, with the verbs, values and errors of `Memories`."""
+# budget: a list of all verbs, each of which only asks the service for it.
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from holdfast import from_json
+from holdfast.calling import Line
+from holdfast.domain.history import Story
+from holdfast.domain.memory import Draft, LinkKind, Memory, Message, Origin, Session
+from holdfast.domain.operations import Attempt, Event, Standing
+from holdfast.domain.outcomes import Outcome, Waiting
+from holdfast.domain.query import Filter, Order
+from holdfast.engine.brief import Brief
+from holdfast.engine.context import BUDGET, Context
+from holdfast.engine.erase import Erasure
+from holdfast.engine.find import Details, Page
+from holdfast.engine.forget import Forgotten
+from holdfast.engine.imports import Imported, Told
+from holdfast.engine.inbox import Item
+from holdfast.engine.ports import Job, JobState
+from holdfast.engine.recall import Recall
+from holdfast.engine.revise import Revised
+from holdfast.engine.sessions import Conversation, Said
+from holdfast.engine.spaces import Overview
+from holdfast.engine.undo_session import Undone
+from holdfast.errors import Conflict
+
+if TYPE_CHECKING:
+    import httpx2
+
+_PAGE = 1_000
+
+
+class Client:
+    """The memories of one space, over HTTP.
+
+    `token` says which space; where it reaches several, `space` names one. Close it, or use it as a context
+    manager, to let go of the connection.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        space: str | None = None,
+        http: "httpx2.Client | None" = None,
+    ) -> None:
+        self._line = Line(url, token, space=space, http=http)
+        self._origin: Origin | None = None
+        self._session: str | None = None
+        self._project: str | None = None
+        self._read: from_json.Reader | None = None
+        self._name: str | None = None
+
+    def speaking_as(
+        self, origin: Origin, *, session: str | None = None, project: str | None = None
+    ) -> "Client":
+        """The same memories for another speaker; the connection is shared."""
+        other = Client.__new__(Client)
+        other._line, other._read, other._name = self._line, self._read, self._name
+        other._origin, other._session, other._project = origin, session, project
+        return other
+
+    @property
+    def space(self) -> str:
+        """The name of the space, as the service tells it."""
+        if self._name is None:
+            self._name = self.overview().space.name
+        return self._name
+
+    def remember(
+        self,
+        content: str,
+        *,
+        category: str | None = None,
+        subject: str | None = None,
+        summary: str | None = None,
+        project: str | None = None,
+        tags: Sequence[str] = (),
+        confidence: float | None = None,
+        importance: int | None = None,
+        message: str | None = None,
+        doubtful: str | None = None,
+        key: str | None = None,
+        anyway: bool = False,
+    ) -> Outcome:
+        """Keeps what `content` says, as a new memory or as more or less trust in a known one."""
+        body = {
+            "content": content,
+            "category": category,
+            "subject": subject,
+            "summary": summary,
+            "project": project,
+            "focus": self._project,
+            "tags": list(tags),
+            "confidence": confidence,
+            "importance": importance,
+            "message": message,
+            "doubtful": doubtful,
+            "anyway": anyway,
+            **self._speaker(),
+        }
+        headers = {"Idempotency-Key": key} if key is not None else {}
+        told = self._line.ask("POST", "/memory/", body=body, headers=headers, also=(409,))
+        if "outcome" not in told:
+            raise Conflict(told["detail"])
+        return self._reader.outcome(told)
+
+    def revise(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        category: str | None = None,
+        subject: str | None = None,
+        summary: str | None = None,
+        project: str | None = None,
+        tags: Sequence[str] | None = None,
+        confidence: float | None = None,
+        importance: int | None = None,
+        pinned: bool | None = None,
+        version: int | None = None,
+        expect_version: int | None = None,
+    ) -> Revised | Waiting:
+        """Changes a memory and keeps what it was; `version` goes back to an earlier wording."""
+        body = {
+            "content": content,
+            "category": category,
+            "subject": subject,
+            "summary": summary,
+            "project": project,
+            "tags": None if tags is None else list(tags),
+            "confidence": confidence,
+            "importance": importance,
+            "pinned": pinned,
+            "version": version,
+            **self._speaker(),
+        }
+        told = self._line.ask("PUT", _of(memory_id), body=body, headers=_expecting(expect_version))
+        if "outcome" in told:
+            waiting = self._reader.outcome(told)
+            assert isinstance(waiting, Waiting)
+            return waiting
+        return Revised(self._reader.memory(told), self._reader.memory(told["previous"]))
+
+    def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
+        """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
+        told = self._line.ask("DELETE", _of(memory_id), headers=_expecting(expect_version))
+        return Forgotten(self._reader.memory(told), told["restorable"])
+
+    def restore(self, memory_id: str) -> Memory:
+        """Brings a forgotten memory back."""
+        return self._reader.memory(self._line.ask("POST", f"{_of(memory_id)}/restore"))
+
+    def erasure(self, memory_id: str) -> Erasure:
+        """What `erase` would remove."""
+        return from_json.erasure(self._line.ask("GET", f"{_of(memory_id)}/erasure"))
+
+    def erase(self, memory_id: str) -> Erasure:
+        """Removes a memory and every trace of it, for good."""
+        return from_json.erasure(self._line.ask("POST", f"{_of(memory_id)}/erase"))
+
+    def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
+        """Links two memories; false when they were linked so already."""
+        told = self._line.ask("POST", f"{_of(from_id)}/links", body={"to": to_id, "kind": kind})
+        return bool(told["linked"])
+
+    def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
+        """Removes links from one memory to another."""
+        place = f"{_of(from_id)}/links/{quote(to_id, safe='')}"
+        return int(self._line.ask("DELETE", place, query={"kind": kind})["removed"])
+
+    def find(
+        self,
+        where: Filter | None = None,
+        *,
+        order: Order = "category",
+        limit: int | None = None,
+        offset: int = 0,
+        as_of: datetime | None = None,
+    ) -> Page:
+        """The memories that `where` admits, now or as they were believed at a past moment."""
+        query = {**_filter(where or Filter()), "order": order, "as_of": _moment(as_of)}
+        query["state"], query["tag"] = query.pop("states"), query.pop("tags")
+        wanted = None if limit is None else offset + limit
+        found: list[Memory] = []
+        cursor, total = None, 0
+        while True:
+            page = self._line.ask("GET", "/memory/", query={**query, "limit": _PAGE, "cursor": cursor})
+            found += map(self._reader.memory, page["memories"])
+            cursor, total = page["next"], page["total"]
+            if cursor is None or (wanted is not None and len(found) >= wanted):
+                return Page(tuple(found[offset:wanted]), total)
+
+    def show(self, memory_id: str) -> Details:
+        """One memory with its wordings and links."""
+        told = self._line.ask("GET", _of(memory_id))
+        wordings = tuple(from_json.version(memory_id, each) for each in told["versions"])
+        return Details(self._reader.memory(told), wordings, tuple(map(from_json.link, told["links"])))
+
+    def why(self, memory_id: str) -> Story:
+        """Where a memory came from, how its confidence came about, and which prompts it went into."""
+        return self._reader.story(self._line.ask("GET", f"{_of(memory_id)}/why"))
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        threshold: float | None = None,
+        where: Filter | None = None,
+        project: str | None = None,
+        as_of: datetime | None = None,
+        asked_at: datetime | None = None,
+        messages: bool = True,
+    ) -> Recall:
+        """What answers a question, remembered or said; of `project` and of none, unless `where` says more."""
+        body = {
+            "query": query,
+            "limit": limit,
+            "threshold": threshold,
+            "where": _filter(where) if where is not None else None,
+            "project": project or self._project,
+            "as_of": as_of,
+            "asked_at": asked_at,
+            "messages": messages,
+            "session": self._session,
+        }
+        return self._reader.recall(self._line.ask("POST", "/recall", body=body))
+
+    def brief(
+        self, *, project: str | None = None, subject: str | None = None, budget: int | None = None
+    ) -> Brief:
+        """The block for a prompt, within its budget; in a session always the same one."""
+        query = {"project": project or self._project, "subject": subject, "budget": budget}
+        return from_json.brief(self._line.ask("GET", "/brief", query={**query, "session": self._session}))
+
+    def context(
+        self, said: Sequence[Said | str], *, project: str | None = None, budget: int = BUDGET
+    ) -> Context:
+        """What is relevant to the last messages and new to this session, as a block for a prompt."""
+        spoken = [Said(role="user", content=one) if isinstance(one, str) else one for one in said]
+        body = {
+            "messages": list(map(_message, spoken)),
+            "project": project or self._project,
+            "budget": budget,
+        }
+        place = "/context" if self._session is None else f"{_in(self._session)}/context"
+        return self._reader.context(self._line.ask("POST", place, body=body))
+
+    def delta(self) -> str:
+        """What others added since this session's brief, once; empty when there is nothing."""
+        if self._session is None:
+            return ""
+        place = f"{_in(self._session)}/delta"
+        return str(self._line.ask("GET", place, query={"project": self._project})["text"])
+
+    def inbox(self) -> list[Item]:
+        """What waits for a person, oldest first."""
+        return [self._reader.item(each) for each in self._line.ask("GET", "/inbox")["waiting"]]
+
+    def approve(self, *memory_ids: str) -> list[Memory]:
+        """Lets waiting memories in."""
+        told = self._line.ask("POST", "/inbox/approve", body={"ids": list(memory_ids)})
+        return list(self._reader.memories(told["memories"]))
+
+    def reject(self, *memory_ids: str) -> list[Memory]:
+        """Turns waiting memories down for good."""
+        told = self._line.ask("POST", "/inbox/reject", body={"ids": list(memory_ids)})
+        return list(self._reader.memories(told["memories"]))
+
+    def undo_session(self, session_id: str) -> Undone:
+        """Takes back what one session wrote."""
+        return self._reader.undone(self._line.ask("POST", f"{_in(session_id)}/undo"))
+
+    def sessions(self, *, limit: int | None = None, offset: int = 0) -> list[Session]:
+        """The sessions, the latest first."""
+        told = self._listed("/sessions", "sessions", None if limit is None else offset + limit)
+        return [self._reader.session(each) for each in told[offset:]]
+
+    def session(self, session_id: str) -> Conversation:
+        """One session and what was said in it."""
+        told = self._line.ask("GET", _in(session_id))
+        messages = self._listed(f"{_in(session_id)}/messages", "messages", None)
+        return Conversation(self._reader.session(told), tuple(map(from_json.message, messages)))
+
+    def open_session(
+        self,
+        session_id: str | None = None,
+        *,
+        name: str | None = None,
+        client: str | None = None,
+        directory: str | None = None,
+        project: str | None = None,
+        tier: int | None = None,
+    ) -> Session:
+        """Begins a session of an agent, or goes on with one."""
+        body = {"id": session_id, "name": name, "client": client, "directory": directory}
+        told = self._line.ask("POST", "/sessions", body={**body, "project": project, "tier": tier})
+        return self._reader.session(told)
+
+    def close_session(
+        self, session_id: str, *, exit_code: int | None = None, usage: Mapping[str, Any] | None = None
+    ) -> Session:
+        """Ends a session, with what it cost as far as that is known."""
+        body = {"exit_code": exit_code, "usage": dict(usage) if usage is not None else None}
+        return self._reader.session(self._line.ask("POST", f"{_in(session_id)}/close", body=body))
+
+    def say_all(self, session_id: str, said: Sequence[Said]) -> list[Message]:
+        """Keeps messages of a session in one step and answers those that are new."""
+        body = {"messages": list(map(_message, said))}
+        told = self._line.ask("POST", f"{_in(session_id)}/messages", body=body)
+        return list(map(from_json.message, told["messages"]))
+
+    def say(
+        self,
+        session_id: str,
+        role: str,
+        content: str,
+        *,
+        speaker: str | None = None,
+        message_id: str | None = None,
+        said_at: datetime | None = None,
+    ) -> Message:
+        """Keeps a message of a session, so that memories can cite it; a known one is as it was said first."""
+        message_id = message_id if message_id is not None else uuid4().hex
+        said = Said(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
+        if new := self.say_all(session_id, [said]):
+            return new[0]
+        return from_json.message(self._line.ask("GET", f"/messages/{quote(message_id, safe='')}"))
+
+    def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
+        """The jobs in one state, oldest first."""
+        told = self._line.ask("GET", "/jobs", query={"state": state, "limit": limit})
+        return list(map(from_json.job, told["jobs"]))
+
+    def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
+        """Keeps what happened to a service, or in general."""
+        body = {"level": level, "content": content, "service": service, "session": self._session}
+        return from_json.event(self._line.ask("POST", "/events", body=body))
+
+    def events(
+        self,
+        *,
+        level: str | None = None,
+        service: str | None = None,
+        session: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Event]:
+        """What happened, the latest first."""
+        wanted = None if limit is None else offset + limit
+        told = self._listed("/events", "events", wanted, level=level, service=service, session=session)
+        return list(map(from_json.event, told[offset:]))
+
+    def record_attempt(
+        self, action: str, service: str, succeeded: bool, *, content: str | None = None
+    ) -> Attempt:
+        """Keeps that an action was taken on a service, so that it is not taken too often."""
+        body = {"action": action, "service": service, "succeeded": succeeded, "content": content}
+        told = self._line.ask("POST", "/cooldowns", body={**body, "session": self._session})
+        return from_json.attempt(told, action, service)
+
+    def cooldowns(self, *, service: str | None = None) -> list[Standing]:
+        """The actions inside their window, by service, and whether another one is allowed."""
+        told = self._line.ask("GET", "/cooldowns", query={"service": service})
+        return list(map(from_json.standing, told["cooldowns"]))
+
+    def overview(self) -> Overview:
+        """The space and how much is in it."""
+        return from_json.overview(self._line.ask("GET", "/stats"))
+
+    def export(self) -> Iterator[str]:
+        """The whole space as lines of an archive."""
+        yield from self._line.send("GET", "/export").text.splitlines(keepends=True)
+
+    def import_archive(self, stream: Iterable[str]) -> list[Imported]:
+        """Takes archives of spaces into this one, field by field."""
+        told = self._line.ask("POST", "/import", body={"archive": "".join(stream)})
+        return list(map(from_json.imported, told["archives"]))
+
+    def import_drafts(self, drafts: Iterable[tuple[int, Draft]], *, review: bool = False) -> list[Told]:
+        """Remembers drafts from elsewhere, each with its line number; `review` sends them to the inbox."""
+        given = list(drafts)
+        body = {"drafts": [_draft(draft) for _, draft in given], "review": review}
+        told = self._line.ask("POST", "/import", body=body)["drafts"]
+        read = [self._reader.told(each) for each in told]
+        return [Told(line, each.outcome) for (line, _), each in zip(given, read, strict=True)]
+
+    def close(self) -> None:
+        """Lets go of the connection."""
+        self._line.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _reader(self) -> from_json.Reader:
+        if self._read is None:
+            self._read = from_json.Reader(self.space)
+        return self._read
+
+    def _speaker(self) -> dict[str, Any]:
+        return {"origin": self._origin, "session": self._session}
+
+    def _listed(self, path: str, name: str, most: int | None, **query: Any) -> list[dict[str, Any]]:
+        """The first `most` of a list that comes in pages."""
+        found: list[dict[str, Any]] = []
+        cursor = None
+        while most is None or len(found) < most:
+            page = self._line.ask("GET", path, query={**query, "limit": _PAGE, "cursor": cursor})
+            found += page[name]
+            cursor = page["next"]
+            if cursor is None:
+                break
+        return found[:most]
+
+
+def _of(memory_id: str) -> str:
+    return f"/memory/{quote(memory_id, safe='')}"
+
+
+def _in(session_id: str) -> str:
+    return f"/sessions/{quote(session_id, safe='')}"
+
+
+def _expecting(version: int | None) -> dict[str, str]:
+    return {} if version is None else {"If-Match": f'"{version}"'}
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def _filter(where: Filter) -> dict[str, Any]:
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in asdict(where).items()
+        if value is not None
+    } | {"states": list(where.states), "tags": list(where.tags)}
+
+
+def _message(said: Said) -> dict[str, Any]:
+    told = {
+        "role": said.role,
+        "content": said.content,
+        "speaker": said.speaker,
+        "id": said.message_id,
+        "said_at": _moment(said.said_at),
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _draft(draft: Draft) -> dict[str, Any]:
+    told = asdict(draft) | {"tags": list(draft.tags)}
+    return {name: told[name] for name in _DRAFTED if told[name] is not None}
+
+
+_DRAFTED = (
+    "content",
+    "category",
+    "subject",
+    "summary",
+    "project",
+    "tags",
+    "confidence",
+    "importance",
+)

@@ -1,0 +1,91 @@
+"""What a caller may do, and where: scopes over spaces. Pure; who holds which token is the store's to know."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, Final, Literal, ParamSpec, Protocol, TypeVar, get_args
+
+from holdfast.errors import Forbidden, Invalid
+
+Scope = Literal["read", "write", "proxy", "admin"]
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+#: What a scope brings along: who may write may read, and who administers may do everything.
+_INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
+    "read": frozenset({"read"}),
+    "write": frozenset({"read", "write"}),
+    "proxy": frozenset({"proxy"}),
+    "admin": frozenset(SCOPES),
+}
+_DOES: Final[dict[Scope, str]] = {
+    "read": "read memories",
+    "write": "change memories",
+    "proxy": "use the proxy",
+    "admin": "decide for the owner of a space",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Scopes in some spaces, or in all of them."""
+
+    scopes: frozenset[Scope]
+    spaces: tuple[str, ...] | None = None  # none: every space, those to come as well
+    token: str | None = None  # the id of the token that carries it; for the log
+
+    @classmethod
+    def of(cls, *scopes: str, spaces: tuple[str, ...] | None = None, token: str | None = None) -> "Grant":
+        """Raises: Invalid, for a scope that there is not."""
+        held: set[Scope] = set()
+        for scope in scopes:
+            if scope not in SCOPES:
+                raise Invalid(f"unknown scope {scope!r}: use {', '.join(SCOPES)}", field="scope")
+            held |= _INCLUDED[scope]
+        return cls(frozenset(held), spaces, token)
+
+    def reaches(self, space: str) -> bool:
+        return self.spaces is None or space in self.spaces
+
+    def allows(self, scope: Scope) -> bool:
+        return scope in self.scopes
+
+    def require(self, scope: Scope) -> None:
+        """Raises: Forbidden."""
+        if scope not in self.scopes:
+            raise Forbidden(f"this token may not {_DOES[scope]}: it needs the scope {scope!r}")
+
+
+#: A program that holds the database itself may do everything.
+EVERYTHING: Final = Grant.of("admin")
+
+
+class Holder(Protocol):
+    """What acts for somebody."""
+
+    _grant: Grant
+
+
+HolderT = TypeVar("HolderT", bound=Holder)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+Method = Callable[Concatenate[HolderT, Given], Result]
+
+
+def needs(scope: Scope) -> Callable[[Method[HolderT, Given, Result]], Method[HolderT, Given, Result]]:
+    """Declares which scope a method needs, and has it checked before anything is done."""
+
+    def declared(method: Method[HolderT, Given, Result]) -> Method[HolderT, Given, Result]:
+        @wraps(method)
+        def checked(self: HolderT, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+            self._grant.require(scope)
+            return method(self, *args, **kwargs)
+
+        checked.__needs__ = scope  # type: ignore[attr-defined]
+        return checked
+
+    return declared
+
+
+def needed(method: Any) -> Scope | None:
+    """The scope that a method or property was declared with."""
+    scope: Scope | None = getattr(getattr(method, "fget", method), "__needs__", None)
+    return scope

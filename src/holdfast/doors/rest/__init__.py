@@ -1,0 +1,41 @@
+"""The REST door: every verb under /api/, with an OpenAPI document and a page made from it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+
+from holdfast.doors.rest import look, memory, operations, sessions, spaces
+from holdfast.doors.rest.access import Rooms
+from holdfast.doors.rest.answers import Problem
+from holdfast.doors.rest.described import describing
+from holdfast.problems import MEDIA_TYPE
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}, "description": says}
+    for status, says in {
+        400: "The body can't be read",
+        401: "No token, or an unknown one",
+        403: "The token does not allow it",
+        404: "Not there, or not for this token",
+        409: "It conflicts with what is known",
+        412: "It changed since it was seen",
+        413: "The body is too large",
+        422: "A field is not as it should be; `field` names it",
+        503: "The memory can't be used now",
+    }.items()
+}
+
+
+def router(rooms: Rooms, *, heard: Callable[[], None] = lambda: None) -> APIRouter:
+    """The routes over these rooms; `heard` is told when messages came in."""
+
+    async def bring(request: Request) -> None:
+        request.state.rooms, request.state.heard = rooms, heard
+
+    whole = APIRouter(dependencies=[Depends(bring)], responses=_PROBLEMS)
+    for part in (memory, look, sessions, operations, spaces):
+        whole.include_router(part.router, prefix="/api")
+    whole.include_router(sessions.webhook)
+    whole.include_router(describing, prefix="/api")
+    return whole

@@ -1,0 +1,385 @@
+"""What callers get, field by field: the shapes of `holdfast.as_json` as the OpenAPI document shows them.
+
+Routes answer with plain values; a test holds every answer against these.
+"""
+# budget: a list of shapes; a reader looks for one here and nowhere else.
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from holdfast.domain.memory import LinkKind, Origin, State
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """RFC 9457, with the field that is wrong and what would be right."""
+
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
+
+
+class Memory(Answer):
+    id: str
+    category: str
+    subject: str | None
+    content: str
+    version: int
+    created_at: str
+    updated_at: str
+    confidence: float
+    importance: int
+    tags: list[str]
+    state: State
+    origin: Origin
+    session: str | None
+    message: str | None
+    tier: int | None
+    project: str | None
+    summary: str | None
+    pinned: bool
+    waiting_for: str | None
+    confirmed_at: str
+    accessed_at: str | None
+    accesses: int
+
+
+class MemoryPage(Answer):
+    memories: list[Memory]
+    total: int
+    next: str | None
+
+
+class Version(Answer):
+    version: int
+    content: str
+    summary: str | None
+    origin: Origin
+    session: str | None
+    message: str | None
+    tier: int | None
+    created_at: str
+
+
+class Link(Answer):
+    model_config = ConfigDict(extra="allow")  # `from` is no name in Python
+
+    to: str
+    kind: LinkKind
+    session: str | None
+    created_at: str
+
+
+class Details(Memory):
+    versions: list[Version]
+    links: list[Link]
+
+
+class Created(Memory):
+    """The memory that now holds what was said, and how that came: `outcome` names it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    outcome: Literal["added", "reinforced", "merged", "contradicting", "waiting"]
+
+
+class Changed(Memory):
+    old_content: str
+    new_content: str
+    previous: Memory
+
+
+class Deleted(Memory):
+    deleted: bool
+    restorable: bool
+
+
+class Known(Problem):
+    """What is known already: update it instead."""
+
+    outcome: Literal["update_suggested", "refused"] | None = None
+    relation: Literal["same", "contradicts"] | None = None
+    id: str | None = None
+    content: str | None = None
+    memory: Memory | None = None
+
+
+class Versions(Answer):
+    versions: list[Version]
+
+
+class Session(Answer):
+    id: str
+    name: str | None
+    client: str | None
+    directory: str | None
+    project: str | None
+    tier: int | None
+    started_at: str
+    ended_at: str | None
+    exit_code: int | None
+    usage: dict[str, Any] | None
+
+
+class Message(Answer):
+    id: str
+    session: str
+    number: int
+    role: str
+    speaker: str | None
+    content: str | None
+    said_at: str
+
+
+class Hit(Answer):
+    """A memory with the message that it cites, or a message with its session: `kind` says which."""
+
+    kind: Literal["memory", "message"]
+    memory: Memory | None = None
+    cites: Message | None = None
+    message: Message | None = None
+    session: Session | None = None
+    score: float
+    parts: dict[str, float]
+    evidence: dict[str, float]
+    matched: Literal["meaning", "text"]
+
+
+class Recall(Answer):
+    hits: list[Hit]
+    below: int
+    matched: Literal["meaning", "text"]
+
+
+class Context(Answer):
+    text: str
+    sha256: str
+    tokens: int
+    hits: list[Hit]
+    left_out: int
+
+
+class Brief(Answer):
+    text: str
+    sha256: str
+    tokens: int
+    included: list[str]
+    left_out: int
+    frozen: bool
+
+
+class Delta(Answer):
+    text: str
+
+
+class Entry(Answer):
+    seq: int
+    action: str
+    origin: Origin
+    session: str | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    note: str | None
+    created_at: str
+
+
+class Use(Answer):
+    receipt: str
+    kind: str
+    session: str | None
+    query: str | None
+    version: int | None
+    score: float | None
+    parts: dict[str, float] | None
+    created_at: str
+
+
+class Story(Answer):
+    memory: Memory
+    versions: list[Version]
+    entries: list[Entry]
+    links: list[Link]
+    session: Session | None
+    messages: list[Message]
+    uses: list[Use]
+
+
+class SessionPage(Answer):
+    sessions: list[Session]
+    next: str | None
+
+
+class Conversation(Session):
+    messages: int
+
+
+class MessagePage(Answer):
+    messages: list[Message]
+    next: str | None
+
+
+class Kept(Answer):
+    """How many of the messages are new, and those; all of them are on disk."""
+
+    session: str
+    received: int
+    new: int
+    messages: list[Message]
+
+
+class Undone(Answer):
+    removed: list[Memory]
+    changed: list[Memory]
+    kept: list[Memory]
+    links: int
+
+
+class Waiting(Answer):
+    memory: Memory
+    reason: str | None
+    known: list[Memory]
+
+
+class Inbox(Answer):
+    waiting: list[Waiting]
+    total: int
+
+
+class Decided(Answer):
+    memories: list[Memory]
+
+
+class Linked(Answer):
+    linked: bool
+
+
+class Unlinked(Answer):
+    removed: int
+
+
+class Erasure(Answer):
+    memories: list[str]
+    versions: int
+    links: int
+    messages: int
+    receipts: int
+    left: list[str]
+
+
+class Event(Answer):
+    id: str
+    level: str
+    service: str | None
+    content: str
+    session: str | None
+    created_at: str
+
+
+class EventPage(Answer):
+    events: list[Event]
+    next: str | None
+
+
+class Attempt(Answer):
+    id: str
+    succeeded: bool
+    content: str | None
+    session: str | None
+    created_at: str
+
+
+class Standing(Answer):
+    service: str
+    action: str
+    most: int
+    hours: float
+    allowed: bool
+    free_at: str | None
+    attempts: list[Attempt]
+
+
+class Standings(Answer):
+    cooldowns: list[Standing]
+
+
+class Job(Answer):
+    id: str
+    kind: str
+    state: Literal["queued", "running", "done", "failed"]
+    attempts: int
+    error: str | None
+    due_at: str
+    created_at: str
+
+
+class Jobs(Answer):
+    jobs: list[Job]
+
+
+class Space(Answer):
+    name: str
+    profile: str
+    keeps_messages: bool
+    active: int
+    inactive: int
+    waiting: int
+    forgotten: int
+    sessions: int
+    created_at: str
+
+
+class Spaces(Answer):
+    spaces: list[Space]
+    total: int
+
+
+class Imported(Answer):
+    added: int
+    known: int
+    different: list[str]
+    buried: list[str]
+
+
+class Told(Answer):
+    model_config = ConfigDict(extra="allow")
+
+    line: int
+    outcome: str
+    memory: Memory | None
+
+
+class ImportReport(Answer):
+    archives: list[Imported]
+    drafts: list[Told]
+
+
+class Tended(Answer):
+    decayed: list[Memory]
+    deactivated: int
+    embedded: int
+    trouble: str | None
+
+
+class Token(Answer):
+    id: str
+    name: str | None
+    scopes: list[str]
+    spaces: list[str] | None
+    created_at: str
+    revoked_at: str | None
+    used_at: str | None
+
+
+class Tokens(Answer):
+    tokens: list[Token]
+
+
+class Secret(Token):
+    """A token just made, with its secret, which is not shown again."""
+
+    token: str

@@ -1,0 +1,114 @@
+"""What agents ask for: recall, a brief, context; and the inbox, where people decide."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from holdfast import as_json
+from holdfast.doors.rest import answers, bodies
+from holdfast.doors.rest.access import Deciding, Reading, Writing, speaking
+from holdfast.doors.rest.wire import BoundedRoute, Json
+from holdfast.engine.sessions import Said
+from holdfast.memories import Memories
+
+router = APIRouter(tags=["recall"], route_class=BoundedRoute)
+
+Name = Annotated[str | None, Query(max_length=1_000)]
+SessionName = Annotated[str | None, Query(min_length=1, max_length=200)]
+
+
+@router.get("/recall", response_model=answers.Recall)
+def recall(
+    memories: Reading,
+    query: Annotated[str, Query(max_length=10_000)],
+    limit: Annotated[int, Query(ge=1, le=100)] = 5,
+    project: Name = None,
+    session: SessionName = None,
+    messages: bool = True,
+) -> Json:
+    """What answers a question, best first; nothing, when nothing does."""
+    asked = bodies.Question(query=query, limit=limit, project=project, session=session, messages=messages)
+    return _recalled(memories, asked)
+
+
+@router.post("/recall", response_model=answers.Recall)
+def recall_in_detail(memories: Reading, asked: bodies.Question) -> Json:
+    """The same with filters, and as of a past moment."""
+    return _recalled(memories, asked)
+
+
+def _recalled(memories: Memories, asked: bodies.Question) -> Json:
+    found = speaking(memories, session=asked.session).recall(
+        asked.query,
+        limit=asked.limit,
+        threshold=asked.threshold,
+        where=asked.where.filter() if asked.where is not None else None,
+        project=asked.project,
+        as_of=asked.as_of,
+        asked_at=asked.asked_at,
+        messages=asked.messages,
+    )
+    return Json(as_json.recall(found))
+
+
+@router.get("/brief", response_model=answers.Brief)
+def brief(
+    memories: Reading,
+    project: Name = None,
+    subject: Name = None,
+    budget: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
+    session: SessionName = None,
+) -> Json:
+    """The block for a prompt, within its budget; for a session always the same one."""
+    speaker = speaking(memories, session=session)
+    return Json(as_json.brief(speaker.brief(project=project, subject=subject, budget=budget)))
+
+
+@router.post("/context", response_model=answers.Context)
+def context(memories: Reading, recent: bodies.Recent) -> Json:
+    """What is relevant to what was just said, as a block for a prompt."""
+    made = memories.context(said(recent.messages), project=recent.project, budget=recent.budget)
+    return Json(as_json.context(made))
+
+
+@router.get("/inbox", response_model=answers.Inbox, tags=["inbox"])
+def inbox(memories: Reading) -> Json:
+    """What waits for a person, oldest first."""
+    items = memories.inbox()
+    return Json({"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
+
+
+@router.post("/inbox/approve", response_model=answers.Decided, tags=["inbox"])
+def approve(memories: Deciding, chosen: bodies.Ids) -> Json:
+    """Lets waiting memories in: all of them, or none if one can't be."""
+    approved = memories.approve(*dict.fromkeys(chosen.ids))
+    return Json({"memories": [as_json.memory(each) for each in approved]})
+
+
+@router.post("/inbox/reject", response_model=answers.Decided, tags=["inbox"])
+def reject(memories: Deciding, chosen: bodies.Ids) -> Json:
+    """Turns waiting memories down for good: all of them, or none if one can't be."""
+    rejected = memories.reject(*dict.fromkeys(chosen.ids))
+    return Json({"memories": [as_json.memory(each) for each in rejected]})
+
+
+@router.post("/tend", response_model=answers.Tended, tags=["care"])
+def tend(memories: Writing) -> Json:
+    """The upkeep: lets fade what nobody confirmed, and makes vectors."""
+    done = memories.tend()
+    return Json(
+        {
+            "decayed": [as_json.memory(after) for _, after in done.decayed],
+            "deactivated": done.deactivated,
+            "embedded": done.embedded,
+            "trouble": done.trouble,
+        }
+    )
+
+
+def said(messages: list[bodies.Message]) -> list[Said]:
+    """Messages as the engine takes them."""
+    return [
+        Said(role=one.role, content=one.content, speaker=one.speaker, message_id=one.id, said_at=one.said_at)
+        for one in messages
+    ]

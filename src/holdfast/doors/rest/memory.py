@@ -1,0 +1,234 @@
+"""/api/memory/: list, create, show, change and delete memories, and what hangs on each of them."""
+
+from typing import Annotated, Any, assert_never
+
+from fastapi import APIRouter, Header, Path, Query
+
+from holdfast import as_json, problems
+from holdfast.domain import outcomes
+from holdfast.domain.memory import LinkKind, Memory, Origin, State
+from holdfast.domain.query import Filter, Order
+from holdfast.doors.rest import answers, bodies
+from holdfast.doors.rest.access import Deciding, Reading, Writing, speaking
+from holdfast.doors.rest.cursor import MOST, Cursor, Limit, page
+from holdfast.doors.rest.etag import Match, expected, tag_of
+from holdfast.doors.rest.wire import BoundedRoute, Json
+
+router = APIRouter(prefix="/memory", tags=["memory"], route_class=BoundedRoute)
+
+MemoryId = Annotated[str, Path(max_length=200)]
+Name = Annotated[str | None, Query(max_length=1_000)]
+Key = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", max_length=200, description="The same key again: the same answer."),
+]
+_CREATED: dict[int | str, dict[str, Any]] = {
+    200: {"model": answers.Created, "description": "It is known, and is stronger now or says it so"},
+    202: {"model": answers.Created, "description": "It waits for a person"},
+    409: {
+        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Known"}}},
+        "model": answers.Known,
+        "description": "The same or its opposite is known, or it was deleted",
+    },
+}
+_WAITS: dict[int | str, dict[str, Any]] = {202: _CREATED[202]}
+_LINKED: dict[int | str, dict[str, Any]] = {
+    200: {"model": answers.Linked, "description": "It was so already"}
+}
+
+
+@router.get("/", response_model=answers.MemoryPage)
+def list_(  # budget: the parts of a filter, each an argument of its own
+    memories: Reading,
+    category: Name = None,
+    subject: Name = None,
+    general: bool = False,
+    tag: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006  # FastAPI copies it
+    project: Name = None,
+    other_projects: bool = True,
+    state: Annotated[list[State], Query(max_length=4)] = ["active"],  # noqa: B006  # FastAPI copies it
+    origin: Origin | None = None,
+    session: Name = None,
+    least_confidence: Annotated[float | None, Query(ge=0, le=1)] = None,
+    importance: Annotated[int | None, Query(ge=1, le=5)] = None,
+    created_after: bodies.Moment | None = None,
+    created_before: bodies.Moment | None = None,
+    as_of: bodies.Moment | None = None,
+    order: Order = "category",
+    limit: Limit = MOST,
+    cursor: Cursor = None,
+) -> Json:
+    """The active memories, by category, then age, then id; a page at a time where there are many."""
+    where = Filter(
+        states=tuple(state),
+        category=category,
+        subject=subject,
+        general=general,
+        tags=tuple(tag),
+        project=project,
+        other_projects=other_projects,
+        origin=origin,
+        session=session,
+        least_confidence=least_confidence,
+        importance=importance,
+        created_after=created_after,
+        created_before=created_before,
+    )
+    total = 0
+
+    def fetch(most: int, offset: int) -> tuple[Memory, ...]:
+        nonlocal total
+        found = memories.find(where, order=order, limit=most, offset=offset, as_of=as_of)
+        total = found.total
+        return found.memories
+
+    items, following = page(fetch, cursor, limit)
+    return Json({"memories": [as_json.memory(each) for each in items], "total": total, "next": following})
+
+
+@router.post("/", status_code=201, response_model=answers.Created, responses=_CREATED)
+def create(memories: Writing, draft: bodies.NewMemory, key: Key = None) -> Json:
+    """Remembers it: 201 when it is new, 200 when it made a known memory stronger or took its place, 202 when
+    it waits for a person, 409 when the same or its opposite is known: update that memory instead."""
+    speaker = speaking(memories, origin=draft.origin, session=draft.session, project=draft.focus)
+    outcome = speaker.remember(
+        draft.content,
+        category=draft.category,
+        subject=draft.subject,
+        summary=draft.summary,
+        project=draft.project,
+        tags=draft.tags,
+        confidence=draft.confidence,
+        importance=draft.importance,
+        message=draft.message,
+        doubtful=draft.doubtful,
+        key=key,
+        anyway=draft.anyway,
+    )
+    return _created(outcome)
+
+
+def _created(outcome: outcomes.Outcome) -> Json:
+    match outcome:
+        case outcomes.Added() | outcomes.Contradicting():
+            return _stored(201, outcome)
+        case outcomes.Reinforced() | outcomes.Merged():
+            return _stored(200, outcome)
+        case outcomes.Waiting():
+            return _stored(202, outcome)
+        case outcomes.UpdateSuggested(known, relation):
+            said = "is known already" if relation == "same" else "contradicts what is known"
+            advice = f"this {said} as memory {known.id}: {known.content!r}; update that one with PUT instead"
+            told = as_json.memory(known)
+            return _conflict(
+                advice, outcome="update_suggested", relation=relation, id=known.id, content=known.content,
+                memory=told,
+            )  # fmt: skip
+        case outcomes.Refused(reason, known_id):
+            return _conflict(reason, outcome="refused", id=known_id)
+        case _:
+            assert_never(outcome)
+
+
+def _stored(status: int, outcome: outcomes.Outcome) -> Json:
+    told = as_json.outcome(outcome)
+    memory = told.pop("memory")
+    headers = {"ETag": tag_of(memory["version"]), "Location": f"/api/memory/{memory['id']}"}
+    return Json({**memory, **told}, status_code=status, headers=headers)
+
+
+def _conflict(detail: str, **more: Any) -> Json:
+    return Json(problems.problem(409, detail, **more), status_code=409, media_type=problems.MEDIA_TYPE)
+
+
+@router.get("/{memory_id}", response_model=answers.Details)
+def show(memories: Reading, memory_id: MemoryId) -> Json:
+    """One memory with all its wordings and links; also one that was deleted, as long as it is kept."""
+    found = memories.show(memory_id)
+    body = {
+        **as_json.memory(found.memory),
+        "versions": [as_json.version(wording) for wording in found.versions],
+        "links": [as_json.link(tie) for tie in found.links],
+    }
+    return Json(body, headers={"ETag": tag_of(found.memory.version)})
+
+
+@router.put("/{memory_id}", response_model=answers.Changed, responses=_WAITS)
+@router.patch("/{memory_id}", response_model=answers.Changed, responses=_WAITS)
+def change(memories: Writing, memory_id: MemoryId, changed: bodies.Change, match: Match = None) -> Json:
+    """Makes a new version; answers old and new. 202 when it waits for a person instead."""
+    result = speaking(memories, origin=changed.origin, session=changed.session).revise(
+        memory_id,
+        changed.content,
+        category=changed.category,
+        subject=changed.subject,
+        summary=changed.summary,
+        project=changed.project,
+        tags=changed.tags,
+        confidence=changed.confidence,
+        importance=changed.importance,
+        pinned=changed.pinned,
+        version=changed.version,
+        expect_version=expected(match),
+    )
+    if isinstance(result, outcomes.Waiting):
+        return _stored(202, result)
+    body = {
+        **as_json.memory(result.memory),
+        "old_content": result.previous.content,
+        "new_content": result.memory.content,
+        "previous": as_json.memory(result.previous),
+    }
+    return Json(body, headers={"ETag": tag_of(result.memory.version)})
+
+
+@router.delete("/{memory_id}", response_model=answers.Deleted)
+def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> Json:
+    """Takes it out of lists, briefs and recall; it stays in the history, and can be restored where the
+    profile says so. Answers the memory as it was."""
+    gone = memories.forget(memory_id, expect_version=expected(match))
+    return Json({**as_json.memory(gone.memory), "deleted": True, "restorable": gone.restorable})
+
+
+@router.post("/{memory_id}/restore", response_model=answers.Memory)
+def restore(memories: Writing, memory_id: MemoryId) -> Json:
+    """Brings a deleted memory back."""
+    back = memories.restore(memory_id)
+    return Json(as_json.memory(back), headers={"ETag": tag_of(back.version)})
+
+
+@router.get("/{memory_id}/history", response_model=answers.Versions)
+def history(memories: Reading, memory_id: MemoryId) -> Json:
+    """All wordings, the first one first."""
+    return Json({"versions": [as_json.version(each) for each in memories.show(memory_id).versions]})
+
+
+@router.get("/{memory_id}/why", response_model=answers.Story)
+def why(memories: Reading, memory_id: MemoryId) -> Json:
+    """Where it came from, how its confidence came about, and which prompts it went into."""
+    return Json(as_json.story(memories.why(memory_id)))
+
+
+@router.get("/{memory_id}/erasure", response_model=answers.Erasure)
+def erasure(memories: Reading, memory_id: MemoryId) -> Json:
+    """What erasing it would remove."""
+    return Json(as_json.erasure(memories.erasure(memory_id)))
+
+
+@router.post("/{memory_id}/erase", response_model=answers.Erasure)
+def erase(memories: Deciding, memory_id: MemoryId) -> Json:
+    """Removes it and every trace of it, for good."""
+    return Json(as_json.erasure(memories.erase(memory_id)))
+
+
+@router.post("/{memory_id}/links", status_code=201, response_model=answers.Linked, responses=_LINKED)
+def link(memories: Writing, memory_id: MemoryId, tie: bodies.NewLink) -> Json:
+    """Links it to another one; 200 when it was linked so already."""
+    new = memories.link(memory_id, tie.to, tie.kind)
+    return Json({"linked": new}, status_code=201 if new else 200)
+
+
+@router.delete("/{memory_id}/links/{to}", response_model=answers.Unlinked)
+def unlink(memories: Writing, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None) -> Json:
+    """Removes the links to another one, of one kind or of all."""
+    return Json({"removed": memories.unlink(memory_id, to, kind)})

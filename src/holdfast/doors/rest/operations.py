@@ -1,0 +1,138 @@
+"""What happened and what is going on: events, cooldowns, jobs, figures; and a whole space, out and in."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import IO, Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import StreamingResponse
+
+from holdfast import as_json
+from holdfast.domain.memory import Draft, Source
+from holdfast.domain.operations import Event
+from holdfast.doors.rest import answers, bodies
+from holdfast.doors.rest.access import Deciding, Reading, Writing, speaking
+from holdfast.doors.rest.cursor import Cursor, Limit, page
+from holdfast.doors.rest.wire import BoundedRoute, Json
+from holdfast.engine.ports import JobState
+from holdfast.errors import Invalid
+
+router = APIRouter(tags=["operations"], route_class=BoundedRoute)
+
+Name = Annotated[str | None, Query(max_length=1_000)]
+_IN_MEMORY = 4 * 1024 * 1024  # bytes of an export; a longer one goes through a file
+_CHUNK = 256 * 1024
+
+
+@router.get("/stats", response_model=answers.Space)
+def stats(memories: Reading) -> Json:
+    """The space and how much is in it."""
+    return Json(as_json.overview(memories.overview()))
+
+
+@router.get("/jobs", response_model=answers.Jobs)
+def jobs(
+    memories: Reading,
+    state: JobState = "queued",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> Json:
+    """The work in the background, by its state."""
+    return Json({"jobs": [as_json.job(each) for each in memories.jobs(state, limit=limit)]})
+
+
+@router.get("/events", response_model=answers.EventPage)
+def events(
+    memories: Reading,
+    level: Name = None,
+    service: Name = None,
+    session: Name = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Json:
+    """What happened to services, the latest first."""
+
+    def fetch(most: int, offset: int) -> Sequence[Event]:
+        return memories.events(level=level, service=service, session=session, limit=most, offset=offset)
+
+    items, following = page(fetch, cursor, limit)
+    return Json({"events": [as_json.event(each) for each in items], "next": following})
+
+
+@router.post("/events", status_code=201, response_model=answers.Event)
+def record_event(memories: Writing, seen: bodies.NewEvent) -> Json:
+    """Keeps what happened."""
+    speaker = speaking(memories, session=seen.session)
+    event = speaker.record_event(seen.level, seen.content, service=seen.service)
+    return Json(as_json.event(event), status_code=201)
+
+
+@router.get("/cooldowns", response_model=answers.Standings)
+def cooldowns(memories: Reading, service: Name = None) -> Json:
+    """The actions inside their window, and whether another one is allowed."""
+    return Json({"cooldowns": [as_json.standing(each) for each in memories.cooldowns(service=service)]})
+
+
+@router.post("/cooldowns", status_code=201, response_model=answers.Attempt)
+def record_attempt(memories: Writing, made: bodies.NewAttempt) -> Json:
+    """Keeps that an action was taken on a service."""
+    speaker = speaking(memories, session=made.session)
+    attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
+    return Json(as_json.attempt(attempt), status_code=201)
+
+
+@router.get("/export", response_class=StreamingResponse)
+def export(memories: Deciding) -> StreamingResponse:
+    """The whole space as an archive of JSON lines."""
+    # Written down first: the database is not kept waiting for a slow reader.
+    kept: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  # _chunks closes it
+    for line in memories.export():
+        kept.write(line.encode())
+    kept.seek(0)
+    name = f'attachment; filename="{memories.space}.jsonl"'
+    return StreamingResponse(
+        _chunks(kept), media_type="application/x-ndjson", headers={"Content-Disposition": name}
+    )
+
+
+def _chunks(kept: IO[bytes]) -> Iterator[bytes]:
+    with kept:
+        while chunk := kept.read(_CHUNK):
+            yield chunk
+
+
+@router.post("/import", response_model=answers.ImportReport)
+def import_(memories: Deciding, given: bodies.Import) -> Json:
+    """Takes in an archive, field by field, or drafts from elsewhere."""
+    if (given.archive is None) == (given.drafts is None):
+        raise Invalid("give either an archive or drafts", field="archive")
+    archives, drafts = [], []
+    if given.archive is not None:
+        archives = memories.import_archive(given.archive.splitlines(keepends=True))
+    else:
+        drafts = memories.import_drafts(_numbered(given.drafts or []), review=given.review)
+    body = {
+        "archives": [as_json.imported(part) for part in archives],
+        "drafts": [as_json.told(each) for each in drafts],
+    }
+    return Json(body)
+
+
+def _numbered(drafts: list[bodies.NewDraft]) -> list[tuple[int, Draft]]:
+    source = Source(origin="import")
+    return [
+        (
+            number,
+            Draft(
+                content=draft.content,
+                category=draft.category,
+                subject=draft.subject,
+                summary=draft.summary,
+                project=draft.project,
+                confidence=draft.confidence,
+                importance=draft.importance,
+                tags=tuple(draft.tags),
+                source=source,
+            ),
+        )
+        for number, draft in enumerate(drafts, start=1)
+    ]

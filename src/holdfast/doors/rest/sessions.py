@@ -1,0 +1,143 @@
+"""Sessions and the tap: what was said is on disk when it is acknowledged, the same message counts once."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from holdfast import as_json
+from holdfast.domain.memory import Message, Session
+from holdfast.doors.rest import answers, bodies
+from holdfast.doors.rest.access import Reading, Writing, speaking
+from holdfast.doors.rest.cursor import Cursor, Limit, page
+from holdfast.doors.rest.look import said
+from holdfast.doors.rest.wire import BoundedRoute, Json
+from holdfast.memories import Memories
+
+router = APIRouter(tags=["sessions"], route_class=BoundedRoute)
+
+SessionId = Annotated[str, Path(min_length=1, max_length=200)]
+
+
+@router.get("/sessions", response_model=answers.SessionPage)
+def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> Json:
+    """The sessions, the latest first."""
+
+    def fetch(most: int, offset: int) -> Sequence[Session]:
+        return memories.sessions(limit=most, offset=offset)
+
+    items, following = page(fetch, cursor, limit)
+    return Json({"sessions": [as_json.session(each) for each in items], "next": following})
+
+
+@router.post("/sessions", status_code=201, response_model=answers.Session)
+def open_(memories: Writing, new: bodies.NewSession) -> Json:
+    """Begins a session, or goes on with a known one."""
+    session = memories.open_session(
+        new.id,
+        name=new.name,
+        client=new.client,
+        directory=new.directory,
+        project=new.project,
+        tier=new.tier,
+    )
+    return Json(as_json.session(session), status_code=201)
+
+
+@router.get("/sessions/{session_id}", response_model=answers.Conversation)
+def show(memories: Reading, session_id: SessionId) -> Json:
+    """One session, and how many messages it has."""
+    found = memories.session(session_id)
+    return Json({**as_json.session(found.session), "messages": len(found.messages)})
+
+
+@router.post("/sessions/{session_id}/close", response_model=answers.Session)
+def close(memories: Writing, session_id: SessionId, end: bodies.SessionEnd) -> Json:
+    """Ends a session."""
+    closed = memories.close_session(session_id, exit_code=end.exit_code, usage=end.usage)
+    return Json(as_json.session(closed))
+
+
+@router.post("/sessions/{session_id}/messages", response_model=answers.Kept)
+def hear(memories: Writing, session_id: SessionId, heard: bodies.Messages, request: Request) -> Json:
+    """Keeps messages in their order, all or none. The session need not have been opened."""
+    return _kept(memories, session_id, heard.messages, request)
+
+
+@router.get("/sessions/{session_id}/messages", response_model=answers.MessagePage)
+def messages(memories: Reading, session_id: SessionId, limit: Limit = 100, cursor: Cursor = None) -> Json:
+    """What was said, in order."""
+    found = memories.session(session_id).messages
+
+    def fetch(most: int, offset: int) -> Sequence[Message]:
+        return found[offset : offset + most]
+
+    items, following = page(fetch, cursor, limit)
+    return Json({"messages": [as_json.message(each) for each in items], "next": following})
+
+
+@router.get("/messages/{message_id}", response_model=answers.Message)
+def message(memories: Reading, message_id: SessionId) -> Json:
+    """One message, as it was said first."""
+    return Json(as_json.message(memories.message(message_id)))
+
+
+@router.get("/sessions/{session_id}/context", response_model=answers.Context)
+def context(
+    memories: Reading,
+    session_id: SessionId,
+    text: Annotated[str | None, Query(max_length=10_000, description="What was just said.")] = None,
+    budget: Annotated[int, Query(ge=0, le=1_000_000)] = 500,
+) -> Json:
+    """What is relevant to the session's last messages and new to it, as a block for a prompt."""
+    speaker = speaking(memories, session=session_id)
+    return Json(as_json.context(speaker.context([text] if text else [], budget=budget)))
+
+
+@router.post("/sessions/{session_id}/context", response_model=answers.Context)
+def context_of(memories: Reading, session_id: SessionId, recent: bodies.Recent) -> Json:
+    """The same for messages that are given with it."""
+    speaker = speaking(memories, session=session_id)
+    made = speaker.context(said(recent.messages), project=recent.project, budget=recent.budget)
+    return Json(as_json.context(made))
+
+
+@router.get("/sessions/{session_id}/brief", response_model=answers.Brief)
+def brief(memories: Reading, session_id: SessionId) -> Json:
+    """The session's brief: the same text each time."""
+    return Json(as_json.brief(speaking(memories, session=session_id).brief()))
+
+
+@router.get("/sessions/{session_id}/delta", response_model=answers.Delta)
+def delta(
+    memories: Reading, session_id: SessionId, project: Annotated[str | None, Query(max_length=1_000)] = None
+) -> Json:
+    """What others added since the session's brief, once."""
+    return Json({"text": speaking(memories, session=session_id, project=project).delta()})
+
+
+@router.post("/sessions/{session_id}/undo", response_model=answers.Undone)
+def undo(memories: Writing, session_id: SessionId) -> Json:
+    """Takes back everything that the session wrote."""
+    return Json(as_json.undone(memories.undo_session(session_id)))
+
+
+webhook = APIRouter(tags=["sessions"], route_class=BoundedRoute)
+
+
+@webhook.post("/webhook/{token}/messages", response_model=answers.Kept)
+def posted(
+    memories: Writing,
+    token: Annotated[str, Path(description="A token of scope write: the secret that both sides share.")],
+    body: bodies.Posted,
+    request: Request,
+) -> Json:
+    """The tap for programs that can be told an address and nothing else."""
+    return _kept(memories, body.session, body.messages, request)
+
+
+def _kept(memories: Memories, session_id: str, heard: list[bodies.Message], request: Request) -> Json:
+    new = memories.say_all(session_id, said(heard))
+    request.state.heard()  # the work in the background can begin
+    kept = [as_json.message(one) for one in new]
+    return Json({"session": session_id, "received": len(heard), "new": len(kept), "messages": kept})

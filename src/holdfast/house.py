@@ -1,0 +1,97 @@
+"""The spaces of one database while a process serves them, opened as they are asked for."""
+
+import threading
+
+from holdfast import wiring
+from holdfast.administration import Administration
+from holdfast.domain.grant import Grant
+from holdfast.engine.ports import Store
+from holdfast.engine.spaces import no_space
+from holdfast.engine.tokens import grant_of
+from holdfast.errors import Invalid
+from holdfast.memories import Memories
+from holdfast.settings import Settings
+
+
+class House:
+    """The spaces of one database, each opened when it is first asked for; one model for all of them.
+
+    Shared by all threads of a process.
+    """
+
+    def __init__(self, db: str | None = None, space: str | None = None) -> None:
+        self._db = db
+        self._settings = Settings.read()
+        self._space = space or self._settings.space
+        self._opening = threading.Lock()
+        self._store: Store | None = None
+        self._opened: dict[str, Memories] = {}
+        self._embedder = wiring.open_embedder(self._settings.embedder)
+
+    def memories(self, space: str | None = None) -> Memories:
+        """The memories of `space`, the usual one when none is named.
+
+        Raises: NotFound, Unavailable, NewerSchema, Invalid; asked again later it may be there.
+        """
+        name = space or self._space
+        with self._opening:
+            found = self._opened.get(name)
+            if found is None:
+                if self._store is None:
+                    self._store = wiring.open_store(self._db or self._settings.db)
+                found = self._opened[name] = Memories.of(
+                    self._store, name, embedder=self._embedder, budget=self._settings.budget
+                )
+            return found
+
+    def entered(self, grant: Grant, space: str | None = None) -> Memories:
+        """The memories of `space` for whoever holds `grant`; where it reaches one space alone, that one.
+
+        An administrator's word is the operator's; all others speak for an assistant.
+        Raises: NotFound, for a space out of reach as for one that is not there; Invalid, with the names to
+        choose from; what `memories` raises.
+        """
+        if space is None:
+            within = self.spaces() if grant.spaces is None else list(grant.spaces)
+            if len(within) != 1:
+                raise _which(within)
+            [space] = within
+        if not grant.reaches(space):
+            raise no_space(space)
+        found = self.memories(space)
+        return (found if grant.allows("admin") else found.speaking_as("assistant")).granted(grant)
+
+    def administration(self, grant: Grant) -> Administration:
+        """Spaces and tokens, for whoever holds `grant`."""
+        return Administration(self.memories().store, grant=grant)
+
+    def admit(self, secret: str) -> Grant | None:
+        """What the holder of a token may do; none for an unknown one.
+
+        Raises: Unavailable.
+        """
+        return grant_of(secret, store=self.memories().store, now=wiring.utc_now())
+
+    def left(self, space: str) -> None:
+        """A space was deleted: one of that name is another one from now on."""
+        with self._opening:
+            self._opened.pop(space, None)
+
+    def spaces(self) -> list[str]:
+        """The names of all spaces; the usual one exists from first use."""
+        usual = self.memories()
+        return [space.name for space in usual.store.spaces()]
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        with self._opening:
+            self._opened.clear()
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+
+def _which(names: list[str]) -> Invalid:
+    if not names:
+        return Invalid("this token reaches no space any more: make another one", field="space")
+    return Invalid(f"this token reaches several spaces: add ?space= with {', '.join(names)}", field="space")

@@ -1,0 +1,59 @@
+"""Errors over HTTP: an error as a status with problem+json (RFC 9457), and back again on the other side."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from holdfast import errors
+from holdfast.errors import HoldfastError, Invalid, UnknownCategory
+
+MEDIA_TYPE: Final = "application/problem+json"
+
+#: The first that an error is an instance of counts.
+STATUSES: Final[tuple[tuple[type[HoldfastError], int], ...]] = (
+    (errors.Invalid, 422),
+    (errors.NotFound, 404),
+    (errors.Outdated, 412),
+    (errors.Conflict, 409),
+    (errors.Forbidden, 403),
+    (errors.Unavailable, 503),
+)
+_TITLES: Final = {
+    400: "the request can't be read",
+    401: "a token is needed",
+    403: "not allowed",
+    404: "not found",
+    405: "this address does not take that method",
+    409: "conflict",
+    412: "changed meanwhile",
+    413: "too large",
+    415: "the body must be JSON",
+    422: "not valid",
+    500: "something is wrong here",
+    503: "not available now",
+}
+
+
+def problem(status: int, detail: str, **more: Any) -> dict[str, Any]:
+    """The body of an answer that is not what was asked for; parts that are none are left out."""
+    told = {name: value for name, value in more.items() if value is not None}
+    return {"title": _TITLES.get(status, "error"), "status": status, "detail": detail, **told}
+
+
+def of_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
+    """Status and body for an error of ours."""
+    status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+    field = error.field if isinstance(error, Invalid) else None
+    allowed = list(error.allowed) if isinstance(error, UnknownCategory) else None
+    return status, problem(status, str(error), field=field, allowed=allowed)
+
+
+def to_error(status: int, body: Mapping[str, Any]) -> HoldfastError:
+    """The error that an answer stands for, for who asked."""
+    detail = str(body.get("detail") or body.get("title") or f"the service answered {status}")
+    field = body.get("field")
+    if status == 401:
+        return errors.Forbidden(detail)
+    if status in (400, 413, 415, 422):
+        return Invalid(detail, field=field if isinstance(field, str) else None)
+    kind = next((kind for kind, known in STATUSES if known == status), errors.Unavailable)
+    return kind(detail)
