@@ -11,6 +11,7 @@ with Memories.open() as memories:
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from holdfast.client import Client
     from holdfast.domain.memory import Draft, Memory, Source
     from holdfast.domain.outcomes import (
         Added,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         Waiting,
     )
     from holdfast.domain.query import Filter
-    from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound, Unavailable
+    from holdfast.errors import Conflict, Forbidden, HoldfastError, Invalid, NotFound, Unavailable
     from holdfast.memories import Memories
 
 __version__ = "0.1.0"
@@ -31,10 +32,12 @@ __version__ = "0.1.0"
 # Where each public name lives. Looked up on first use: `--help` and hooks must not wait for the store.
 _HOMES = {
     "Added": "holdfast.domain.outcomes",
+    "Client": "holdfast.client",
     "Conflict": "holdfast.errors",
     "Contradicting": "holdfast.domain.outcomes",
     "Draft": "holdfast.domain.memory",
     "Filter": "holdfast.domain.query",
+    "Forbidden": "holdfast.errors",
     "HoldfastError": "holdfast.errors",
     "Invalid": "holdfast.errors",
     "Memories": "holdfast.memories",
@@ -52,10 +55,12 @@ _HOMES = {
 
 __all__ = [
     "Added",
+    "Client",
     "Conflict",
     "Contradicting",
     "Draft",
     "Filter",
+    "Forbidden",
     "HoldfastError",
     "Invalid",
     "Memories",

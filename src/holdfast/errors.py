@@ -6,7 +6,9 @@
     │   ├── TooShort
     │   └── TooLong
     ├── NotFound                no such memory, session or space here
-    ├── Conflict                it changed meanwhile, or says something else than before
+    ├── Conflict                says something else than before, or than what is known
+    │   └── Outdated            it changed since the caller looked
+    ├── Forbidden               the caller's token does not allow it
     └── Unavailable             the store can't be used now; nothing was lost
         └── NewerSchema         a newer release wrote this store
 
@@ -52,6 +54,14 @@ class NotFound(HoldfastError):
 
 class Conflict(HoldfastError):
     """It changed meanwhile, or the same key came with something else."""
+
+
+class Outdated(Conflict):
+    """It has another version than the one that the caller last saw."""
+
+
+class Forbidden(HoldfastError):
+    """The caller's token does not allow it, whatever is there."""
 
 
 class Unavailable(HoldfastError):

@@ -3,67 +3,31 @@
 The doors do not know each other, and none of them knows where a space is kept.
 """
 
+import hmac
 import json
 import os
 import secrets
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from holdfast import places, wiring
-from holdfast.engine.ports import Store
-from holdfast.errors import Conflict, Invalid, Unavailable
+from holdfast.domain.grant import EVERYTHING, Grant
+from holdfast.errors import Conflict, Forbidden, HoldfastError, Invalid, Unavailable
+from holdfast.house import House
 from holdfast.memories import Memories
-from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    import socket
+
+    from holdfast.brief_files import BriefFiles
+    from holdfast.doors.service.app import Asking
+    from holdfast.doors.service.guard import App
+    from holdfast.doors.service.worker import Worker
 
 PORT = 7437
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
-
-class House:
-    """The spaces of one database, each opened when it is first asked for; one model for all of them.
-
-    Shared by all threads of a process.
-    """
-
-    def __init__(self, db: str | None = None, space: str | None = None) -> None:
-        self._db = db
-        self._settings = Settings.read()
-        self._space = space or self._settings.space
-        self._opening = threading.Lock()
-        self._store: Store | None = None
-        self._opened: dict[str, Memories] = {}
-        self._embedder = wiring.open_embedder(self._settings.embedder)
-
-    def memories(self, space: str | None = None) -> Memories:
-        """The memories of `space`, the usual one when none is named.
-
-        Raises: NotFound, Unavailable, NewerSchema, Invalid; asked again later it may be there.
-        """
-        name = space or self._space
-        with self._opening:
-            found = self._opened.get(name)
-            if found is None:
-                if self._store is None:
-                    self._store = wiring.open_store(self._db or self._settings.db)
-                found = self._opened[name] = Memories.of(
-                    self._store, name, embedder=self._embedder, budget=self._settings.budget
-                )
-            return found
-
-    def spaces(self) -> list[str]:
-        """The names of all spaces; the usual one exists from first use."""
-        usual = self.memories()
-        return [space.name for space in usual.store.spaces()]
-
-    def close(self) -> None:
-        """Lets go of the database."""
-        with self._opening:
-            self._opened.clear()
-            if self._store is not None:
-                self._store.close()
-                self._store = None
 
 
 def serve_mcp(db: str | None, space: str | None, *, project: str | None, session: str | None) -> None:
@@ -90,37 +54,53 @@ def serve(
 
     Raises: Conflict, when a service runs already; Invalid, Unavailable.
     """
-    from holdfast.doors.mcp.server import server
-    from holdfast.doors.service.app import MountedMcp, application
-    from holdfast.doors.service.running import listen, until_a_signal
     from holdfast.doors.service.running import serve as run
+    from holdfast.doors.service.running import until_a_signal
     from holdfast.doors.service.worker import Worker
 
     if host not in LOOPBACK:
         raise Invalid(f"{host!r} is not local: use {' or '.join(LOOPBACK)}", field="host")
     with _the_only_one():
-        try:
-            listening = listen(host, port)
-        except OSError as error:
-            raise Unavailable(
-                f"port {port} of {host} can't be used ({error.strerror}): choose another with --port"
-            ) from None
+        listening = _listening(host, port)
         house = House(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
             worker = Worker(_chores(house))
-            app = application(
-                token=token(),
-                answer_hook=_hooks(house, worker.wake),
-                mcp=MountedMcp(server(lambda: house.memories().speaking_as("assistant"))),
-                worker=worker,
-            )
+            app = assembled(house, worker, own=token())
+            with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
+                house.memories()
             with until_a_signal(), _announced(url):
                 said(url)
                 run(app, listening)
         finally:
             listening.close()
             house.close()
+
+
+def _listening(host: str, port: int) -> "socket.socket":
+    from holdfast.doors.service.running import listen
+
+    try:
+        return listen(host, port)
+    except OSError as error:
+        raise Unavailable(
+            f"port {port} of {host} can't be used ({error.strerror}): choose another with --port"
+        ) from None
+
+
+def assembled(house: House, worker: "Worker", *, own: str) -> "App":
+    """The whole application over a house: every door of the service, behind the guard."""
+    from holdfast.doors import rest
+    from holdfast.doors.mcp.server import server
+    from holdfast.doors.service.app import ASKING, MountedMcp, application
+
+    return application(
+        admit=_admission(own, house),
+        answer_hook=_hooks(house, worker.wake),
+        mcp=MountedMcp(server(lambda: _for_model(house, ASKING.get()))),
+        worker=worker,
+        routers=[rest.router(house, heard=worker.wake)],
+    )
 
 
 def token() -> str:
@@ -173,12 +153,37 @@ def _announced(url: str) -> Iterator[None]:
         os.unlink(file)
 
 
-def _hooks(house: House, wake: Callable[[], None]) -> Callable[[str, Mapping[str, Any]], Mapping[str, Any]]:
+def _admission(own: str, house: House) -> Callable[[str], Grant | None]:
+    """Lets in whoever holds the token of this machine's user, with all rights, or one that they made."""
+
+    def admit(secret: str) -> Grant | None:
+        if hmac.compare_digest(secret.encode("utf-8", "replace"), own.encode()):
+            return EVERYTHING
+        return house.admit(secret)
+
+    return admit
+
+
+def _for_model(house: House, asking: "Asking") -> Memories:
+    """The space of a model that speaks MCP: the usual one for the user's own token, else the token's."""
+    if asking.grant == EVERYTHING:
+        found = house.memories(asking.space)
+    else:
+        found = house.entered(asking.grant, asking.space)
+    return found.speaking_as("assistant")
+
+
+def _hooks(
+    house: House, wake: Callable[[], None]
+) -> Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]:
     """Answers hooks from the space that they name; what they noted down is taken in soon."""
     from holdfast.doors.hooks.answers import answer
 
-    def answered(event: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def answered(event: str, body: Mapping[str, Any], grant: Grant) -> Mapping[str, Any]:
         space = body.get("space")
+        grant.require("admin")
+        if grant.spaces is not None:
+            raise Forbidden("hooks name files of this machine's user: use the token in their own file")
         told = answer(event, body, house.memories(space if isinstance(space, str) and space else None))
         wake()
         return told
@@ -188,10 +193,33 @@ def _hooks(house: House, wake: Callable[[], None]) -> Callable[[str, Mapping[str
 
 def _chores(house: House) -> list[Callable[[], bool]]:
     """What the service does in the background, in this order."""
+    from holdfast import quiet
     from holdfast.doors.hooks.captures import take_in
-    from holdfast.doors.service.chores import upkeep, vectors
+    from holdfast.doors.service.chores import capture, upkeep, vectors
+
+    @cache
+    def warm() -> bool:
+        # The first question loads words and models; a prompt that waits for its hook should not be it.
+        with suppress(HoldfastError):
+            house.memories().recall("what is known", threshold=float("inf"))
+        return False
 
     def transcripts() -> bool:
         return take_in(house.memories) > 0
 
-    return [transcripts, vectors(house.spaces, house.memories), upkeep(house.spaces, house.memories)]
+    @cache
+    def files() -> "BriefFiles":
+        return wiring.brief_files(house.memories().store)
+
+    def briefs() -> bool:
+        files().refresh()
+        return False
+
+    return [
+        warm,
+        transcripts,
+        capture(house.spaces, house.memories, quiet.reason),
+        briefs,
+        vectors(house.spaces, house.memories),
+        upkeep(house.spaces, house.memories),
+    ]

@@ -1,19 +1,27 @@
 """`Memories`: one object per space, every verb a method. What programs embed and every door calls."""
 # budget: a list of all verbs, each of which only hands over to its own module.
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
+from typing import Any
 
 from holdfast import wiring
+from holdfast.domain.grant import EVERYTHING, Grant, needs
 from holdfast.domain.history import Story
 from holdfast.domain.memory import Draft, LinkKind, Memory, Message, Origin, Session, Source
+from holdfast.domain.operations import Attempt, Event, Standing
 from holdfast.domain.outcomes import Outcome, Waiting
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter, Order
-from holdfast.engine import archive, imports, sessions, tend, undo_session
+from holdfast.engine import archive, embedding, imports, jobs, sessions, tend, transcripts, undo_session
 from holdfast.engine import brief as briefs
+from holdfast.engine import capture as capturing
+from holdfast.engine import context as contexts
+from holdfast.engine import cooldowns as cooling
+from holdfast.engine import delta as deltas
 from holdfast.engine import erase as erasing
+from holdfast.engine import events as happenings
 from holdfast.engine import find as finding
 from holdfast.engine import forget as forgetting
 from holdfast.engine import inbox as inboxes
@@ -22,7 +30,10 @@ from holdfast.engine import recall as recalling
 from holdfast.engine import remember as remembering
 from holdfast.engine import revise as revising
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store
+from holdfast.engine.embedding_progress import EmbeddingProgress
+from holdfast.engine.ports import Clock, Embedder, Job, JobState, Judge, NewId, Store
+from holdfast.engine.sessions import Conversation, Said
+from holdfast.engine.spaces import Overview, no_space, overview
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 
@@ -31,13 +42,24 @@ class Memories:
     """The memories of one space.
 
     Calls come from `origin`, the operator unless said otherwise, and belong to `session` where one is given.
+    What they may do, `grant` says: everything, unless a door let somebody in with less.
     Close it, or use it as a context manager, to let go of the database.
     """
 
-    def __init__(self, desk: Desk, *, origin: Origin = "operator", session: str | None = None) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        *,
+        origin: Origin = "operator",
+        session: str | None = None,
+        project: str | None = None,
+        grant: Grant = EVERYTHING,
+    ) -> None:
         self._desk = desk
         self._origin: Origin = origin
         self._session = session
+        self._project = project
+        self._grant = grant
 
     @classmethod
     def open(
@@ -88,22 +110,50 @@ class Memories:
         )
         return cls(desk)
 
-    def speaking_as(self, origin: Origin, *, session: str | None = None) -> "Memories":
-        """The same memories for another speaker: an assistant in a session, a tool, an import."""
-        return Memories(self._desk, origin=origin, session=session)
+    def speaking_as(
+        self, origin: Origin, *, session: str | None = None, project: str | None = None
+    ) -> "Memories":
+        """The same memories for another speaker: an assistant in a session, a tool, an import.
+
+        Where no project is named, `project` is meant; what holds everywhere is still kept for all.
+        """
+        return Memories(self._desk, origin=origin, session=session, project=project, grant=self._grant)
+
+    def granted(self, grant: Grant) -> "Memories":
+        """The same memories for whoever holds `grant`: each verb asks for its scope.
+
+        Raises: NotFound, for a space that the grant does not reach; it looks like one that is not there.
+        """
+        if not grant.reaches(self.space):
+            raise no_space(self.space)
+        return Memories(
+            self._desk, origin=self._origin, session=self._session, project=self._project, grant=grant
+        )
 
     @property
     def space(self) -> str:
         return self._desk.space
 
     @property
+    def origin(self) -> Origin:
+        """Whose word a call counts as."""
+        return self._origin
+
+    @property
     def profile(self) -> Profile:
         return self._desk.profile
 
     @property
+    def budget(self) -> int:
+        """The tokens of a brief, unless a call says otherwise."""
+        return self._desk.budget if self._desk.budget is not None else self.profile.block.budget
+
+    @property
+    @needs("admin")
     def store(self) -> Store:
         return self._desk.store
 
+    @needs("write")
     def remember(
         self,
         content: str,
@@ -126,7 +176,7 @@ class Memories:
             category=category,
             subject=subject,
             summary=summary,
-            project=project,
+            project=project or (None if self.profile.holds_everywhere(category) else self._project),
             tags=tuple(tags),
             confidence=confidence,
             importance=importance,
@@ -135,6 +185,7 @@ class Memories:
         )
         return remembering.remember(draft, desk=self._desk, key=key, anyway=anyway)
 
+    @needs("write")
     def revise(
         self,
         memory_id: str,
@@ -168,32 +219,39 @@ class Memories:
             memory_id, revision, desk=self._desk, source=self._source(), expect_version=expect_version
         )
 
+    @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> forgetting.Forgotten:
         """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
         return forgetting.forget(
             memory_id, desk=self._desk, source=self._source(), expect_version=expect_version
         )
 
+    @needs("write")
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back."""
         return forgetting.restore(memory_id, desk=self._desk, source=self._source())
 
+    @needs("read")
     def erasure(self, *memory_ids: str) -> erasing.Erasure:
         """What `erase` would remove."""
         return erasing.erasure(memory_ids, desk=self._desk)
 
+    @needs("admin")
     def erase(self, *memory_ids: str) -> erasing.Erasure:
         """Removes memories and every trace of them, for good."""
         return erasing.erase(memory_ids, desk=self._desk, source=self._source())
 
+    @needs("write")
     def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
         """Links two memories; false when they were linked so already."""
         return linking.link(from_id, to_id, kind, desk=self._desk, source=self._source())
 
+    @needs("write")
     def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
         """Removes links from one memory to another."""
         return linking.unlink(from_id, to_id, kind, desk=self._desk, source=self._source())
 
+    @needs("read")
     def find(
         self,
         where: Filter | None = None,
@@ -208,14 +266,17 @@ class Memories:
             where or Filter(), desk=self._desk, order=order, limit=limit, offset=offset, as_of=as_of
         )
 
+    @needs("read")
     def show(self, memory_id: str) -> finding.Details:
         """One memory with its wordings and links."""
         return finding.show(memory_id, desk=self._desk)
 
+    @needs("read")
     def why(self, memory_id: str) -> Story:
         """Where a memory came from, how its confidence came about, and which prompts it went into."""
         return finding.why(memory_id, desk=self._desk)
 
+    @needs("read")
     def recall(
         self,
         query: str,
@@ -225,47 +286,108 @@ class Memories:
         where: Filter | None = None,
         project: str | None = None,
         as_of: datetime | None = None,
+        asked_at: datetime | None = None,
+        messages: bool = True,
     ) -> recalling.Recall:
-        """The memories that answer a question; of `project` and of none, unless `where` says otherwise."""
+        """What answers a question, remembered or said; of `project` and of none unless `where` says more.
+
+        Days like "last week" are counted from `asked_at`, now if not said.
+        """
         return recalling.recall(
             query,
             desk=self._desk,
             where=where,
-            project=project,
+            project=project or self._project,
             limit=limit,
             threshold=threshold,
             as_of=as_of,
+            asked_at=asked_at,
             session=self._session,
+            messages=messages,
         )
 
+    @needs("read")
     def brief(
         self, *, project: str | None = None, subject: str | None = None, budget: int | None = None
     ) -> briefs.Brief:
         """The block for a prompt, within its budget; in a session always the same one."""
         return briefs.brief(
-            desk=self._desk, session=self._session, project=project, subject=subject, budget=budget
+            desk=self._desk,
+            session=self._session,
+            project=project or self._project,
+            subject=subject,
+            budget=budget,
         )
 
-    def tend(self) -> tend.Tended:
-        """The upkeep: decay, so far."""
-        return tend.tend(desk=self._desk)
+    @needs("read")
+    def context(
+        self,
+        said: Sequence[Said | str],
+        *,
+        project: str | None = None,
+        budget: int = contexts.BUDGET,
+    ) -> contexts.Context:
+        """What is relevant to the last messages and new to this session, as a block for a prompt."""
+        return contexts.context(
+            said, desk=self._desk, session=self._session, project=project or self._project, budget=budget
+        )
 
+    @needs("read")
+    def delta(self, *, budget: int = deltas.BUDGET) -> str:
+        """What others added since this session's brief, once; empty when there is nothing."""
+        if self._session is None:
+            return ""
+        return deltas.delta(self._session, desk=self._desk, project=self._project, budget=budget)
+
+    @needs("write")
+    def tend(self, report: Callable[[EmbeddingProgress], None] | None = None) -> tend.Tended:
+        """The upkeep: lets fade what nobody confirmed, and makes vectors; `report` hears how far they are."""
+        return tend.tend(desk=self._desk, report=report)
+
+    @needs("write")
+    def embed(self, limit: int) -> int:
+        """Gives up to `limit` texts that have none their vectors; answers how many.
+
+        Raises: Unavailable, when the embedder fails.
+        """
+        return embedding.embed_missing(self._desk, limit=limit, changing=limit)
+
+    @needs("read")
     def inbox(self) -> list[inboxes.Item]:
         """What waits for a person, oldest first."""
         return inboxes.inbox(desk=self._desk)
 
+    @needs("admin")
     def approve(self, *memory_ids: str) -> list[Memory]:
         """Lets waiting memories in."""
         return inboxes.approve(memory_ids, desk=self._desk, source=self._source())
 
+    @needs("admin")
     def reject(self, *memory_ids: str) -> list[Memory]:
         """Turns waiting memories down for good."""
         return inboxes.reject(memory_ids, desk=self._desk, source=self._source())
 
+    @needs("write")
     def undo_session(self, session_id: str) -> undo_session.Undone:
         """Takes back what one session wrote."""
         return undo_session.undo_session(session_id, desk=self._desk, source=self._source())
 
+    @needs("read")
+    def sessions(self, *, limit: int | None = None, offset: int = 0) -> list[Session]:
+        """The sessions, the latest first."""
+        return sessions.listed(desk=self._desk, limit=limit, offset=offset)
+
+    @needs("read")
+    def session(self, session_id: str) -> Conversation:
+        """One session and what was said in it."""
+        return sessions.conversation(session_id, desk=self._desk)
+
+    @needs("read")
+    def message(self, message_id: str) -> Message:
+        """One message of a session."""
+        return sessions.message(message_id, desk=self._desk)
+
+    @needs("write")
     def open_session(
         self,
         session_id: str | None = None,
@@ -287,10 +409,14 @@ class Memories:
             tier=tier,
         )
 
-    def close_session(self, session_id: str, *, exit_code: int | None = None) -> Session:
-        """Ends a session."""
-        return sessions.close_session(session_id, desk=self._desk, exit_code=exit_code)
+    @needs("write")
+    def close_session(
+        self, session_id: str, *, exit_code: int | None = None, usage: Mapping[str, Any] | None = None
+    ) -> Session:
+        """Ends a session, with what it cost as far as that is known."""
+        return sessions.close_session(session_id, desk=self._desk, exit_code=exit_code, usage=usage)
 
+    @needs("write")
     def say(
         self,
         session_id: str,
@@ -312,15 +438,129 @@ class Memories:
             said_at=said_at,
         )
 
+    @needs("write")
+    def say_all(self, session_id: str, said: Sequence[Said]) -> list[Message]:
+        """Keeps messages of a session in one step and answers those that are new."""
+        return sessions.say_all(session_id, said, desk=self._desk)
+
+    @needs("write")
+    def take_session(
+        self,
+        session_id: str,
+        said: Sequence[Said],
+        *,
+        name: str | None = None,
+        client: str | None = None,
+        directory: str | None = None,
+        project: str | None = None,
+        started_at: datetime | None = None,
+        ended_at: datetime | None = None,
+    ) -> int:
+        """Keeps a session of the past and what was said in it; answers how many messages were new."""
+        return transcripts.take_session(
+            session_id,
+            said,
+            desk=self._desk,
+            name=name,
+            client=client,
+            directory=directory,
+            project=project,
+            started_at=started_at,
+            ended_at=ended_at,
+        )
+
+    @needs("read")
+    def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
+        """The jobs in one state, oldest first."""
+        return jobs.listed(state, desk=self._desk, limit=limit)
+
+    @needs("write")
+    def queue(self, kind: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> bool:
+        """Leaves work for the background; false when a job of this id is known."""
+        return jobs.enqueue(kind, payload, desk=self._desk, job_id=job_id)
+
+    @needs("write")
+    def capture(
+        self, session_id: str | None = None, *, quiet: capturing.Quiet = lambda project, session: None
+    ) -> list[capturing.Captured]:
+        """Reads now what waits to be read, of one session or of all, and remembers what is worth keeping."""
+        return capturing.capture(desk=self._desk, session_id=session_id, quiet=quiet)
+
+    @needs("write")
+    def capture_due(
+        self, *, quiet: capturing.Quiet = lambda project, session: None
+    ) -> capturing.Captured | None:
+        """Reads the next session whose time has come; none when there is none."""
+        return capturing.capture_due(desk=self._desk, quiet=quiet)
+
+    @needs("write")
+    def take_job(self, *kinds: str) -> Job | None:
+        """The next job of these kinds, the caller's for a while; none when there is none."""
+        return jobs.take(kinds, desk=self._desk)
+
+    @needs("write")
+    def finish_job(self, job: Job) -> None:
+        """The job was done."""
+        jobs.finish(job, desk=self._desk)
+
+    @needs("write")
+    def fail_job(self, job: Job, error: str) -> None:
+        """The job could not be done now; it is tried again, a few times."""
+        jobs.fail(job, error, desk=self._desk)
+
+    @needs("write")
+    def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
+        """Keeps what happened to a service, or in general."""
+        return happenings.record_event(
+            level, content, desk=self._desk, service=service, session=self._session
+        )
+
+    @needs("read")
+    def events(
+        self,
+        *,
+        level: str | None = None,
+        service: str | None = None,
+        session: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Event]:
+        """What happened, the latest first."""
+        return happenings.events(
+            desk=self._desk, level=level, service=service, session=session, limit=limit, offset=offset
+        )
+
+    @needs("write")
+    def record_attempt(
+        self, action: str, service: str, succeeded: bool, *, content: str | None = None
+    ) -> Attempt:
+        """Keeps that an action was taken on a service, so that it is not taken too often."""
+        return cooling.record_attempt(
+            action, service, succeeded, desk=self._desk, content=content, session=self._session
+        )
+
+    @needs("read")
+    def cooldowns(self, *, service: str | None = None) -> list[Standing]:
+        """The actions inside their window, by service, and whether another one is allowed."""
+        return cooling.cooldowns(desk=self._desk, service=service)
+
+    @needs("read")
+    def overview(self) -> Overview:
+        """The space and how much is in it."""
+        return overview(self.space, store=self._desk.store)
+
+    @needs("admin")
     def export(self) -> Iterator[str]:
         """The whole space as lines of an archive."""
         with self._desk.store.read(self.space) as tx:
             yield from archive.lines(tx)
 
+    @needs("admin")
     def import_archive(self, stream: Iterable[str]) -> list[imports.Imported]:
         """Takes archives of spaces into this one, field by field."""
         return [imports.restore_rows(part, desk=self._desk) for part in list(archive.read(stream))]
 
+    @needs("write")
     def import_drafts(
         self, drafts: Iterable[tuple[int, Draft]], *, review: bool = False
     ) -> list[imports.Told]:

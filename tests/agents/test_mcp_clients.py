@@ -1,4 +1,4 @@
-"""The MCP server as real clients start it: the official SDK's over a pipe, and the Inspector's command line."""
+"""The MCP server as real clients start it: the official SDK's over a pipe, and the Inspector."""
 
 from __future__ import annotations
 

@@ -497,7 +497,7 @@ class MemoriesMachine(RuleBasedStateMachine):
         speaker = self.memories.speaking_as("assistant", session=session)
         found = speaker.recall(query, project=project, threshold=0.0, limit=1_000)
         expected = {m.id for m in self.model.visible(project) if asked & words_of(m)}
-        assert {hit.memory.id for hit in found.hits} == expected
+        assert {hit.memory.id for hit in found.memories} == expected
         for memory_id in expected:
             self.model.accesses[memory_id] = self.model.accesses.get(memory_id, 0) + 1
 

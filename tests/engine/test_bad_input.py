@@ -355,7 +355,7 @@ def test_query_syntax_is_only_words(memories: Memories) -> None:
         found = memories.recall(query, threshold=0.0)
 
         expected = [the_id(memories)] if said else []
-        assert [hit.memory.id for hit in found.hits] == expected, query[:80]
+        assert [hit.memory.id for hit in found.memories] == expected, query[:80]
 
 
 def test_a_question_of_two_thousand_known_words_is_answered(memories: Memories) -> None:
@@ -364,7 +364,7 @@ def test_a_question_of_two_thousand_known_words_is_answered(memories: Memories) 
 
     found = memories.recall(" ".join(words), threshold=0.0)
 
-    assert [hit.memory.id for hit in found.hits] == [memory.id]
+    assert [hit.memory.id for hit in found.memories] == [memory.id]
 
 
 def test_a_long_note_of_ideographs_is_found_in_a_space_of_any_name(
@@ -380,7 +380,7 @@ def test_a_long_note_of_ideographs_is_found_in_a_space_of_any_name(
         found = notes.recall(body[1_000:1_002], threshold=0.0)
 
     assert memory is not None
-    assert [hit.memory.id for hit in found.hits] == [memory.id]
+    assert [hit.memory.id for hit in found.memories] == [memory.id]
 
 
 # --------------------------------------------------------------------------------------------------- archives

@@ -164,5 +164,5 @@ def test_raising_an_inactive_memory_to_the_floor_makes_it_active_and_found(ops: 
     ops.revise(memory.id, confidence=0.3)
 
     assert now_held(ops, memory) == (0.3, "active")
-    assert [hit.memory.id for hit in ops.recall("fact0", threshold=0.0).hits] == [memory.id]
+    assert [hit.memory.id for hit in ops.recall("fact0", threshold=0.0).memories] == [memory.id]
     assert ops.brief().included == (memory.id,)

@@ -134,7 +134,7 @@ def test_without_the_head_row_lock_the_check_finds_trouble_on_postgresql(
     Memories.open(postgres_url).close()
     without_the_head_row(monkeypatch)
 
-    assert "journal entries for" in " ".join(say_the_same(postgres_url))
+    assert "memories for" in " ".join(say_the_same(postgres_url))
 
 
 def fail_half_way(memories: Memories) -> None:

@@ -52,7 +52,7 @@ def test_a_memory_is_found_that_shares_no_word_with_the_question(
     found = known.recall(question)
 
     assert found.matched == "meaning"
-    assert found.hits[0].memory.content == answer
+    assert found.memories[0].memory.content == answer
 
 
 @requirement("sem.search.silence")
@@ -69,7 +69,7 @@ def test_the_score_is_the_product_of_its_reported_factors(known: Memories, clock
     known.revise(memory.id, importance=5, confidence=0.8)
     clock.advance(days=90)
 
-    [hit, *_] = known.recall(memory.content).hits
+    [hit, *_] = known.recall(memory.content).memories
 
     assert hit.memory.id == memory.id
     assert set(hit.parts) == {"relevance", "recency", "importance", "confidence"}
@@ -91,9 +91,9 @@ def test_what_another_process_wrote_is_found_at_once(
     theirs.revise(parrot.id, "The tortoise is called Rio")
     theirs.close()
 
-    assert found.hits[0].memory.id == parrot.id
+    assert found.memories[0].memory.id == parrot.id
     again = known.recall("slow animal with a shell", threshold=0.0)
-    assert again.hits[0].memory.content == "The tortoise is called Rio"
+    assert again.memories[0].memory.content == "The tortoise is called Rio"
 
 
 @requirement("sem.search")
@@ -103,7 +103,7 @@ def test_filters_and_states_hold_for_meaning_too(known: Memories) -> None:
 
     assert known.recall("who is my manager", where=Filter(tags=("x",))).hits == ()
     known.forget(alec.id)
-    assert all(hit.memory.id != alec.id for hit in known.recall("who is my manager", threshold=0.0).hits)
+    assert all(hit.memory.id != alec.id for hit in known.recall("who is my manager", threshold=0.0).memories)
 
 
 class Faulty:
@@ -119,6 +119,9 @@ class Faulty:
 
     def query(self, text: str) -> bytes:
         return self.answer(1)[0][0]
+
+    def queries(self, texts: Sequence[str]) -> list[bytes]:
+        return [parts[0] for parts in self.answer(len(texts))]
 
 
 def numbers(*values: float) -> bytes:
@@ -164,6 +167,6 @@ def test_with_a_faulty_embedder_storing_works_and_words_still_find(
     found = memories.recall("network configuration")
     later = Memories.of(store, "default", clock=clock, embedder=embedder).recall("WiFi problem")
 
-    assert found.hits[0].memory.id == memory.id
+    assert found.memories[0].memory.id == memory.id
     assert later.matched == "meaning"
-    assert later.hits[0].memory.id == memory.id
+    assert later.memories[0].memory.id == memory.id

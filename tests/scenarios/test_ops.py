@@ -284,7 +284,7 @@ def test_raising_an_inactive_memory_to_the_floor_makes_it_active(ops: Memories) 
 
     assert now(ops, memory).state == "active"
     assert "Barely believed thing" in ops.brief().text
-    assert ops.recall("barely believed").hits[0].memory.id == memory.id
+    assert ops.recall("barely believed").memories[0].memory.id == memory.id
 
 
 @requirement("ops.tiers")

@@ -52,7 +52,7 @@ def test_tags_filter_list_and_recall(semantic: Memories) -> None:
     recalled = semantic.recall("broker", where=where)
 
     assert listed.memories == (tagged,)
-    assert [hit.memory.id for hit in recalled.hits] == [tagged.id]
+    assert [hit.memory.id for hit in recalled.memories] == [tagged.id]
 
 
 @requirement("sem.store")
@@ -188,8 +188,8 @@ def test_brief_and_recall_take_this_projects_memories_and_those_of_none(memories
         add(memories, f"The build of {project or 'everything'} needs twenty minutes", project=project)
 
     text = memories.brief(project="atlas").text
-    found = {hit.memory.project for hit in memories.recall("build minutes", project="atlas").hits}
-    everywhere = {hit.memory.project for hit in memories.recall("build minutes", where=Filter()).hits}
+    found = {hit.memory.project for hit in memories.recall("build minutes", project="atlas").memories}
+    everywhere = {hit.memory.project for hit in memories.recall("build minutes", where=Filter()).memories}
 
     assert "atlas" in text
     assert "everything" in text
@@ -214,7 +214,7 @@ def test_a_session_of_a_project_is_briefed_for_it_without_asking(memories: Memor
     agent = memories.speaking_as("assistant", session="s1")
 
     text = agent.brief().text
-    found = agent.recall("build minutes").hits
+    found = agent.recall("build minutes").memories
 
     assert "atlas" in text
     assert "borealis" not in text

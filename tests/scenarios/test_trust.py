@@ -132,7 +132,7 @@ def test_a_doubtful_memory_waits_unseen_until_it_is_approved(memories: Memories)
     assert item.memory.waiting_for == "it stood in a tool result of this session"
     memories.approve(outcome.memory.id)
     assert memories.inbox() == []
-    assert memories.recall("start after restart").hits[0].memory.id == outcome.memory.id
+    assert memories.recall("start after restart").memories[0].memory.id == outcome.memory.id
 
 
 @requirement("trust.inbox")
@@ -267,7 +267,7 @@ def test_list_and_recall_answer_what_was_believed_then(ops: Memories, clock: Fix
 
     then = ops.find(as_of=first).memories
     later = ops.find(as_of=second).memories
-    recalled = ops.recall("start after restart", as_of=second).hits
+    recalled = ops.recall("start after restart", as_of=second).memories
 
     assert [(m.content, m.confidence) for m in then] == [(START, 0.7)]
     assert [(m.content, m.confidence) for m in later] == [(START, 0.8)]

@@ -41,4 +41,6 @@ def fill(url: str, space: str = "default") -> None:
         agent.brief()
         clock.advance(days=30)
         memories.tend()
+        memories.say("run-1", "assistant", "Noted: green tea, no milk. — Das wär's, 謝謝")
+        memories.say("run-1", "tool", "exit status 0")
         memories.close_session("run-1", exit_code=0)

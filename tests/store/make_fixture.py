@@ -6,6 +6,7 @@ that it reads well in a diff; the full-text table is written as rows too, its in
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.store.full_space import fill
+from tests.store.some_vectors import Hashing
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -24,21 +26,32 @@ def dump(file: Path) -> Iterator[str]:
         yield f"PRAGMA application_id = {owner};"
         made = connection.execute(
             "SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' "
-            "AND name NOT LIKE 'memory_words_%' ORDER BY rowid"
+            "AND name NOT LIKE 'memory_words_%' AND name NOT LIKE 'message_words_%' ORDER BY rowid"
         ).fetchall()
         yield from (f"{sql};" for _, _, sql in made)
-        for table in (name for name, kind, _ in made if kind == "table" and name != "memory_terms"):
+        for table in (name for name, kind, _ in made if kind == "table" and not name.endswith("_terms")):
             yield from _rows(connection, table)
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
     columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
-    if table == "memory_words":
+    if table in ("memory_words", "message_words"):
         columns.insert(0, "rowid")
     quoted = " || ', ' || ".join(f'quote("{column}")' for column in columns)
     names = ", ".join(f'"{column}"' for column in columns)
     for (values,) in connection.execute(f'SELECT {quoted} FROM "{table}" ORDER BY 1'):
         yield f'INSERT INTO "{table}" ({names}) VALUES ({values});'
+
+
+def embed(file: Path) -> None:
+    """Vectors too, short ones."""
+    from holdfast.engine.embedding import embed_missing
+    from holdfast.testing import FixedClock
+    from holdfast.wiring import desk_for, open_store
+
+    store = open_store(str(file))
+    embed_missing(desk_for("default", store, clock=FixedClock(), embedder=Hashing(dimensions=4)), limit=1_000)
+    store.close()
 
 
 def load(revision: str, file: Path) -> None:
@@ -55,7 +68,9 @@ def main() -> None:
     FIXTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "holdfast.db"
+        os.environ["HOLDFAST_EMBEDDER"] = "none"  # whatever is set here: vectors are made below
         fill(str(file))
+        embed(file)
         text = "\n".join(dump(file)) + "\n"
     (FIXTURES / f"{HEAD}.sql").write_text(text, encoding="utf-8")
     sys.stdout.write(f"wrote {HEAD}.sql, {len(text.splitlines())} lines\n")

@@ -28,6 +28,7 @@ FILLED = {
     "receipts",
     "receipt_items",
     "tombstones",
+    "jobs",
     "journal",
     "calls",
 }
@@ -98,7 +99,7 @@ def test_an_import_restores_every_field(new_database: NewDatabase) -> None:
         assert before.find().memories == after.find().memories
         for memory_id in ids:
             assert before.why(memory_id) == after.why(memory_id)
-        assert after.recall("green tea").hits[0].memory.subject == "Ada"
+        assert after.recall("green tea").memories[0].memory.subject == "Ada"
 
 
 @requirement("trust.export-erase")

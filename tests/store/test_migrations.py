@@ -10,12 +10,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
 from holdfast import Memories
 from holdfast.store import migrate, sqlite
 from holdfast.store.database import Database
 from holdfast.store.schema import metadata
+from holdfast.store.types import ServerVector
 from holdfast.wiring import migrate as migrate_store
 from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
@@ -23,7 +25,10 @@ from tests.store.full_space import fill
 MIGRATIONS = Path(migrate.__file__).parent / "migrations"
 REVISIONS = sorted(file.name[:4] for file in (MIGRATIONS / "versions").glob("0*.py"))
 #: Tables that are written in plain SQL, because the two databases need different ones.
-IN_PLAIN_SQL = ("memory_docs", "memory_words", "memory_terms", "alembic_version")
+IN_PLAIN_SQL = (
+    *(f"{index}_{table}" for index in ("memory", "message") for table in ("docs", "words", "terms")),
+    "alembic_version",
+)
 
 
 def file_of(url: str) -> Path:
@@ -35,7 +40,7 @@ def all_rows(connection: Connection) -> dict[str, list[str]]:
     stamp = "xmin::text, " if connection.dialect.name == "postgresql" else ""
     return {
         name: sorted(map(repr, connection.execute(text(f'SELECT {stamp}* FROM "{name}"'))))
-        for name in (*metadata.tables, "alembic_version", "memory_words")
+        for name in (*metadata.tables, "alembic_version", "memory_words", "message_words")
     }
 
 
@@ -56,7 +61,10 @@ def test_an_empty_database_is_brought_to_the_current_schema(empty_database_url: 
 
 
 @requirement("ops.schema")
-def test_the_migrations_and_the_tables_in_the_code_are_the_same(database_url: str) -> None:
+def test_the_migrations_and_the_tables_in_the_code_are_the_same(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(postgresql.base.ischema_names, "vector", ServerVector)  # or it would not be known
     engine = create_engine(database_url)
 
     with engine.connect() as connection:

@@ -35,7 +35,7 @@ def test_a_database_of_an_older_release_opens_and_every_field_is_there(tmp_path:
         found = {memory.id: memory for memory in memories.find().memories}
         story = memories.why("Id000002")
         waiting = [item.memory.id for item in memories.inbox()]
-        hits = [hit.memory.id for hit in memories.recall("green tea").hits]
+        hits = [hit.memory.id for hit in memories.recall("green tea").memories]
 
     assert found["Id000002"] == Memory(
         id="Id000002",

@@ -91,10 +91,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptItem:
-    """One memory of a receipt, with the score that brought it there."""
+    """One memory or message of a receipt, with the score that brought it there."""
 
-    memory: str
-    version: int
+    memory: str | None = None
+    version: int | None = None  # of the memory
+    message: str | None = None
     score: float | None = None
     parts: dict[str, float] | None = None
 

@@ -3,9 +3,10 @@
 Knows nothing of storage, profiles or time: ids and moments are passed in.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 State = Literal["active", "inactive", "waiting", "forgotten"]
 Origin = Literal["operator", "user", "assistant", "tool", "import", "file"]
@@ -128,6 +129,7 @@ class Session:
     started_at: datetime
     ended_at: datetime | None = None
     exit_code: int | None = None
+    usage: Mapping[str, Any] | None = None  # tokens and cost, as the agent reports them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,12 @@ class Message:
     speaker: str | None
     content: str | None  # none once its text was erased
     said_at: datetime
+
+    @property
+    def findable(self) -> bool:
+        """Whether recall may quote it: what people and agents said, never what tools and systems put in."""
+        spoken = self.role in ("user", "assistant") or self.speaker is not None
+        return spoken and self.role not in ("tool", "system") and bool(self.content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

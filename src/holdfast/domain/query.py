@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from holdfast.domain.memory import Memory, Origin, State
+from holdfast.domain.memory import Memory, Message, Origin, State
 
 Order = Literal["category", "recent", "confidence", "created"]
 
@@ -55,6 +55,26 @@ def admits(where: Filter, memory: Memory) -> bool:
         and (where.least_confidence is None or memory.confidence >= where.least_confidence)
         and (where.created_after is None or memory.created_at >= where.created_after)
         and (where.created_before is None or memory.created_at < where.created_before)
+    )
+
+
+def of_memories_only(where: Filter) -> bool:
+    """Whether `where` asks for what only memories have, so that no message can be meant."""
+    asked = (where.category, where.subject, where.origin, where.least_confidence, where.importance)
+    return where.general or bool(where.tags) or "active" not in where.states or asked != (None,) * len(asked)
+
+
+def admits_message(where: Filter, message: Message, project: str | None) -> bool:
+    """Of a filter the parts that messages have: session, its project, and time."""
+    if where.other_projects:
+        in_project = where.project in (None, project)
+    else:
+        in_project = project in (None, where.project)
+    return (
+        in_project
+        and where.session in (None, message.session)
+        and (where.created_after is None or message.said_at >= where.created_after)
+        and (where.created_before is None or message.said_at < where.created_before)
     )
 
 

@@ -1,51 +1,44 @@
 """How well a memory answers a question: meaning, words and ideas, then importance, recency and confidence.
 
-Pure: cosines, counts and moments are passed in. The weights of the three evidences are in units of one
-cosine, so that their sum can be held against one floor.
+Pure: cosines, counts and moments are passed in. All evidence is in units of one cosine, so that its sum can
+be held against one floor. What speaks for a message besides stands in `message_ranking`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.profile import Policy
-from holdfast.domain.terms import Held, Term, held
-from holdfast.domain.words import words
+from holdfast.domain.terms import Held, Term
 
-MEANING = 1.15  # the cosine of question and memory
+AS_SAID = 0.75  # the cosine with the question as the speaker would have put it
+AS_ASKED = 0.40  # the cosine with the question as it stands
+MEANING = AS_SAID + AS_ASKED  # where both are the same
 WORD = 0.17  # a shared word as rare as can be
-IDEA = 0.20  # the same idea in another word
+IDEA = 0.17  # the same idea in another word
 
 # BM25 with a word's presence instead of its count: in short texts counts add nothing.
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.3
 _TYPICAL_LENGTH = 12  # words of a memory
-_SMALLEST_SPACE = 50  # memories; in fewer every word looks rare
+_MOST_TERMS = 12  # of a question
+_SMALLEST_SPACE = 50  # texts; in fewer every word looks rare
 
 #: Relevance under which nothing is answered, and what a question about the world at large must have more.
-FLOOR = 0.37
+FLOOR = 0.41
 GENERAL = 0.30
-#: Without meaning: the share of a question, weighed by how rare its words are, that a memory has to hold.
+#: Without meaning: the share of a question, weighed by how rare its words are, that a text has to hold.
 SHARE = 0.25
 
 FRESH = timedelta(days=7)
 STALE = timedelta(days=90)
 
-_QUESTION_WORDS = frozenset(
-    "what when where which who whom whose why how is are was were do does did can could will would".split()
-)
-_CHORES = frozenset(
-    "tell sort convert translate summarise summarize explain define calculate spell count".split()
-)
-_POINTING = frozenset(
-    "i me my mine we us our ours you your here this that today tonight tomorrow now again".split()
-)
-
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class MemoryHit:
     """A memory that recall found, its score and the parts of the score."""
 
     memory: Memory
@@ -53,16 +46,48 @@ class Hit:
     parts: Mapping[str, float]  # the factors that make the score
     evidence: Mapping[str, float]  # what makes the relevance
     matched: str = "text"  # by "meaning", or by "text" alone
+    cites: Message | None = None  # what it was taken from
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a question asks for, and how rare each of its stems and ideas is in the space, from 0 to 1."""
+class MessageHit:
+    """Something said that recall found."""
+
+    message: Message
+    session: Session | None
+    score: float
+    parts: Mapping[str, float]
+    evidence: Mapping[str, float]
+    matched: str = "text"
+
+
+Hit = MemoryHit | MessageHit
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The terms of a question, and how much each stem and idea tells in one set of texts, from 0 to 1."""
 
     terms: Sequence[Term]
-    rarity: Mapping[str, float]
-    idea_rarity: Mapping[int, float]
-    general: bool
+    words: Mapping[str, float]  # by stem; one that stands in two terms counts twice
+    ideas: Mapping[int, float]
+
+    @classmethod
+    def of(
+        cls, terms: Sequence[Term], counts: Mapping[str, int], total: int, found: Iterable[Held]
+    ) -> "Telling":
+        """From how many of all texts hold each stem, and from what those that were found hold.
+
+        Ideas are not indexed: how many of the candidates have one tells well enough how much it says.
+        """
+        # A long text shares something with everything: beyond a question's length each term counts less.
+        weight = min(1.0, _MOST_TERMS / max(len(terms), 1))
+        words: dict[str, float] = {}
+        for base in (base for term in terms for base in term.stems):
+            words[base] = words.get(base, 0.0) + weight * rarity(counts[base], total)
+        wanted = frozenset(idea for term in terms for idea in term.ideas)
+        having = Counter(idea for holds in found for idea in holds.ideas & wanted) if wanted else Counter()
+        return cls(terms, words, {idea: weight * rarity(having[idea], total) for idea in wanted})
 
 
 def said(memory: Memory) -> str:
@@ -71,51 +96,80 @@ def said(memory: Memory) -> str:
     return " ".join(part for part in parts if part)
 
 
-def relevance(memory: Memory, question: Asked, cosine: float | None) -> tuple[float, dict[str, float]]:
-    """How much of the question the memory answers, with the evidence apart.
-
-    Without a cosine it is the share of the question's words that the memory holds, from 0 to 1.
-    """
-    holds = held(said(memory))
-    longer = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * holds.length / _TYPICAL_LENGTH
-    discount = (_SATURATION + 1) / (1 + _SATURATION * longer)
-    shared = _shared_words(question, holds)
-    if cosine is None:
-        total = sum(question.rarity[base] for term in question.terms for base in term.stems)
-        share = shared * min(discount, 1.0) / total if total else 0.0
-        return share, {"words": round(share, 4)}
-    parts = {
-        "meaning": MEANING * cosine,
-        "words": WORD * shared * discount,
-        "ideas": IDEA * _shared_ideas(question, holds),
-    }
-    return sum(parts.values()), {name: round(part, 4) for name, part in parts.items()}
-
-
-def rarity(count: int, memories: int) -> float:
-    """1 for a word that nothing holds, near 0 for one that most memories hold; one scale for every space."""
-    total = max(memories, _SMALLEST_SPACE)
+def rarity(count: int, texts: int) -> float:
+    """1 for a word that nothing holds, near 0 for one that most texts hold; one scale for every space."""
+    total = max(texts, _SMALLEST_SPACE)
     most = math.log(1 + (total + 0.5) / 0.5)
     return math.log(1 + (total - min(count, total) + 0.5) / (count + 0.5)) / most
 
 
-def floor_for(question: Asked, *, by_meaning: bool) -> float:
-    """The least relevance that counts as an answer."""
-    if not by_meaning:
-        return SHARE
-    return FLOOR + GENERAL * question.general
+def discount(length: int, typical: float) -> float:
+    """What a shared word counts in a text of `length` words: less in a longer one."""
+    longer = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / max(typical, 1.0)
+    return (_SATURATION + 1) / (1 + _SATURATION * longer)
+
+
+def shared_words(telling: Telling, holds: Held) -> float:
+    """The words of the question that a text holds, weighed by how much they tell."""
+    stems = holds.stems
+    return sum([weight for base, weight in telling.words.items() if base in stems])
+
+
+def shared_ideas(telling: Telling, holds: Held) -> float:
+    """Ideas that a text has in other words, by term: the rarest in full, the next by half, and so on.
+
+    Words that share several ideas are closer than words that share one.
+    """
+    ideas = telling.ideas
+    if not ideas or holds.ideas.isdisjoint(ideas):
+        return 0.0
+    found = 0.0
+    for term in telling.terms:
+        if term.ideas and holds.stems.isdisjoint(term.stems):
+            close = 0.0
+            for told in sorted([ideas[idea] for idea in term.ideas & holds.ideas]):
+                close = told + close / 2
+            found += close
+    return found
+
+
+def evidence(holds: Held, telling: Telling, cosine: float) -> dict[str, float]:
+    """What speaks for a memory that holds this."""
+    shared = shared_words(telling, holds)
+    return {
+        "meaning": MEANING * cosine,
+        "words": WORD * shared * discount(holds.length, _TYPICAL_LENGTH) if shared else 0.0,
+        "ideas": IDEA * shared_ideas(telling, holds),
+    }
+
+
+def share(telling: Telling, holds: Held, typical: float = _TYPICAL_LENGTH) -> float:
+    """Where meaning can't be had: the share of the question's words that a text holds, from 0 to 1."""
+    total = sum(telling.words.values())
+    if not total:
+        return 0.0
+    return shared_words(telling, holds) * min(discount(holds.length, typical), 1.0) / total
 
 
 def on_the_scale_of_meaning(share: float) -> float:
-    """The share of a memory that has no vector yet, beside others that have: enough stays enough."""
+    """The share of a text that has no vector yet, beside others that have: enough stays enough."""
     return share * FLOOR / SHARE
 
 
-def is_general(text: str) -> bool:
-    """Whether this is a question or a chore in which no word points at the asker's own world."""
-    first = words(text)[:1]
-    asks = bool(first) and (first[0] in _QUESTION_WORDS or first[0] in _CHORES)
-    return asks and _POINTING.isdisjoint(words(text))
+def covers(telling: Telling, holds: Held) -> bool:
+    """Whether a text has each of the question's terms, by word or by idea.
+
+    Such a question is not about the world at large: that would name something that nobody here spoke of.
+    """
+    return all(
+        not holds.stems.isdisjoint(term.stems) or not holds.ideas.isdisjoint(term.ideas)
+        for term in telling.terms
+    )
+
+
+def floor(*, by_meaning: bool, general: bool) -> float:
+    """The least relevance that counts as an answer."""
+    return FLOOR + GENERAL * general if by_meaning else SHARE
 
 
 def recency(memory: Memory, now: datetime) -> float:
@@ -126,27 +180,15 @@ def recency(memory: Memory, now: datetime) -> float:
     return max(0.5, 1.0 - 0.5 * ((age - FRESH) / (STALE - FRESH)))
 
 
-def scored(
-    memory: Memory, relevant: float, policy: Policy, now: datetime, evidence: Mapping[str, float]
-) -> Hit:
-    """The hit with every factor that the profile weighs, and the evidence for its relevance."""
-    factors = {"relevance": round(relevant, 4), "recency": round(recency(memory, now), 4)}
+def factors(memory: Memory, relevance: float, policy: Policy, now: datetime) -> dict[str, float]:
+    """Every factor of a memory's score that the profile weighs."""
+    found = {"relevance": round(relevance, 4), "recency": round(recency(memory, now), 4)}
     if policy.weighs_importance:
-        factors["importance"] = round(memory.importance / 3, 4)
+        found["importance"] = round(memory.importance / 3, 4)
     if policy.weighs_confidence:
-        factors["confidence"] = memory.confidence
-    matched = "meaning" if "meaning" in evidence else "text"
-    return Hit(memory, round(math.prod(factors.values()), 4), factors, evidence, matched)
-
-
-def _shared_words(question: Asked, holds: Held) -> float:
-    return sum(question.rarity[base] for term in question.terms for base in term.stems if base in holds.stems)
-
-
-def _shared_ideas(question: Asked, holds: Held) -> float:
-    """Ideas that the memory has in other words, each term once."""
-    found = 0.0
-    for term in question.terms:
-        if holds.stems.isdisjoint(term.stems):
-            found += max((question.idea_rarity[idea] for idea in term.ideas & holds.ideas), default=0.0)
+        found["confidence"] = memory.confidence
     return found
+
+
+def score(parts: Mapping[str, float]) -> float:
+    return round(math.prod(parts.values()), 4)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 _WORD = re.compile(r"[^\W_]+")
+_FOREIGN = re.compile("[^\x00-\x7f]")
 # Scripts written without spaces: a pair of neighbours is the smallest piece that carries meaning.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
@@ -18,13 +19,17 @@ MOST_CHARACTERS = 64  # of one word; longer ones are cut, for nobody searches by
 
 def words(text: str) -> list[str]:
     """The words of `text` in order, repetitions included."""
-    return [word[:MOST_CHARACTERS] for word in _words(folded(text))]
+    plain = folded(text)
+    found = _words(plain) if _UNSPACED.search(plain) else _WORD.findall(plain)
+    return [word[:MOST_CHARACTERS] for word in found]
 
 
 def folded(text: str) -> str:
     """`text` without case, accents and width."""
+    if text.isascii():
+        return text.lower()
     spread = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(letter for letter in spread if not unicodedata.combining(letter))
+    return _FOREIGN.sub(lambda letter: "" if unicodedata.combining(letter[0]) else letter[0], spread)
 
 
 def _words(text: str) -> Iterator[str]:

@@ -25,6 +25,7 @@ class Header:
     profile: str
     profile_text: str | None
     key: str
+    keeps_messages: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ class _Reader:
                 profile=entry["profile"],
                 profile_text=entry["profile_text"],
                 key=entry["key"],
+                keeps_messages=entry.get("keeps_messages", True) is True,
             )
         except KeyError as error:
             raise Invalid(f"line {number}: the header lacks {error}") from None
@@ -129,6 +131,7 @@ def _header(space: Space) -> dict[str, Any]:
         "profile": space.profile,
         "profile_text": space.profile_text,
         "key": space.key,
+        "keeps_messages": space.keeps_messages,
     }
 
 

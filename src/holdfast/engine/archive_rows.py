@@ -16,11 +16,12 @@ _TEXTS = {
     "versions": ("memory_id", "content", "origin"),
     "links": ("from_id", "to_id", "kind"),
     "receipts": ("id", "kind", "sha256"),
-    "receipt_items": ("receipt_id", "memory_id"),
+    "receipt_items": ("receipt_id",),
     "tombstones": ("hash", "reason"),
     "journal": ("action", "origin"),
     "calls": ("key", "fingerprint"),
 }
+_ITEMS = ("memory_id", "message_id")  # what an item of a receipt names
 _ONE_OF = {"state": STATES, "origin": ORIGINS}
 _NUMBERS = ("seq", "number", "position", "version", "tokens", "left_out", "accesses", "decayed_weeks")
 
@@ -35,13 +36,21 @@ def wrong(table: str, row: dict[str, Any]) -> str | None:
             return f"holds characters in {name} that can't be stored"
         if name.endswith("_at") and value is not None and not _moment(value):
             return f"has {value!r} for a time in {name}"
-        if name in _NUMBERS and type(value) is not int:
+        if name in _NUMBERS and type(value) is not int and not _of_a_message(table, name, row):
             return f"has {value!r} for {name}, which is a whole number"
         if table != "jobs" and name in _ONE_OF and value not in _ONE_OF[name]:
             return f"has {value!r} for {name}, which is none of {', '.join(_ONE_OF[name])}"
+    if table == "receipt_items" and not any(isinstance(row.get(name), str) for name in _ITEMS):
+        return f"lacks {' or '.join(_ITEMS)}"
     if table == "links" and row["kind"] not in LINK_KINDS:
         return f"has {row['kind']!r} for kind, which is none of {', '.join(LINK_KINDS)}"
     return None
+
+
+def _of_a_message(table: str, name: str, row: dict[str, Any]) -> bool:
+    """Whether a number is missing because messages have none."""
+    is_version = (table, name) == ("receipt_items", "version")
+    return is_version and row[name] is None and row.get("memory_id") is None
 
 
 def wrong_memory(row: dict[str, Any], profile: Profile) -> str | None:

@@ -66,6 +66,7 @@ def _put_back(archive: Archive, store: Store, clock: Clock, judge: Judge, replac
                 profile_text=header.profile_text,
                 key=header.key,
                 created_at=clock(),
+                keeps_messages=header.keeps_messages,
             )
         )
     with store.write(header.space) as tx:

@@ -50,16 +50,23 @@ def brief(
                 return _again(given)
         decay(tx, desk, now)
         project = project or project_of(session, tx)
-        block = _rendered(tx, desk, project, subject, budget if budget is not None else desk.budget)
+        block = rendered(tx, desk, project=project, subject=subject, budget=budget)
         made = _made(block)
         if session is not None:
             tx.receipts.add(_receipt(made, block, session, desk))
     return made
 
 
-def _rendered(
-    tx: Transaction, desk: Desk, project: str | None, subject: str | None, budget: int | None
+def rendered(
+    tx: Transaction,
+    desk: Desk,
+    *,
+    project: str | None = None,
+    subject: str | None = None,
+    budget: int | None = None,
 ) -> Block:
+    """The block as it would be now; decay is the caller's business."""
+    budget = budget if budget is not None else desk.budget
     where = Filter(least_confidence=desk.profile.policy.floor, project=project, other_projects=False)
     memories: Iterable[Memory] = tx.memories.find(where)
     if desk.profile.block.layout == "hits":
@@ -98,7 +105,7 @@ def _again(receipt: Receipt) -> Brief:
         text=receipt.text or "",
         sha256=receipt.sha256,
         tokens=receipt.tokens,
-        included=tuple(item.memory for item in receipt.items),
+        included=tuple(item.memory for item in receipt.items if item.memory is not None),
         left_out=receipt.left_out,
         frozen=True,
     )

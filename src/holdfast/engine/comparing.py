@@ -66,12 +66,8 @@ def _neighbours(draft: Draft, tx: Transaction) -> list[Memory]:
     wanted = list(dict.fromkeys(words(draft.content)))
     counts = tx.words.frequencies(wanted)
     rare = sorted((word for word in wanted if counts[word]), key=lambda word: counts[word])[:_RARE_WORDS]
-    found = []
-    for memory_id in tx.words.matching(rare, 4 * NEAREST):
-        known = tx.memories.get(memory_id)
-        if known is not None and _comparable(known, draft):
-            found.append(known)
-    return found[:NEAREST]
+    found = tx.memories.many(tx.words.matching(rare, 4 * NEAREST))
+    return [known for known in found if _comparable(known, draft)][:NEAREST]
 
 
 def _comparable(known: Memory, draft: Draft) -> bool:

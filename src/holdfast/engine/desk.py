@@ -1,5 +1,6 @@
 """What every verb works with: one space, its rules, and the outside that was wired in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,7 +8,7 @@ from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store, Transaction
-from holdfast.errors import Conflict, NotFound
+from holdfast.errors import Conflict, NotFound, Outdated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class Desk:
     new_id: NewId
     estimate: Estimate
     embedder: Embedder | None = None  # none: recall by words
+    open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
     budget: int | None = None  # tokens of a brief; none = the profile's
 
     def now(self) -> datetime:
@@ -44,9 +46,9 @@ def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Mem
 
 
 def expect(memory: Memory, version: int | None) -> None:
-    """Raises Conflict when `memory` has another version than the caller last saw."""
+    """Raises Outdated when `memory` has another version than the caller last saw."""
     if version is not None and memory.version != version:
-        raise Conflict(
+        raise Outdated(
             f"memory {memory.id} is at version {memory.version}, not {version}: "
             f"look at it again with `holdfast show {memory.id}`, then repeat the change"
         )

@@ -1,59 +1,192 @@
-"""Vectors for memories that have none yet: what is written is stored at once, its meaning follows."""
+"""Vectors for what has none yet: what is written is stored at once, its meaning follows.
+
+A space is searched with one model. When another is configured, its vectors are made bit by bit while the old
+model's are still searched and kept up; once the new ones are complete, the old ones go.
+"""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
-from holdfast.domain.memory import Memory
-from holdfast.domain.ranking import said
+from holdfast.domain.calibration import MEASURED_WITH
+from holdfast.domain.memory import Memory, Message
+from holdfast.engine.calibrating import measured
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Embedder
+from holdfast.engine.ports import Embedded, Embedder, Missing, Transaction, VectorModel, VectorRows
 from holdfast.errors import Unavailable
 
-BATCH = 64  # memories embedded and stored at a time
+BATCH = 64  # texts embedded and stored at a time
 _log = logging.getLogger(__name__)
+Given = TypeVar("Given")
 
 
-def embed_missing(desk: Desk, *, limit: int) -> int:
-    """Embeds up to `limit` memories that lack a vector; answers how many. Killed halfway, it goes on later.
+def embed_missing(desk: Desk, *, limit: int, changing: int = BATCH) -> int:
+    """Embeds up to `limit` memories and messages that lack a vector; answers how many.
 
+    Of a newly configured model, which nobody waits for, up to `changing`. Killed halfway, it goes on later.
     Raises: Unavailable, when the embedder fails or answers nonsense.
     """
     if desk.embedder is None:
         return 0
+    with desk.store.read(desk.space) as tx:
+        models = tx.models.all()
+        keeps = tx.space.keeps_messages
+    searched = searched_with(desk, desk.embedder, models)
+    known = {model.name: model for model in models}
+    if searched.name == desk.embedder.name:
+        return _catch_up(desk, searched, known.get(searched.name), keeps, limit)
     done = 0
-    while done < limit:
-        with desk.store.read(desk.space) as tx:
-            batch = tx.vectors.missing(desk.embedder.name, min(BATCH, limit - done))
-        if not batch:
-            break
-        vectors = _embedded(desk.embedder, batch)
+    try:
+        done += _catch_up(desk, searched, known.get(searched.name), keeps, limit)
+    except Unavailable as trouble:  # the new one must get ready all the more
+        _log.warning("the embedder before the configured one fails: %s", trouble)
+    return done + _catch_up(desk, desk.embedder, known.get(desk.embedder.name), keeps, min(changing, limit))
+
+
+def search_model(desk: Desk, tx: Transaction) -> Embedder | None:
+    """The embedder to search with, if one is configured: the one whose vectors are complete.
+
+    That is the configured one, or the one before it while the new vectors are being made; the configured one
+    again where no other can be had.
+    """
+    return None if desk.embedder is None else searched_with(desk, desk.embedder, tx.models.all())
+
+
+def text_of(owner: Memory | Message) -> str:
+    """What the vector of a memory or a message is made of."""
+    if not isinstance(owner, Memory):
+        return owner.content or ""
+    # As sentences: the model was trained on them, and finds more so than in one run of words.
+    parts = (owner.subject, owner.summary, owner.content, " ".join(owner.tags))
+    return ". ".join(part.rstrip(".") for part in parts if part)
+
+
+def searched_with(desk: Desk, configured: Embedder, models: Sequence[VectorModel]) -> Embedder:
+    """The same, of models that were read already."""
+    complete = [model.name for model in models if model.ready]
+    if configured.name not in complete:
+        for name in reversed(complete):
+            before = _opened(desk, name)
+            if before is not None:
+                return before
+    return configured
+
+
+def _catch_up(desk: Desk, embedder: Embedder, model: VectorModel | None, keeps: bool, limit: int) -> int:
+    """Embeds what is new since the model was last fed; with everything done, its vectors are complete."""
+    if model is None:
         with desk.store.write(desk.space) as tx:
-            for memory, parts in zip(batch, vectors, strict=True):
-                now_there = tx.memories.get(memory.id)
-                if now_there is not None and now_there.version == memory.version:
-                    tx.vectors.put(memory, desk.embedder.name, parts, desk.now())
-        done += len(batch)
+            tx.models.begin(embedder.name, desk.now())
+    elif caught_up(model, keeps):
+        return 0
+    if embedder.name != MEASURED_WITH and (model is None or model.calibration is None):
+        _calibrate(desk, embedder)
+    done, complete = _feed(desk, embedder, "memories", model.memories_to if model else 0, limit)
+    if complete and keeps:
+        reached = model.messages_to if model else 0
+        more, complete = _feed(desk, embedder, "messages", reached, limit - done)
+        done += more
+    if complete and (model is None or not model.ready):
+        _complete(desk, embedder.name)
     return done
 
 
-def query_vector(desk: Desk, question: str) -> bytes | None:
-    """The vector of a question; none when meaning can't be had now, and then words have to do."""
-    if desk.embedder is None:
-        return None
+def _calibrate(desk: Desk, embedder: Embedder) -> None:
+    """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors."""
+    queries = partial(given, embedder, lambda texts: embedder.queries(texts))
+    found = measured(embedder.name, partial(_embedded, embedder), queries)
+    with desk.store.write(desk.space) as tx:
+        tx.models.calibrate(embedder.name, found.as_row())
+
+
+def caught_up(model: VectorModel, keeps: bool) -> bool:
+    """Whether a model is complete, and nothing was written since its vectors were made."""
+    behind = model.last_message - model.messages_to if keeps else 0
+    return model.ready and model.last_change == model.memories_to and behind == 0
+
+
+def _feed(desk: Desk, embedder: Embedder, kind: str, reached: int, limit: int) -> tuple[int, bool]:
+    """Embeds up to `limit` of one kind; how many that were, and whether nothing is left."""
+    done = 0
+    while True:
+        with desk.store.read(desk.space) as tx:
+            missing = _rows(tx, kind).missing(embedder.name, max(min(BATCH, limit - done), 1))
+        if not missing.owners and missing.upto == reached:
+            return done, True
+        if missing.owners and done >= limit:
+            return done, False
+        vectors = _embedded(embedder, [text_of(owner) for owner in missing.owners])
+        with desk.store.write(desk.space) as tx:
+            _keep(tx, embedder.name, kind, missing, vectors, desk)
+        done += len(missing.owners)
+        reached = missing.upto
+
+
+def _keep(
+    tx: Transaction,
+    model: str,
+    kind: str,
+    missing: Missing[Memory | Message],
+    vectors: Sequence[Sequence[bytes]],
+    desk: Desk,
+) -> None:
+    """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
+    ids = [owner.id for owner in missing.owners]
+    there: dict[str, str] = {}
+    if kind == "memories":
+        there = {memory.id: text_of(memory) for memory in tx.memories.many(ids) if memory.active}
+    else:
+        there = {message.id: text_of(message) for message in tx.sessions.messages_by_id(ids)}
+    texts = [
+        Embedded(owner.id, owner.version if isinstance(owner, Memory) else 1, parts)
+        for owner, parts in zip(missing.owners, vectors, strict=True)
+        if there.get(owner.id) == text_of(owner)
+    ]
+    rows = _rows(tx, kind)
+    rows.put_all(texts, model, desk.now())
+    rows.embedded(model, missing.upto)
+
+
+def _complete(desk: Desk, model: str) -> None:
+    """Searches with this model from now on, and lets go of the vectors of others."""
+    with desk.store.write(desk.space) as tx:
+        tx.models.ready(model)
+        if desk.embedder is not None and desk.embedder.name == model:
+            for other in tx.models.all():
+                if other.name != model:
+                    tx.models.drop(other.name)
+
+
+def _rows(tx: Transaction, kind: str) -> VectorRows[Memory | Message]:
+    return tx.memory_vectors if kind == "memories" else tx.message_vectors
+
+
+def _opened(desk: Desk, name: str) -> Embedder | None:
     try:
-        return desk.embedder.query(question)
-    except Exception as trouble:  # broad: a model that fails in whatever way must not break recall
-        _log.warning("search by meaning is not available: %s", trouble)
+        return desk.open_embedder(name) if desk.open_embedder is not None else None
+    except Unavailable as trouble:
+        _log.warning("the vectors of %s can't be searched: %s", name, trouble)
         return None
 
 
-def _embedded(embedder: Embedder, batch: Sequence[Memory]) -> list[list[bytes]]:
+def _embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[bytes]]:
+    if not texts:
+        return []
+    vectors = given(embedder, lambda texts: embedder.documents(texts), texts)
+    if len(vectors) != len(texts):
+        raise Unavailable(f"the embedder {embedder.name} gave {len(vectors)} answers for {len(texts)} texts")
+    return vectors
+
+
+def given(embedder: Embedder, ask: Callable[[Sequence[str]], Given], texts: Sequence[str]) -> Given:
+    """What the embedder gives for `texts` when it is asked so.
+
+    Raises: Unavailable, in whatever way it fails.
+    """
     try:
-        vectors = embedder.documents([said(memory) for memory in batch])
+        return ask(texts)
     except Unavailable:
         raise
     except Exception as trouble:  # broad: whatever a model raises, the texts are stored and are tried again
         raise Unavailable(f"the embedder {embedder.name} failed: {trouble}") from trouble
-    if len(vectors) != len(batch):
-        raise Unavailable(f"the embedder {embedder.name} gave {len(vectors)} answers for {len(batch)} texts")
-    return vectors

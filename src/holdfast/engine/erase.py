@@ -47,14 +47,16 @@ def erase(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> Erasure:
     """
     planned = erasure(memory_ids, desk=desk)
     texts: list[str] = []
+    silenced: dict[str, None] = {}
     with desk.store.write(desk.space) as tx:
         now = desk.now()
         for memory_id in memory_ids:
             trace = _Trace(memory_id, tx)
             texts += trace.texts
             texts += _said(trace.messages, tx)
+            silenced |= dict.fromkeys(trace.messages)
             _remove(trace, tx, source, now)
-    left = desk.store.scrub(texts, memory_ids, desk.space)
+    left = desk.store.scrub(texts, memory_ids, desk.space, tuple(silenced))
     return replace(planned, left=tuple(left))
 
 
@@ -88,7 +90,7 @@ def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> No
                 created_at=now,
             )
         )
-    tx.sessions.silence(trace.messages)
+    _silence(trace.messages, tx)
     tx.receipts.strike(trace.id)
     tx.calls.strike(trace.id)
     tx.words.drop(trace.id)
@@ -98,6 +100,13 @@ def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> No
     tx.journal.forget_text(trace.id)
 
 
+def _silence(message_ids: Sequence[str], tx: Transaction) -> None:
+    """Takes the text out of messages, and all that they could be found by."""
+    tx.sessions.silence(message_ids)
+    tx.receipts.strike_messages(message_ids)
+    tx.message_vectors.drop(message_ids)
+    tx.message_words.drop(*message_ids)
+
+
 def _said(message_ids: Sequence[str], tx: Transaction) -> list[str]:
-    messages = [tx.sessions.message(message_id) for message_id in message_ids]
-    return [message.content for message in messages if message is not None and message.content]
+    return [message.content for message in tx.sessions.messages_by_id(message_ids) if message.content]

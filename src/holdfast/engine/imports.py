@@ -1,6 +1,6 @@
 """import: an archive of ours, field by field, or drafts from anywhere else."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -11,7 +11,7 @@ from holdfast.engine.archive import Archive
 from holdfast.engine.archive_rows import wrong_memory
 from holdfast.engine.comparing import buried
 from holdfast.engine.desk import Desk
-from holdfast.engine.intake import taken_in
+from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
 from holdfast.engine.spaces import profile_of
@@ -109,6 +109,7 @@ def _insert(
     archive: Archive, tx: Transaction, known: set[str], forbidden: set[str], *, renumber: bool
 ) -> int:
     added: list[str] = []
+    silenced = _silenced(archive, forbidden, tx)
     for table in tx.dump.tables():
         for row in archive.rows.get(table, ()):
             # A link may lead to what is known here; all else that belongs to it is here already.
@@ -116,6 +117,8 @@ def _insert(
             columns = ("id",) if table == "memories" else _BELONGING.get(table, ())
             if any(row.get(column) in skipped for column in columns):
                 continue
+            if table == "messages" and silenced(row):
+                row = {**row, "content": None}
             if table == "journal" and renumber:
                 if row.get("memory_id") not in added:
                     continue
@@ -124,6 +127,28 @@ def _insert(
                 added.append(row["id"])
     tx.dump.reindex(added)
     return len(added)
+
+
+def _silenced(archive: Archive, forbidden: set[str], tx: Transaction) -> Callable[[dict[str, Any]], bool]:
+    """Which messages would bring back what was erased here: those it came from, those that said it again."""
+    wordings = [
+        version
+        for version in archive.rows.get("versions", ())
+        if version["memory_id"] in forbidden and _erased(version["content"], tx)
+    ]
+    cited = {version.get("message_id") for version in wordings} - {None}
+    texts = [version["content"] for version in wordings]
+
+    def silenced(row: dict[str, Any]) -> bool:
+        content = row.get("content") or ""
+        return row["id"] in cited or any(text in content for text in texts)
+
+    return silenced
+
+
+def _erased(text: str, tx: Transaction) -> bool:
+    tombstone = tx.tombstones.get(text_hash(text, tx.space.key))
+    return tombstone is not None and tombstone.reason == "erased"
 
 
 def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:

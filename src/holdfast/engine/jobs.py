@@ -10,7 +10,8 @@ from typing import Any
 
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe
-from holdfast.engine.ports import Job, Transaction
+from holdfast.engine.ports import Job, JobState, Transaction
+from holdfast.errors import Invalid
 
 LEASE = timedelta(minutes=5)
 MOST_ATTEMPTS = 5
@@ -53,6 +54,17 @@ def take(kinds: Sequence[str], *, desk: Desk, lease: timedelta = LEASE) -> Job |
         job = replace(job, state="running", attempts=job.attempts + 1, leased_until=desk.now() + lease)
         tx.jobs.save(job)
         return job
+
+
+def listed(state: JobState, *, desk: Desk, limit: int) -> list[Job]:
+    """The jobs in one state, oldest first.
+
+    Raises: Invalid.
+    """
+    if limit < 0:
+        raise Invalid(f"limit {limit} is negative: give 0 or more", field="limit")
+    with desk.store.read(desk.space) as tx:
+        return tx.jobs.in_state(state, limit)
 
 
 def finish(job: Job, *, desk: Desk) -> None:

@@ -1,57 +1,55 @@
-"""recall: the memories that answer a question, by meaning and by words; nothing, when nothing does."""
+"""recall: what answers a question, remembered or said, by meaning and words; nothing, when nothing does."""
 
-import logging
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.history import Receipt, ReceiptItem
-from holdfast.domain.memory import Memory, Source
-from holdfast.domain.query import Filter, admits
-from holdfast.domain.ranking import (
-    Asked,
-    Hit,
-    floor_for,
-    is_general,
-    on_the_scale_of_meaning,
-    rarity,
-    relevance,
-    said,
-    scored,
-)
-from holdfast.domain.terms import Term, asked, held
+from holdfast.domain.memory import Message, Source
+from holdfast.domain.profile import Policy
+from holdfast.domain.query import Filter
+from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, factors, score
 from holdfast.domain.text import clean
+from holdfast.engine import memory_search, message_search
+from holdfast.engine.asking import Asked, ask
 from holdfast.engine.desk import Desk
-from holdfast.engine.embedding import embed_missing, query_vector
-from holdfast.engine.find import believed_at
-from holdfast.engine.intake import safe
+from holdfast.engine.intake import safe, text_hash
+from holdfast.engine.memory_search import FoundMemory
+from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session, project_of
-from holdfast.errors import Invalid, Unavailable
+from holdfast.errors import Invalid
 
-BY_WORDS = 200  # candidates from either side
-BY_MEANING = 200
-EMBEDDED_FIRST = 2_000  # memories without a vector that a question waits for; the rest follow with `tend`
+BY_MEANING = memory_search.CANDIDATES
+_ENOUGH = 40  # candidates to choose from, however few are asked for
 _NO_TEXT = "0" * 64
 _MOST_QUERY = 10_000
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What was found, best first, and how many fell just below the threshold."""
+    """What was found, best first, and how many candidates fell below the threshold."""
 
     hits: tuple[Hit, ...]
     below: int
     matched: str = "text"  # "meaning", when meaning could be searched; else "text"
 
+    @property
+    def memories(self) -> tuple[MemoryHit, ...]:
+        """The memories among the hits."""
+        return tuple(hit for hit in self.hits if isinstance(hit, MemoryHit))
+
 
 @dataclass(frozen=True, slots=True)
-class _Candidates:
-    memories: Sequence[Memory]
-    question: Asked
-    cosines: Mapping[str, float] | None
+class Found:
+    """What may answer a question."""
+
+    memories: Sequence[FoundMemory]
+    messages: Sequence[FoundMessage]
+
+    @property
+    def all(self) -> list[FoundMemory | FoundMessage]:
+        return [*self.memories, *self.messages]
 
 
 def recall(
@@ -63,13 +61,16 @@ def recall(
     limit: int = 5,
     threshold: float | None = None,
     as_of: datetime | None = None,
+    asked_at: datetime | None = None,
     session: str | None = None,
+    messages: bool = True,
 ) -> Recall:
-    """The memories that answer `query`; nothing, when nothing does.
+    """The memories, and of the messages those, that answer `query`; nothing, when nothing does.
 
-    Of the project (the session's, when none is named) and of none, unless `where` says otherwise.
-    `threshold` takes the place of the calibrated floor. Counts an access of each hit and, in a session,
-    leaves a receipt.
+    Of the project (the session's, when none is named) and of none, unless `where` says otherwise. What the
+    asking session said itself is left out. `threshold` takes the place of the calibrated floors; days like
+    "last week" are counted from `asked_at`, now if not said. Counts an access of each memory and leaves a
+    receipt with a session.
     Raises: Invalid.
     """
     if not clean(query).strip():
@@ -77,91 +78,130 @@ def recall(
     if limit < 1:
         raise Invalid(f"limit {limit} is too low: give 1 or more", field="limit")
     query = safe(query[:_MOST_QUERY])
+    now = as_of or asked_at or desk.now()
     # A past moment is searched by words: vectors are those of present wordings.
-    vector = _meaning(query, desk) if as_of is None else None
+    [asked] = ask([query], desk=desk, asked_at=now, messages=messages, by_meaning=as_of is None)
     with desk.store.read(desk.space) as tx:
         where = where or Filter(project=project or project_of(session, tx), other_projects=False)
-        found = _past(query, where, as_of, tx) if as_of else _candidates(query, where, vector, tx, desk)
-    hits = _ranked(found, desk, as_of or desk.now())
-    floor = (
-        floor_for(found.question, by_meaning=found.cosines is not None) if threshold is None else threshold
-    )
-    above = [hit for hit in hits if hit.parts["relevance"] >= floor]
-    answer = Recall(
-        tuple(above[:limit]), len(hits) - len(above), "text" if found.cosines is None else "meaning"
-    )
+        found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
+        above = [each for each in found.all if _answers(each, threshold)]
+        hits = best(above, desk.profile.policy, as_of or desk.now(), limit, tx)
+    searched = asked.meaning is not None and (not found.all or any(each.by_meaning for each in found.all))
+    answer = Recall(tuple(hits), len(found.all) - len(above), "meaning" if searched else "text")
     if as_of is None and answer.hits:
         _note(query, answer, session, desk)
     return answer
 
 
-def _meaning(query: str, desk: Desk) -> bytes | None:
-    """The question's vector, once what was written lately has its vectors too."""
-    try:
-        embed_missing(desk, limit=EMBEDDED_FIRST)
-    except Unavailable as trouble:
-        _log.warning("search by meaning is not complete: %s", trouble)
-    return query_vector(desk, query)
+def search(
+    asked: Asked,
+    where: Filter,
+    tx: Transaction,
+    *,
+    limit: int,
+    as_of: datetime | None = None,
+    session: str | None = None,
+    messages: bool = True,
+) -> Found:
+    """All that may answer, with what speaks for it."""
+    enough = max(limit, _ENOUGH)
+    if as_of is None:
+        memories = memory_search.search(asked, where, tx, enough)
+    else:
+        memories = memory_search.search_past(asked, where, as_of, tx)
+    if not messages:
+        return Found(memories, ())
+    within = Within(where, until=as_of, not_in=session if where.session is None else None)
+    return Found(memories, message_search.search(asked, within, tx, enough))
 
 
-def _candidates(query: str, where: Filter, vector: bytes | None, tx: Transaction, desk: Desk) -> _Candidates:
-    wanted = asked(query)
-    bases = list(dict.fromkeys(base for term in wanted for base in term.stems))
-    counts = tx.words.frequencies(bases)
-    rare_first = sorted((base for base in bases if counts[base]), key=lambda base: (counts[base], base))
-    ids = dict.fromkeys(tx.words.matching(rare_first, BY_WORDS))
-    cosines = None
-    if vector is not None and desk.embedder is not None:
-        try:
-            cosines = tx.vectors.nearest(vector, desk.embedder.name, BY_MEANING, also=ids.keys())
-            ids |= dict.fromkeys(cosines)
-        except Unavailable as trouble:
-            _log.warning("search by meaning is not available: %s", trouble)
-    memories = [
-        memory for memory in map(tx.memories.get, ids) if memory is not None and admits(where, memory)
+def best(
+    found: Sequence[FoundMemory | FoundMessage], policy: Policy, now: datetime, limit: int, tx: Transaction
+) -> list[Hit]:
+    """The `limit` with the highest scores, each memory with the message that it was taken from.
+
+    Such a message is not listed again, and neither is one that says what was forgotten.
+    """
+    hits = sorted((_hit(each, policy, now) for each in found), key=_order)
+    while True:
+        shown = hits[:limit]
+        messages = {hit.message.id: hit.message for hit in shown if isinstance(hit, MessageHit)}
+        gone = {hit.memory.source.message or "" for hit in shown if isinstance(hit, MemoryHit)}
+        gone |= _forgotten(list(messages.values()), tx)
+        if gone.isdisjoint(messages):
+            return _complete(shown, tx)
+        hits = [hit for hit in hits if not (isinstance(hit, MessageHit) and hit.message.id in gone)]
+
+
+def _forgotten(messages: Sequence[Message], tx: Transaction) -> set[str]:
+    """Those that a forgotten memory was taken from, or that say no more than what may not come back."""
+    if not messages or not tx.tombstones.count():
+        return set()
+    said = {message.id: text_hash(message.content or "", tx.space.key) for message in messages}
+    again = {message_id for message_id, digest in said.items() if tx.tombstones.get(digest) is not None}
+    return again | tx.memories.forgotten_from(said.keys())
+
+
+def _complete(hits: Sequence[Hit], tx: Transaction) -> list[Hit]:
+    """Memories with the messages that they were taken from, messages with their sessions."""
+    sources = {hit.memory.source.message for hit in hits if isinstance(hit, MemoryHit)} - {None}
+    wanted = {hit.message.session for hit in hits if isinstance(hit, MessageHit)}
+    cited = (
+        {each.id: each for each in tx.sessions.messages_by_id(sorted(filter(None, sources)))}
+        if sources
+        else {}
+    )
+    sessions = {each.id: each for each in tx.sessions.many(sorted(wanted))} if wanted else {}
+    return [
+        replace(hit, cites=cited.get(hit.memory.source.message or ""))
+        if isinstance(hit, MemoryHit)
+        else replace(hit, session=sessions.get(hit.message.session))
+        for hit in hits
     ]
-    total = tx.memories.count(Filter())
-    return _Candidates(memories, _asked(query, wanted, counts, memories, total), cosines)
 
 
-def _past(query: str, where: Filter, as_of: datetime, tx: Transaction) -> _Candidates:
-    past = [memory for memory in believed_at(as_of, tx) if admits(where, memory)]
-    wanted = asked(query)
-    holds = [held(said(memory)) for memory in past]
-    counts = {base: sum(base in each.stems for each in holds) for term in wanted for base in term.stems}
-    return _Candidates(past, _asked(query, wanted, counts, past, len(past)), None)
-
-
-def _asked(
-    query: str, terms: Sequence[Term], counts: Mapping[str, int], found: Sequence[Memory], total: int
-) -> Asked:
-    # Ideas are not indexed; how many of the candidates have one tells well enough how much it says.
-    asked_for = {idea for term in terms for idea in term.ideas}
-    having = Counter(idea for memory in found for idea in held(said(memory)).ideas & asked_for)
-    return Asked(
-        terms,
-        {base: rarity(count, total) for base, count in counts.items()},
-        {idea: rarity(having[idea], total) for idea in asked_for},
-        is_general(query),
+def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
+    """What a receipt keeps of hits."""
+    return tuple(
+        ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
+        if isinstance(hit, MemoryHit)
+        else ReceiptItem(message=hit.message.id, score=hit.score, parts=dict(hit.parts))
+        for hit in hits
     )
 
 
-def _ranked(found: _Candidates, desk: Desk, now: datetime) -> list[Hit]:
-    hits = []
-    for memory in found.memories:
-        cosine = None if found.cosines is None else found.cosines.get(memory.id)
-        relevant, evidence = relevance(memory, found.question, cosine)
-        if cosine is None and found.cosines is not None:
-            relevant = on_the_scale_of_meaning(relevant)
-        if relevant > 0:
-            hits.append(scored(memory, relevant, desk.profile.policy, now, evidence))
-    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.created_at, hit.memory.id))
+def _answers(found: FoundMemory | FoundMessage, threshold: float | None) -> bool:
+    return found.answers() if threshold is None else found.relevance >= threshold
+
+
+def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hit:
+    evidence = {name: round(part, 4) for name, part in found.evidence.items()}
+    matched = "meaning" if found.by_meaning else "text"
+    if isinstance(found, FoundMemory):
+        parts = factors(found.memory, found.relevance, policy, now)
+        return MemoryHit(found.memory, score(parts), parts, evidence, matched)
+    # What was said counts like a memory that nobody has confirmed yet. It does not grow old: days that matter
+    # stand in the question.
+    parts = {"relevance": round(found.relevance, 4)}
+    if policy.weighs_confidence:
+        parts["confidence"] = policy.confidence
+    return MessageHit(found.message, None, score(parts), parts, evidence, matched)
+
+
+def _order(hit: Hit) -> tuple[float, bool, datetime, str]:
+    if isinstance(hit, MemoryHit):
+        return -hit.score, False, hit.memory.created_at, hit.memory.id
+    message = hit.message
+    return -hit.score, True, message.said_at, message.id
 
 
 def _note(query: str, found: Recall, session: str | None, desk: Desk) -> None:
     now = desk.now()
+    memories = [hit.memory.id for hit in found.memories]
+    if session is None and not memories:
+        return
     with desk.store.write(desk.space) as tx:
-        tx.memories.touch([hit.memory.id for hit in found.hits], now)
+        tx.memories.touch(memories, now)
         if session is None:
             return
         known_session(tx, Source(session=session), now)
@@ -179,11 +219,3 @@ def _note(query: str, found: Recall, session: str | None, desk: Desk) -> None:
                 items=receipt_items(found.hits),
             )
         )
-
-
-def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
-    """What a receipt keeps of hits."""
-    return tuple(
-        ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
-        for hit in hits
-    )

@@ -1,10 +1,13 @@
 """Sessions: when a run of an agent begins and ends, and what was said in it."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from holdfast.domain.memory import Message, Session, Source
 from holdfast.domain.text import clean
+from holdfast.engine.capture_queue import expect
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.ports import Transaction
@@ -14,6 +17,54 @@ from holdfast.errors import Invalid, NotFound
 _MOST_ID = 200
 _MOST_MESSAGE = 1_000_000
 TIERS = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What somebody said, before it is kept."""
+
+    role: str
+    content: str
+    speaker: str | None = None
+    message_id: str | None = None  # none: a new one is made
+    said_at: datetime | None = None  # none: now
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A session and what was said in it, in order."""
+
+    session: Session
+    messages: tuple[Message, ...]
+
+
+def listed(*, desk: Desk, limit: int | None = None, offset: int = 0) -> list[Session]:
+    """The sessions, the latest first.
+
+    Raises: Invalid.
+    """
+    if (limit is not None and limit < 0) or offset < 0:
+        raise Invalid("limit and offset can't be negative: give 0 or more", field="limit")
+    with desk.store.read(desk.space) as tx:
+        return tx.sessions.latest(limit, offset)
+
+
+def conversation(session_id: str, *, desk: Desk) -> Conversation:
+    """Raises: NotFound."""
+    with desk.store.read(desk.space) as tx:
+        session = tx.sessions.get(session_id)
+        if session is None:
+            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+        return Conversation(session, tuple(tx.sessions.messages(session_id)))
+
+
+def message(message_id: str, *, desk: Desk) -> Message:
+    """Raises: NotFound."""
+    with desk.store.read(desk.space) as tx:
+        found = tx.sessions.message(message_id)
+    if found is None:
+        raise NotFound(f"there is no message {message_id!r} in space {desk.space!r}")
+    return found
 
 
 def open_session(
@@ -47,8 +98,14 @@ def open_session(
     return session
 
 
-def close_session(session_id: str, *, desk: Desk, exit_code: int | None = None) -> Session:
-    """Ends a session.
+def close_session(
+    session_id: str,
+    *,
+    desk: Desk,
+    exit_code: int | None = None,
+    usage: Mapping[str, Any] | None = None,
+) -> Session:
+    """Ends a session. A second end, as of a hook beside the runner, keeps what the first one told.
 
     Raises: NotFound.
     """
@@ -56,8 +113,14 @@ def close_session(session_id: str, *, desk: Desk, exit_code: int | None = None) 
         session = tx.sessions.get(session_id)
         if session is None:
             raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
-        session = replace(session, ended_at=desk.now(), exit_code=exit_code)
+        session = replace(
+            session,
+            ended_at=desk.now(),
+            exit_code=session.exit_code if exit_code is None else exit_code,
+            usage=session.usage if usage is None else usage,
+        )
         tx.sessions.save(session)
+        expect(tx, session_id, desk.now(), at_once=True)
     return session
 
 
@@ -71,26 +134,61 @@ def say(
     message_id: str | None = None,
     said_at: datetime | None = None,
 ) -> Message:
-    """Keeps a message of a session; the same id twice is kept once."""
-    if len(content) > _MOST_MESSAGE:
-        raise Invalid(
-            f"the message has {len(content):,} characters: at most {_MOST_MESSAGE:,} fit", field="content"
-        )
+    """Keeps a message of a session; the same id twice is kept once, as it was said first.
+
+    In a space that keeps no messages nothing is stored, and the answer has no content.
+    """
+    said = Said(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
+    message = _message(said, checked_id(session_id), desk)
     with desk.store.write(desk.space) as tx:
-        now = desk.now()
-        known_session(tx, Source(session=checked_id(session_id)), now)
-        told = tx.sessions.messages(session_id)
-        message = Message(
-            id=checked_id(message_id if message_id is not None else desk.new_id()),
-            session=session_id,
-            number=told[-1].number + 1 if told else 1,
-            role=clean(role, one_line=True),
-            speaker=safe_or_none(speaker),
-            content=safe(content),
-            said_at=said_at or now,
+        if not tx.space.keeps_messages:
+            return replace(message, content=None)
+        known = tx.sessions.message(message.id)
+        return known if known is not None else _kept(tx, session_id, [message], desk)[0]
+
+
+def say_all(session_id: str, said: Sequence[Said], *, desk: Desk) -> list[Message]:
+    """Keeps messages of a session in one step and answers those that are new.
+
+    An id that is known is kept as it was; a space that keeps no messages keeps none.
+    Raises: Invalid, and then none was kept.
+    """
+    messages = [_message(one, checked_id(session_id), desk) for one in said]
+    with desk.store.write(desk.space) as tx:
+        return _kept(tx, session_id, messages, desk) if tx.space.keeps_messages else []
+
+
+def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], desk: Desk) -> list[Message]:
+    known_session(tx, Source(session=session_id), desk.now())
+    known = {message.id for message in tx.sessions.messages_by_id([message.id for message in messages])}
+    new: dict[str, Message] = {}
+    for message in messages:
+        if message.id not in known:
+            new.setdefault(message.id, message)
+    first = tx.sessions.last_number(session_id) + 1
+    kept = [replace(message, number=number) for number, message in enumerate(new.values(), start=first)]
+    tx.sessions.say(kept)
+    tx.message_words.put(*kept)
+    if kept:
+        expect(tx, session_id, desk.now())
+    return kept
+
+
+def _message(said: Said, session_id: str, desk: Desk) -> Message:
+    if len(said.content) > _MOST_MESSAGE:
+        raise Invalid(
+            f"the message has {len(said.content):,} characters: at most {_MOST_MESSAGE:,} fit",
+            field="content",
         )
-        tx.sessions.say(message)
-    return message
+    return Message(
+        id=checked_id(said.message_id if said.message_id is not None else desk.new_id()),
+        session=session_id,
+        number=0,
+        role=clean(said.role, one_line=True),
+        speaker=safe_or_none(said.speaker),
+        content=safe(said.content),
+        said_at=said.said_at or desk.now(),
+    )
 
 
 def known_session(tx: Transaction, source: Source, now: datetime) -> Source:

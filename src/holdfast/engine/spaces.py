@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
@@ -44,6 +44,24 @@ def create_space(
     )
     store.create_space(space)
     return space
+
+
+def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
+    """Says whether a space stores what is said in its sessions; what was said before stays.
+
+    Raises: NotFound.
+    """
+    space = store.space(name)
+    if space is None:
+        raise NotFound(f"there is no space {name!r}: `holdfast space list` shows them")
+    space = replace(space, keeps_messages=keeps)
+    store.save_space(space)
+    return space
+
+
+def no_space(name: str) -> NotFound:
+    """What is said of a space that there is not, and of one that the caller may not see."""
+    return NotFound(f"there is no space {name!r}: create it with `holdfast space create {name}`")
 
 
 def profile_of(space: Space) -> Profile:

@@ -1,21 +1,21 @@
 """The store: opens a database, hands out transactions, and keeps both databases' differences to itself."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from holdfast.engine.ports import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
 from holdfast.store import migrate, postgres, scrub, sqlite
+from holdfast.store.full_text import MEMORIES, MESSAGES
+from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.spaces import SpaceTable
-from holdfast.store.transaction import SpaceTransaction
+from holdfast.store.tokens import Tokens, TokenTable
+from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.trouble import REFUSALS, TROUBLES, refused, unavailable
-
-if TYPE_CHECKING:
-    from holdfast.store.vectors import Matrices
 
 
 class Database:
@@ -24,8 +24,10 @@ class Database:
     def __init__(self, engine: Engine, *, path: Path | None = None) -> None:
         self.engine = engine
         self.path = path
+        self.watchers: list[Callable[[str], None]] = []  # told which space was written to, after the commit
         self._lock = sqlite.WriteLock(path) if path else None
-        self._matrices: Matrices = {}
+        self._caches = Caches()
+        self.tokens = Tokens(self._looking, self._changing)
 
     @classmethod
     def open(cls, target: str) -> "Database":
@@ -101,13 +103,14 @@ class Database:
                     SpaceTable(connection).lock(space)
                     yield self._in(space, connection)
             self._checkpoint_when_long()
+        self._tell_watchers(space)
 
     def spaces(self) -> list[Space]:
-        with self._troubles(), self._connected() as connection, connection.begin():
+        with self._looking() as connection:
             return SpaceTable(connection).all()
 
     def space(self, name: str) -> Space | None:
-        with self._troubles(), self._connected() as connection, connection.begin():
+        with self._looking() as connection:
             return SpaceTable(connection).get(name)
 
     def create_space(self, space: Space) -> None:
@@ -116,21 +119,33 @@ class Database:
             if not SpaceTable(connection).add(space):
                 raise Conflict(f"space {space.name!r} exists already: choose another name")
 
+    def save_space(self, space: Space) -> None:
+        """Stores what may change of a space.
+
+        Raises: NotFound.
+        """
+        with self._changing() as connection:
+            if not SpaceTable(connection).save(space):
+                raise self._no_space(space.name)
+
     def delete_space(self, name: str) -> None:
         """Removes a space with everything in it, searchable words included."""
         with self._changing() as connection:
-            if self.path:
-                docs = "SELECT doc FROM memory_docs WHERE space = :name"
-                words = text(f"DELETE FROM memory_words WHERE rowid IN ({docs})")
-                connection.execute(words, {"name": name})
+            for index in (MEMORIES, MESSAGES) if self.path else ():
+                SqliteFullText[Any](connection, name, index, self._caches.totals).clear()
+            TokenTable(connection).leave(name)
             SpaceTable(connection).remove(name)
+        self._tell_watchers(name)
 
-    def scrub(self, texts: Sequence[str], memory_ids: Sequence[str], space: str) -> list[str]:
+    def scrub(
+        self, texts: Sequence[str], memory_ids: Sequence[str], space: str, message_ids: Sequence[str] = ()
+    ) -> list[str]:
         """Removes what deleting rows leaves behind; answers what is left that can't be reached from here."""
         with self._troubles(), self._writing():
             if self.path is None:
                 return scrub.postgres(self.engine)
-            return scrub.sqlite_files(self.engine, self.path, texts=texts, memory_ids=memory_ids, space=space)
+            gone = scrub.Gone(space, tuple(memory_ids), tuple(message_ids))
+            return scrub.sqlite_files(self.engine, self.path, texts=texts, gone=gone)
 
     def close(self) -> None:
         """Lets go of the database, without waiting for anybody.
@@ -142,8 +157,11 @@ class Database:
     def _in(self, space: str, connection: Connection) -> SpaceTransaction:
         found = SpaceTable(connection).get(space)
         if found is None:
-            raise NotFound(f"there is no space {space!r}: create it with `holdfast space create {space}`")
-        return SpaceTransaction(connection, found, self._matrices)
+            raise self._no_space(space)
+        return SpaceTransaction(connection, found, self._caches)
+
+    def _no_space(self, name: str) -> NotFound:
+        return NotFound(f"there is no space {name!r}: create it with `holdfast space create {name}`")
 
     def _revision(self) -> str | None:
         """The schema that is there; none for a new database.
@@ -177,6 +195,11 @@ class Database:
         return self._lock.held() if self._lock else nullcontext()
 
     @contextmanager
+    def _looking(self) -> Iterator[Connection]:
+        with self._troubles(), self._connected() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
     def _changing(self) -> Iterator[Connection]:
         with self._troubles(), self._writing(), self._connected() as connection:
             connection.execution_options(holdfast_write=True)
@@ -187,6 +210,10 @@ class Database:
     def _connected(self) -> Iterator[Connection]:
         with self.engine.connect() as connection:
             yield connection
+
+    def _tell_watchers(self, space: str) -> None:
+        for watcher in self.watchers:
+            watcher(space)
 
     def _checkpoint_when_long(self) -> None:
         if self.path and sqlite.log_size(self.path) > sqlite.LOG_LIMIT:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, Table, delete, func, select, update
 
+from holdfast.domain.memory import Memory, Message
 from holdfast.engine.ports import FullText
 from holdfast.store import schema
 from holdfast.store.memories import MemoryTable
+from holdfast.store.sessions import SessionTable
 from holdfast.store.types import Moment, to_text
 from holdfast.store.upsert import insert_new
 
@@ -30,26 +32,48 @@ TABLES: tuple[Table, ...] = (
     schema.calls,
 )
 _BY_NAME = {table.name: table for table in TABLES}
+_MANY = 500  # memories made findable at a time
+
+
+class Words(FullText[Memory], Protocol):
+    def clear(self) -> None: ...
+
+
+class MessageWords(FullText[Message], Protocol):
+    def clear(self) -> None: ...
 
 
 class TableDump:
-    """The rows of one space, table by table, in the order of their keys."""
+    """The rows of one space, table by table: messages as they arrived, all else in the order of its keys."""
 
-    def __init__(self, connection: Connection, space: str, words: FullText) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        space: str,
+        memories: MemoryTable,
+        words: Words,
+        message_words: MessageWords,
+    ) -> None:
         self._connection = connection
         self._space = space
+        self._memories = memories
+        self._sessions = SessionTable(connection, space)
         self._words = words
+        self._message_words = message_words
 
     def tables(self) -> tuple[str, ...]:
         return tuple(_BY_NAME)
 
     def rows(self, table: str) -> Iterator[dict[str, Any]]:
-        """Each row without its space, in JSON's terms."""
+        """Each row without its space, in JSON's terms. A message's position is told by the order alone."""
         source = _BY_NAME[table]
-        query = select(source).where(source.c.space == self._space).order_by(*source.primary_key.columns)
+        order = [source.c.position] if source is schema.messages else list(source.primary_key.columns)
+        query = select(source).where(source.c.space == self._space).order_by(*order)
         for row in self._connection.execution_options(yield_per=500).execute(query):
             values = dict(row._mapping)
             del values["space"]
+            if source is schema.messages:
+                del values["position"]
             yield {
                 key: to_text(value) if isinstance(value, datetime) else value for key, value in values.items()
             }
@@ -63,26 +87,25 @@ class TableDump:
                 value = row[column.name]
                 is_moment = isinstance(column.type, Moment) and isinstance(value, str)
                 values[column.name] = datetime.fromisoformat(value) if is_moment else value
+        if target is schema.messages:
+            return self._insert_message(values)
         return insert_new(self._connection, target, values)
 
     def clear(self, keep: Sequence[str] = ()) -> None:
         """Removes every row of the space, but for the tables to keep; the space itself stays."""
-        for memory_id in self._connection.execute(
-            select(schema.memories.c.id).where(schema.memories.c.space == self._space)
-        ).scalars():
-            self._words.drop(memory_id)
-        for table in reversed(TABLES):
+        self._words.clear()
+        self._message_words.clear()
+        for table in (schema.vector_models, *reversed(TABLES)):
             if table.name not in keep:
                 self._connection.execute(delete(table).where(table.c.space == self._space))
-        self._set_seq(0)
+        self._set(seq=0, messages=0)
 
     def reindex(self, memory_ids: Sequence[str]) -> None:
         """Makes active memories findable whose rows were put in; goes on from the journal's numbers."""
-        memories = MemoryTable(self._connection, self._space)
-        for memory in map(memories.get, memory_ids):
-            if memory is not None and memory.active:
-                self._words.put(memory)
-        self._set_seq(self._highest())
+        for start in range(0, len(memory_ids), _MANY):
+            found = self._memories.many(memory_ids[start : start + _MANY])
+            self._words.put(*(memory for memory in found if memory.active))
+        self._set(seq=self._highest())
 
     def last_seq(self) -> int:
         query = select(schema.heads.c.seq).where(schema.heads.c.space == self._space)
@@ -90,7 +113,7 @@ class TableDump:
 
     def next_seq(self) -> int:
         seq = self.last_seq() + 1
-        self._set_seq(seq)
+        self._set(seq=seq)
         return seq
 
     def adopt_key(self, key: str) -> None:
@@ -98,10 +121,20 @@ class TableDump:
         mine = schema.spaces.c.name == self._space
         self._connection.execute(update(schema.spaces).where(mine).values(key=key))
 
+    def _insert_message(self, values: dict[str, Any]) -> bool:
+        values["position"] = self._sessions.message_count() + 1
+        if not insert_new(self._connection, schema.messages, values):
+            return False
+        self._set(messages=values["position"])
+        message = self._sessions.message(values["id"])
+        if message is not None:
+            self._message_words.put(message)
+        return True
+
     def _highest(self) -> int:
         query = select(func.max(schema.journal.c.seq)).where(schema.journal.c.space == self._space)
         return int(self._connection.execute(query).scalar() or 0)
 
-    def _set_seq(self, seq: int) -> None:
+    def _set(self, **counters: int) -> None:
         mine = schema.heads.c.space == self._space
-        self._connection.execute(update(schema.heads).where(mine).values(seq=seq))
+        self._connection.execute(update(schema.heads).where(mine).values(counters))

@@ -1,66 +1,97 @@
-"""Full text on PostgreSQL: one tsvector a memory, of short marks that stand for a space's words.
+"""Full text on PostgreSQL: one tsvector a text, of short marks that stand for a space's words.
 
 A tsvector holds at most a megabyte and says nothing when it is cut; the words of a long text under a space's
 prefix would pass that. A mark of eight characters, made of space and word, never does.
 """
 
-from base64 import urlsafe_b64encode
 from collections.abc import Sequence
-from hashlib import blake2b
+from typing import Generic
 
 from sqlalchemy import Connection, text
 
-from holdfast.domain.memory import Memory
-from holdfast.store.full_text import indexed
+from holdfast.store.full_text import MOST_ROWS, Indexed, Owner, Totals, counted, mark, telling
 
 
-class PostgresFullText:
-    """The searchable words of one space's memories."""
+class PostgresFullText(Generic[Owner]):
+    """The searchable words of one space's memories, or of its messages."""
 
-    def __init__(self, connection: Connection, space: str) -> None:
+    def __init__(self, connection: Connection, space: str, index: Indexed[Owner], totals: Totals) -> None:
         self._connection = connection
         self._space = space
+        self._index = index
+        self._totals = totals
+        self._words = f"{index.name}_words"
+        self._owner = index.owner
 
-    def put(self, memory: Memory) -> None:
-        """Makes a memory findable by its present wording."""
-        statement = text(
-            "INSERT INTO memory_words (space, memory_id, words) "
-            "VALUES (:space, :id, array_to_tsvector(:words)) "
-            "ON CONFLICT (space, memory_id) DO UPDATE SET words = excluded.words"
-        )
-        marks = sorted({self._mark(word) for word in indexed(memory)})
-        self._connection.execute(statement, {"space": self._space, "id": memory.id, "words": marks})
+    def put(self, *owners: Owner) -> None:
+        """Makes them findable by their present wording; what has no words is found by none."""
+        self.drop(*(owner.id for owner in owners))
+        found = {
+            owner.id: sorted({mark(self._space, word) for word in self._index.words(owner)})
+            for owner in owners
+        }
+        rows = [
+            {"space": self._space, "id": owner_id, "words": marks}
+            for owner_id, marks in found.items()
+            if marks
+        ]
+        if rows:
+            statement = text(
+                f"INSERT INTO {self._words} (space, {self._owner}, words) "
+                "VALUES (:space, :id, array_to_tsvector(:words))"
+            )
+            self._connection.execute(statement, rows)
 
-    def drop(self, memory_id: str) -> None:
-        statement = text("DELETE FROM memory_words WHERE space = :space AND memory_id = :id")
-        self._connection.execute(statement, {"space": self._space, "id": memory_id})
+    def drop(self, *owner_ids: str) -> None:
+        statement = text(f"DELETE FROM {self._words} WHERE space = :space AND {self._owner} = ANY(:ids)")
+        self._connection.execute(statement, {"space": self._space, "ids": list(owner_ids)})
+
+    def clear(self) -> None:
+        """Makes nothing of the space findable."""
+        statement = text(f"DELETE FROM {self._words} WHERE space = :space")
+        self._connection.execute(statement, {"space": self._space})
 
     def matching(self, words: Sequence[str], limit: int) -> list[str]:
-        """Ids of memories that hold any of `words`, best match first."""
-        if not words:
+        """Ids of those that hold any of the rarer `words`: most and rarest words first, then the newest."""
+        weights = telling(self.frequencies(words))
+        if not weights:
             return []
         query = text(
-            "SELECT memory_id FROM memory_words WHERE space = :space AND words @@ CAST(:any_of AS tsquery) "
-            "ORDER BY ts_rank(words, CAST(:any_of AS tsquery)) DESC, memory_id LIMIT :limit"
+            f"SELECT {self._owner} FROM unnest(CAST(:terms AS text[]), CAST(:weights AS float8[])) "
+            f"AS asked (term, weight) JOIN LATERAL (SELECT {self._owner}, doc FROM {self._words} "
+            "WHERE space = :space AND words @@ CAST(asked.term AS tsquery) ORDER BY doc DESC LIMIT :most) "
+            f"AS held ON true GROUP BY {self._owner} ORDER BY sum(weight) DESC, max(doc) DESC LIMIT :limit"
         )
-        values = {"space": self._space, "any_of": self._any_of(words), "limit": limit}
+        values = {
+            "space": self._space,
+            "terms": [self._term(word) for word in weights],
+            "weights": list(weights.values()),
+            "most": MOST_ROWS,
+            "limit": limit,
+        }
         return list(self._connection.execute(query, values).scalars())
 
     def frequencies(self, words: Sequence[str]) -> dict[str, int]:
-        """In how many memories each word stands."""
+        """In how many texts each word stands; of a very common one, that it is very common."""
         query = text(
-            "SELECT count(*) FROM memory_words WHERE space = :space AND words @@ CAST(:word AS tsquery)"
+            "SELECT place, counted FROM "
+            "unnest(CAST(:terms AS text[])) WITH ORDINALITY AS asked (term, place) "
+            f"CROSS JOIN LATERAL (SELECT count(*) AS counted FROM (SELECT 1 FROM {self._words} "
+            "WHERE space = :space AND words @@ CAST(asked.term AS tsquery) LIMIT :most) AS held) AS each"
         )
-        return {
-            word: self._connection.execute(
-                query, {"space": self._space, "word": self._any_of([word])}
-            ).scalar_one()
-            for word in words
-        }
+        terms = [self._term(word) for word in words]
+        values = {"space": self._space, "terms": terms, "most": 2 * MOST_ROWS}
+        rows = self._connection.execute(query, values) if words else ()
+        return {words[row.place - 1]: row.counted for row in rows}
 
-    def _any_of(self, words: Sequence[str]) -> str:
-        return " | ".join(f"'{self._mark(word)}'" for word in words)
+    def total(self) -> int:
+        """About how many texts can be found."""
+        query = text(f"SELECT count(*) FROM {self._words} WHERE space = :space")
 
-    def _mark(self, word: str) -> str:
-        digest = blake2b(f"{self._space} {word}".encode(), digest_size=6).digest()
-        return urlsafe_b64encode(digest).decode()
+        def count() -> int:
+            return int(self._connection.execute(query, {"space": self._space}).scalar_one())
+
+        return counted(self._connection, self._space, self._index.name, self._totals, count)
+
+    def _term(self, word: str) -> str:
+        return f"'{mark(self._space, word)}'"

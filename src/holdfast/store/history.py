@@ -20,17 +20,16 @@ class VersionTable:
         self._space = space
 
     def add(self, version: Version) -> None:
-        self._connection.execute(
-            insert(versions).values(
-                space=self._space,
-                memory_id=version.memory,
-                number=version.number,
-                content=version.content,
-                summary=version.summary,
-                created_at=version.created_at,
-                **from_source(version.source),
-            )
-        )
+        values = {
+            "space": self._space,
+            "memory_id": version.memory,
+            "number": version.number,
+            "content": version.content,
+            "summary": version.summary,
+            "created_at": version.created_at,
+            **from_source(version.source),
+        }
+        self._connection.execute(insert(versions), values)
 
     def of(self, memory_id: str) -> list[Version]:
         """All wordings of a memory, oldest first."""
@@ -68,23 +67,22 @@ class JournalTable:
     ) -> int:
         """Adds an entry and answers its number. The head row is locked by the transaction already."""
         mine = heads.c.space == self._space
-        seq: int = self._connection.execute(select(heads.c.seq).where(mine)).scalar_one() + 1
-        self._connection.execute(update(heads).where(mine).values(seq=seq))
+        counted = update(heads).where(mine).values(seq=heads.c.seq + 1).returning(heads.c.seq)
+        seq: int = self._connection.execute(counted).scalar_one()
         memory = after or before
-        self._connection.execute(
-            insert(journal).values(
-                space=self._space,
-                seq=seq,
-                action=action,
-                memory_id=memory.id if memory else None,
-                origin=source.origin,
-                session_id=source.session,
-                before=remembered(before) if before else None,
-                after=remembered(after) if after else None,
-                note=note,
-                created_at=now,
-            )
-        )
+        values = {
+            "space": self._space,
+            "seq": seq,
+            "action": action,
+            "memory_id": memory.id if memory else None,
+            "origin": source.origin,
+            "session_id": source.session,
+            "before": remembered(before) if before else None,
+            "after": remembered(after) if after else None,
+            "note": note,
+            "created_at": now,
+        }
+        self._connection.execute(insert(journal), values)
         return seq
 
     def of(self, memory_id: str) -> list[Entry]:

@@ -66,7 +66,9 @@ class JobTable:
             "payload": dict(job.payload),
         }
         self._connection.execute(update(jobs).where(self._mine, jobs.c.id == job.id).values(values))
-        if job.state in ("done", "failed") and not self.unfinished():
+        if job.state == "queued":
+            self._mark(has_work=True)
+        elif job.state in ("done", "failed") and not self.unfinished():
             self._mark(has_work=False)
 
     def unfinished(self) -> int:

@@ -1,8 +1,11 @@
 """Queries over receipts: what went into which prompt."""
 
-from sqlalchemy import Connection, delete, insert, select, update
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
 from holdfast.domain.history import Receipt, ReceiptItem, Use
+from holdfast.store.chosen import one_of
 from holdfast.store.schema import receipt_items, receipts
 
 
@@ -34,6 +37,7 @@ class ReceiptTable:
                 "receipt_id": receipt.id,
                 "position": position,
                 "memory_id": item.memory,
+                "message_id": item.message,
                 "version": item.version,
                 "score": item.score,
                 "parts": item.parts,
@@ -88,9 +92,28 @@ class ReceiptTable:
             for row in self._connection.execute(query)
         ]
 
+    def shown_in(self, session_id: str) -> set[str]:
+        """Ids of the memories and messages that a session was shown."""
+        query = (
+            select(receipt_items.c.memory_id, receipt_items.c.message_id)
+            .join(
+                receipts,
+                (receipts.c.space == receipt_items.c.space) & (receipts.c.id == receipt_items.c.receipt_id),
+            )
+            .where(receipts.c.space == self._space, receipts.c.session_id == session_id)
+        )
+        return {shown for row in self._connection.execute(query) for shown in row if shown is not None}
+
     def strike(self, memory_id: str) -> int:
         """Takes a memory out of every receipt, and the text of those it stood in; answers how many."""
-        mine = (receipt_items.c.space == self._space) & (receipt_items.c.memory_id == memory_id)
+        return self._strike(receipt_items.c.memory_id == memory_id)
+
+    def strike_messages(self, message_ids: Collection[str]) -> int:
+        """The same for messages."""
+        return self._strike(one_of(receipt_items.c.message_id, message_ids, self._connection))
+
+    def _strike(self, named: ColumnElement[bool]) -> int:
+        mine = and_(receipt_items.c.space == self._space, named)
         touched = select(receipt_items.c.receipt_id).where(mine)
         statement = (
             update(receipts)
@@ -108,6 +131,12 @@ class ReceiptTable:
             .order_by(receipt_items.c.position)
         )
         return tuple(
-            ReceiptItem(memory=row.memory_id, version=row.version, score=row.score, parts=row.parts)
+            ReceiptItem(
+                memory=row.memory_id,
+                version=row.version,
+                message=row.message_id,
+                score=row.score,
+                parts=row.parts,
+            )
             for row in self._connection.execute(query)
         )

@@ -1,7 +1,8 @@
 """The tables, one schema for SQLite and PostgreSQL.
 
 The space comes first in every key, so that rows of a space live together and PostgreSQL can be sharded by it;
-`spaces` is the one reference table. No triggers, no keys across spaces, ids made by the client.
+`spaces` and `tokens` are the reference tables. No triggers, no keys across spaces, ids made by
+the client.
 Full-text tables and the view operational_memories are plain SQL in the migrations.
 """
 # budget: the whole schema is one list; a reader looks for a table here and nowhere else.
@@ -20,9 +21,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    true,
 )
 
-from holdfast.store.types import Json, Moment, Name
+from holdfast.store.types import Json, Moment, Name, Vector
 
 metadata = MetaData(
     naming_convention={
@@ -54,15 +56,34 @@ spaces = Table(
     Column("profile_text", Text),  # a user's own TOML; built-in profiles come with the release
     Column("key", Text, nullable=False),  # keys the hashes of tombstones
     Column("has_work", Boolean, nullable=False),
+    Column("keeps_messages", Boolean, nullable=False, server_default=true()),
     Column("created_at", Moment, nullable=False),
 )
 
-# One row a space, locked by every writer: it orders the journal and makes compare-then-write safe.
+# Who may enter which spaces. Of a secret only its hash is kept; a space that is deleted goes out of the list.
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("name", Text),
+    Column("hash", Name, nullable=False),
+    Column("scopes", Json, nullable=False),
+    Column("spaces", Json),  # none: all of them
+    Column("created_at", Moment, nullable=False),
+    Column("revoked_at", Moment),
+    Column("used_at", Moment),
+    UniqueConstraint("hash"),
+)
+
+# One row a space, locked by every writer: it orders the journal and makes compare-then-write safe. Its
+# columns are the last numbers that were given out; those of vectors are never given out twice.
 heads = Table(
     "heads",
     metadata,
     Column("space", Name, primary_key=True),
     Column("seq", BigInteger, nullable=False),
+    Column("messages", BigInteger, nullable=False, server_default="0"),
+    Column("vectors", BigInteger, nullable=False, server_default="0"),
     _in_space(),
 )
 
@@ -79,6 +100,7 @@ sessions = Table(
     Column("started_at", Moment, nullable=False),
     Column("ended_at", Moment),
     Column("exit_code", Integer),
+    Column("usage", Json),  # tokens and cost, as the agent reports them
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "started_at"),
     _in_space(),
@@ -95,8 +117,12 @@ messages = Table(
     Column("speaker", Text),
     Column("content", Text),
     Column("said_at", Moment, nullable=False),
+    Column("position", BigInteger, nullable=False),  # in the order of arrival
     PrimaryKeyConstraint("space", "id"),
     UniqueConstraint("space", "session_id", "number"),
+    UniqueConstraint("space", "position"),
+    Index(None, "space", "speaker"),
+    Index(None, "space", "said_at"),
     ForeignKeyConstraint(["space", "session_id"], ["sessions.space", "sessions.id"], ondelete="CASCADE"),
 )
 
@@ -170,17 +196,72 @@ links = Table(
     _of_memory("to_id"),
 )
 
-embeddings = Table(
-    "embeddings",
+# Vectors are a cache of texts, and all of them can be made again. One row a part of a long text.
+memory_vectors = Table(
+    "memory_vectors",
     metadata,
     _space(),
     Column("memory_id", Name, nullable=False),
     Column("version", Integer, nullable=False),
     Column("model", Name, nullable=False),
-    Column("vector", LargeBinary, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("number", BigInteger, nullable=False),  # in the order of writing
+    Column("vector", Vector, nullable=False),
     Column("created_at", Moment, nullable=False),
-    PrimaryKeyConstraint("space", "memory_id", "version", "model"),
+    PrimaryKeyConstraint("space", "memory_id", "model", "part"),
+    UniqueConstraint("space", "model", "number"),
     _of_memory(),
+)
+
+message_vectors = Table(
+    "message_vectors",
+    metadata,
+    _space(),
+    Column("message_id", Name, nullable=False),
+    Column("model", Name, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("vector", Vector, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "message_id", "model", "part"),
+    UniqueConstraint("space", "model", "number"),
+    ForeignKeyConstraint(["space", "message_id"], ["messages.space", "messages.id"], ondelete="CASCADE"),
+)
+
+# What is embedded with which model, and up to where: a number of the journal, and a position of messages.
+vector_models = Table(
+    "vector_models",
+    metadata,
+    _space(),
+    Column("model", Name, nullable=False),
+    Column("memories_to", BigInteger, nullable=False),
+    Column("messages_to", BigInteger, nullable=False),
+    Column("ready", Boolean, nullable=False),
+    Column("dimensions", Integer),
+    Column("parts", Integer, nullable=False),  # the most that one text has
+    Column("mark", Text, nullable=False),  # tells these vectors from earlier ones of the same name
+    Column("dropped", BigInteger, nullable=False),  # how many vectors were taken out
+    Column("memory_mean", LargeBinary),  # what the sign bits are centred on
+    Column("message_mean", LargeBinary),
+    Column("calibration", Json),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "model"),
+    _in_space(),
+)
+
+# Sign bits of many vectors in one value, so that a search above some 50,000 need not read the vectors.
+vector_blocks = Table(
+    "vector_blocks",
+    metadata,
+    _space(),
+    Column("model", Name, nullable=False),
+    Column("kind", Name, nullable=False),
+    Column("block", BigInteger, nullable=False),  # the number of its last vector
+    Column("bits", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("space", "model", "kind", "block"),
+    ForeignKeyConstraint(
+        ["space", "model"], ["vector_models.space", "vector_models.model"], ondelete="CASCADE"
+    ),
 )
 
 receipts = Table(
@@ -207,12 +288,14 @@ receipt_items = Table(
     _space(),
     Column("receipt_id", Name, nullable=False),
     Column("position", Integer, nullable=False),
-    Column("memory_id", Name, nullable=False),
-    Column("version", Integer, nullable=False),
+    Column("memory_id", Name),
+    Column("version", Integer),
+    Column("message_id", Name),
     Column("score", Float),
     Column("parts", Json),
     PrimaryKeyConstraint("space", "receipt_id", "position"),
     Index(None, "space", "memory_id"),
+    Index(None, "space", "message_id"),
     ForeignKeyConstraint(["space", "receipt_id"], ["receipts.space", "receipts.id"], ondelete="CASCADE"),
 )
 

@@ -7,6 +7,7 @@ the write-ahead log until it is emptied, and in copies made before a migration.
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Engine, text
@@ -18,19 +19,32 @@ _CHUNK = 1 << 20
 
 # What names a memory without being its own row, in a copy of any revision.
 _IN_COPIES = (
-    """UPDATE messages SET content = NULL WHERE space = :space AND id IN
-       (SELECT message_id FROM versions WHERE space = :space AND memory_id = :id)""",
     """UPDATE receipts SET text = NULL, query = NULL WHERE space = :space AND id IN
        (SELECT receipt_id FROM receipt_items WHERE space = :space AND memory_id = :id)""",
     "DELETE FROM calls WHERE space = :space AND instr(outcome, '\"' || :id || '\"')",
     """DELETE FROM memory_words WHERE rowid IN
        (SELECT doc FROM memory_docs WHERE space = :space AND memory_id = :id)""",
 )
+# The same for a message, where the copy has such tables.
+_OF_MESSAGES = {
+    "messages": "UPDATE messages SET content = NULL WHERE space = :space AND id = :id",
+    "receipt_items": """UPDATE receipts SET text = NULL, query = NULL WHERE space = :space AND id IN
+       (SELECT receipt_id FROM receipt_items WHERE space = :space AND message_id = :id)""",
+    "message_docs": """DELETE FROM message_words WHERE rowid IN
+       (SELECT doc FROM message_docs WHERE space = :space AND message_id = :id)""",
+}
 
 
-def sqlite_files(
-    engine: Engine, path: Path, *, texts: Sequence[str], memory_ids: Sequence[str], space: str
-) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What was erased: memories, and messages that lost their text."""
+
+    space: str
+    memories: tuple[str, ...]
+    messages: tuple[str, ...]
+
+
+def sqlite_files(engine: Engine, path: Path, *, texts: Sequence[str], gone: Gone) -> list[str]:
     """Cleans the database, its log and its copies; answers what is left. The caller holds the write lock.
 
     The rows are gone already, so trouble on the way is told as something left, not raised.
@@ -47,7 +61,7 @@ def sqlite_files(
         unfinished.unlink()  # of a migration that was killed
     for copy in copies(path):
         try:
-            _clean_copy(copy, memory_ids, space)
+            _clean_copy(copy, gone)
         except TROUBLES as error:
             left.append(f"the copy before a migration: {unavailable(error, str(copy))}")
     pieces = {path: sqlite.raw_bytes(path, _CHUNK)}
@@ -85,7 +99,8 @@ def contains(pieces: Iterator[bytes], texts: Sequence[str]) -> bool:
 def _emptied(engine: Engine) -> bool:
     """Merges the index, rewrites every page and empties the log; false when a reader still needs the log."""
     with engine.connect() as connection:
-        connection.exec_driver_sql("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+        for index in ("memory_words", "message_words"):
+            connection.exec_driver_sql(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
         connection.commit()
         sqlite.driver_of(connection).execute("VACUUM")
         return sqlite.checkpoint(connection)
@@ -98,29 +113,45 @@ def _pieces(file: Path) -> Iterator[bytes]:
                 yield piece
 
 
-def _clean_copy(copy: Path, memory_ids: Sequence[str], space: str) -> None:
-    """Removes memories from an older copy, whatever its tables: all name a memory alike."""
+def _clean_copy(copy: Path, gone: Gone) -> None:
+    """Removes what was erased from an older copy, whatever its tables: all name owners alike."""
     with closing(sqlite3.connect(copy)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
-        tables = _tables_of_memories(connection)
-        for memory_id in memory_ids:
-            key = {"space": space, "id": memory_id}
+        columns = _columns(connection)
+        for memory_id in gone.memories:
+            key = {"space": gone.space, "id": memory_id}
             for statement in _IN_COPIES:
                 connection.execute(statement, key)
-            for table, column in tables:
-                connection.execute(f'DELETE FROM "{table}" WHERE space = :space AND "{column}" = :id', key)
-        connection.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+            for table, named in columns.items():
+                column = "id" if table == "memories" else "memory_id"
+                if {"space", column} <= named:
+                    mine = f'"{table}" WHERE space = :space AND "{column}" = :id'
+                    connection.execute(f"DELETE FROM {mine}", key)
+        _silence(connection, gone, columns)
+        for index in columns.keys() & {"memory_words", "message_words"}:
+            connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
         connection.commit()
         connection.execute("VACUUM")
 
 
-def _tables_of_memories(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """The tables whose rows belong to a memory, each with the column that names it."""
-    found = []
-    for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        column = "id" if table == "memories" else "memory_id"
-        columns = {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
-        if {"space", column} <= columns:
-            found.append((table, column))
-    return found
+def _silence(connection: sqlite3.Connection, gone: Gone, columns: dict[str, set[str]]) -> None:
+    """Takes the text out of messages, with what was made of it."""
+    for message_id in gone.messages:
+        key = {"space": gone.space, "id": message_id}
+        for table, statement in _OF_MESSAGES.items():
+            if table == "messages" or "message_id" in columns.get(table, ()):
+                connection.execute(statement, key)
+        for table in ("receipt_items", "message_docs", "message_vectors"):
+            if "message_id" in columns.get(table, ()):
+                connection.execute(f"DELETE FROM {table} WHERE space = :space AND message_id = :id", key)
+    if "vector_blocks" in columns:  # a cache, which is made again
+        connection.execute("DELETE FROM vector_blocks WHERE space = :space", {"space": gone.space})
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """The tables of a copy with the names of their columns."""
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return {
+        table: {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')} for (table,) in tables
+    }

@@ -1,11 +1,14 @@
 """Queries over spaces themselves, the one table that is not inside a space."""
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from holdfast.engine.ports import Space
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import heads, spaces
 from holdfast.store.upsert import insert_new
+
+# Made once: every transaction begins with it.
+_NAMED = select(spaces).where(spaces.c.name == bindparam("wanted"))
 
 
 class SpaceTable:
@@ -18,7 +21,7 @@ class SpaceTable:
         return [_space(row) for row in self._connection.execute(select(spaces).order_by(spaces.c.name))]
 
     def get(self, name: str) -> Space | None:
-        row = self._connection.execute(select(spaces).where(spaces.c.name == name)).one_or_none()
+        row = self._connection.execute(_NAMED, {"wanted": name}).one_or_none()
         return _space(row) if row else None
 
     def add(self, space: Space) -> bool:
@@ -29,12 +32,18 @@ class SpaceTable:
             "profile_text": space.profile_text,
             "key": space.key,
             "has_work": False,
+            "keeps_messages": space.keeps_messages,
             "created_at": space.created_at,
         }
         if not insert_new(self._connection, spaces, values):
             return False
-        self._connection.execute(insert(heads).values(space=space.name, seq=0))
+        self._connection.execute(insert(heads).values(space=space.name, seq=0, messages=0, vectors=0))
         return True
+
+    def save(self, space: Space) -> bool:
+        """Stores what may change of a space: whether it keeps messages; false when there is no such space."""
+        mine = update(spaces).where(spaces.c.name == space.name)
+        return bool(self._connection.execute(mine.values(keeps_messages=space.keeps_messages)).rowcount)
 
     def remove(self, name: str) -> None:
         """Removes a space with everything in it."""
@@ -53,4 +62,5 @@ def _space(row: AnyRow) -> Space:
         profile_text=row.profile_text,
         key=row.key,
         created_at=row.created_at,
+        keeps_messages=bool(row.keeps_messages),
     )

@@ -1,34 +1,54 @@
 """One unit of work in one space: every table of the store, seen from that space alone."""
 
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from holdfast.engine.ports import FullText, Space
+from holdfast.domain.memory import Memory, Message
+from holdfast.engine.ports import Space
 from holdfast.store.calls import CallTable
+from holdfast.store.cooldowns import CooldownTable
 from holdfast.store.dump import TableDump
+from holdfast.store.events import EventTable
+from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.history import JournalTable, VersionTable
+from holdfast.store.jobs import JobTable
 from holdfast.store.memories import MemoryTable
 from holdfast.store.receipts import ReceiptTable
 from holdfast.store.relations import LinkTable
 from holdfast.store.sessions import SessionTable
 from holdfast.store.tombstones import TombstoneTable
+from holdfast.store.vector_cache import VectorCache
+from holdfast.store.vector_feed import MemoryFeed, MessageFeed
+from holdfast.store.vector_kinds import MEMORY_VECTORS, MESSAGE_VECTORS
+from holdfast.store.vector_models import ModelTable
+from holdfast.store.vector_rows import VectorTable
 
-if TYPE_CHECKING:
-    from holdfast.store.vectors import Matrices, VectorTable
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """What a process keeps between transactions; all of it can be read again."""
+
+    totals: Totals = field(default_factory=dict)
+    vectors: VectorCache = field(default_factory=VectorCache)
 
 
 class SpaceTransaction:
     """Tables that can't be asked about another space."""
 
-    def __init__(self, connection: Connection, space: Space, matrices: "Matrices") -> None:
-        self._matrices = matrices
+    def __init__(self, connection: Connection, space: Space, caches: Caches) -> None:
         self.connection = connection
         self.space = space
-        self.memories = MemoryTable(connection, space.name)
+        self.memory_vectors: VectorTable[Memory] = VectorTable(
+            connection, space.name, MEMORY_VECTORS, MemoryFeed(connection, space.name), caches.vectors
+        )
+        self.message_vectors: VectorTable[Message] = VectorTable(
+            connection, space.name, MESSAGE_VECTORS, MessageFeed(connection, space.name), caches.vectors
+        )
+        self.models = ModelTable(connection, space.name)
+        self.memories = MemoryTable(connection, space.name, self.memory_vectors)
         self.versions = VersionTable(connection, space.name)
         self.journal = JournalTable(connection, space.name)
         self.links = LinkTable(connection, space.name)
@@ -36,13 +56,10 @@ class SpaceTransaction:
         self.receipts = ReceiptTable(connection, space.name)
         self.tombstones = TombstoneTable(connection, space.name)
         self.calls = CallTable(connection, space.name)
-        on_postgres = connection.dialect.name == "postgresql"
-        self.words: FullText = (PostgresFullText if on_postgres else SqliteFullText)(connection, space.name)
-        self.dump = TableDump(connection, space.name, self.words)
-
-    @cached_property
-    def vectors(self) -> "VectorTable":
-        # Imported by need: numpy takes a tenth of a second to load.
-        from holdfast.store.vectors import VectorTable
-
-        return VectorTable(self.connection, self.space.name, self._matrices)
+        self.jobs = JobTable(connection, space.name)
+        self.events = EventTable(connection, space.name)
+        self.cooldowns = CooldownTable(connection, space.name)
+        full_text = PostgresFullText if connection.dialect.name == "postgresql" else SqliteFullText
+        self.words = full_text(connection, space.name, MEMORIES, caches.totals)
+        self.message_words = full_text(connection, space.name, MESSAGES, caches.totals)
+        self.dump = TableDump(connection, space.name, self.memories, self.words, self.message_words)

@@ -86,7 +86,7 @@ WRONG_USAGE = [
     (["link", "a", "b", "--kind", "loves"], "'loves' is not one of 'related'"),
     (["revise", "a", "-t", "x", "--no-tags"], "give --tag or --no-tags, not both"),
     (["backup", "b.gz", "--replace"], "--replace belongs to --restore: add it"),
-    (["import", "x", "--from", "xml"], "'xml' is not one of 'holdfast', 'jsonl', 'text'"),
+    (["import", "x", "--from", "xml"], "'xml' is not one of 'holdfast', 'claude-code', 'codex'"),
     (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
 ]
 

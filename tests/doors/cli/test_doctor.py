@@ -86,9 +86,9 @@ def test_a_server_without_our_tables_needs_migrate(
     again = shell.json("migrate")
 
     assert before.exit_code == (1 if dialect == "postgresql" else 0)
-    assert first == "the schema is at 0001 now (before: no tables)\n"
-    assert again == {"before": "0001", "after": "0001"}
-    assert shell.says("migrate") == "nothing to do: the schema is at 0001\n"
+    assert first == "the schema is at 0002 now (before: no tables)\n"
+    assert again == {"before": "0002", "after": "0002"}
+    assert shell.says("migrate") == "nothing to do: the schema is at 0002\n"
     assert shell.says("doctor").endswith("all is well\n")
 
 

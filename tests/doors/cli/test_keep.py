@@ -43,6 +43,8 @@ def test_remember_answers_in_text_and_in_json_with_all_fields(shell: Shell) -> N
         "state": "active",
         "origin": "user",
         "session": "s1",
+        "message": None,
+        "tier": None,
         "project": "web",
         "summary": "The move",
         "pinned": False,
@@ -230,7 +232,7 @@ def test_a_lost_update_is_a_conflict(shell: Shell) -> None:
     result = shell("revise", kept, "Lives in Faro", "--expect-version", "1", "--json")
 
     assert result.exit_code == 1
-    assert result.stdout.startswith('{"error": {"kind": "conflict", "message": "memory')
+    assert result.stdout.startswith('{"error": {"kind": "outdated", "message": "memory')
     assert shell.json("show", kept)["memory"]["content"] == "Lives in Porto"
 
 

@@ -115,7 +115,7 @@ def test_recall_keeps_to_filters_projects_and_threshold(shell: Shell) -> None:
     assert found("-s", "nas", "-t", "disk") == 1
     assert found("-t", "other") == 0
     low = shell("recall", "disk space on mars", "--threshold", "0.99").stdout
-    assert low.startswith("nothing found\n1 memory below the threshold; found by words only")
+    assert low.startswith("nothing found\n1 more below the threshold; found by words only")
 
 
 def test_show_tells_everything_about_one_memory(shell: Shell) -> None:

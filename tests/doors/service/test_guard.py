@@ -6,6 +6,7 @@ import anyio
 import httpx2
 import pytest
 
+from holdfast.domain.grant import EVERYTHING, Grant
 from holdfast.doors.service.guard import MOST_BYTES, Guard, Receive, Scope, Send
 from tests.requirements_ledger import requirement
 
@@ -29,9 +30,13 @@ async def _echo(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": str(size).encode()})
 
 
+def _admit(secret: str) -> Grant | None:
+    return EVERYTHING if secret == TOKEN else None
+
+
 def _asked(path: str = "/anything", **given: Any) -> httpx2.Response:
     async def ask() -> httpx2.Response:
-        transport = httpx2.ASGITransport(app=Guard(_echo, token=TOKEN))  # type: ignore[arg-type]
+        transport = httpx2.ASGITransport(app=Guard(_echo, admit=_admit))  # type: ignore[arg-type]
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:7437") as client:
             return await client.post(path, **given)
 

@@ -40,6 +40,11 @@ class Alignment:
     left_cover: float  # share of the left text's weight that the right one covers
     right_cover: float
 
+    @property
+    def similarity(self) -> float:
+        """How much of the two texts is said in the other, from 0 to 1."""
+        return round((self.left_cover + self.right_cover) / 2, 4)
+
 
 def align(left: Reading, right: Reading) -> Alignment:
     """The pairing of two readings, each word with the best partner that is still free."""

@@ -6,6 +6,7 @@ doubted on a guess.
 
 from __future__ import annotations
 
+from holdfast.domain.compare.align import align
 from holdfast.domain.compare.evidence import Evidence, gather
 from holdfast.domain.compare.reading import read
 from holdfast.domain.compare.statement import Statement, Verdict
@@ -34,15 +35,21 @@ def decide(known: Statement, draft: Statement, weights: Weights | None, meaning:
         # The same opening says nothing about the rest.
         return Verdict(relation="distinct", certain=False, similarity=0.0, reasons=("too long to compare",))
     # In one fixed order, so that it does not matter which of the two came first.
-    evidence = gather(*sorted((known, draft), key=lambda statement: statement.text))
+    one, other = sorted((known, draft), key=lambda statement: statement.text)
+    paired = align(read(one.text), read(other.text))
+    if meaning is None and paired.similarity < _RELATED:  # so most do; the rest would not change it
+        return Verdict(relation="distinct", certain=True, similarity=paired.similarity, reasons=())
+    evidence = gather(one, other, paired)
     named = known.subject is not None and known.subject == draft.subject
-    return _verdict(evidence, weights or shipped(), meaning, _ONE_TOPIC if named else _ONE_TOPIC_UNNAMED)
+    one_topic = _ONE_TOPIC if named else _ONE_TOPIC_UNNAMED
+    return _verdict(evidence, paired.similarity, weights or shipped(), meaning, one_topic)
 
 
-def _verdict(evidence: Evidence, weights: Weights, meaning: float | None, one_topic: float) -> Verdict:
+def _verdict(
+    evidence: Evidence, similarity: float, weights: Weights, meaning: float | None, one_topic: float
+) -> Verdict:
     same, contradicts, _ = beliefs(evidence, weights, meaning)
     reasons = tuple(evidence.reasons)
-    similarity = round((evidence.low_cover + evidence.high_cover) / 2, 4)
     enough = max(weights.same_from, _DESPITE_DENIAL) if evidence.one_denies else weights.same_from
     if same >= enough and evidence.clash < _CLEAR_CLASH:
         said = (*reasons, f"{evidence.high_cover:.0%} of one is said in the other")

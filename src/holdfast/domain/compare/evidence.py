@@ -45,10 +45,10 @@ class Evidence:
             self.clashing.add(place)
 
 
-def gather(known: Statement, draft: Statement) -> Evidence:
-    """The evidence on two statements."""
+def gather(known: Statement, draft: Statement, paired: Alignment | None = None) -> Evidence:
+    """The evidence on two statements; `paired`, where their words were paired already."""
     left, right = read(known.text), read(draft.text)
-    paired = align(left, right)
+    paired = paired or align(left, right)
     found = Evidence()
     found.low_cover, found.high_cover = sorted((paired.left_cover, paired.right_cover))
     _yes_and_no(left, right, paired, found)

@@ -3,9 +3,11 @@
 from holdfast.domain.render.blocks import Block, render
 from holdfast.domain.render.escape import heading, inline, label, link_target, link_text, plain
 from holdfast.domain.render.file_names import file_name
+from holdfast.domain.render.hits import HitBlock, render_hits
 
 __all__ = [
     "Block",
+    "HitBlock",
     "file_name",
     "heading",
     "inline",
@@ -14,4 +16,5 @@ __all__ = [
     "link_text",
     "plain",
     "render",
+    "render_hits",
 ]

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast import as_json
 from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, on_store
-from holdfast.doors.cli.spaces import overview_json, overview_table
+from holdfast.doors.cli.spaces import overview_table
 
 if TYPE_CHECKING:
     from holdfast.domain.health import Finding, Health
@@ -167,7 +168,7 @@ def _as_json(
             "damage": list(health.damage),
         },
         "findings": [{"level": one.level, "says": one.says, "advice": one.advice} for one in found],
-        "spaces": [overview_json(one) for one in spaces],
+        "spaces": [as_json.overview(one) for one in spaces],
         "waiting": sum(one.waiting for one in spaces),
         "embedder": embedder,
     }

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.doors.cli import as_json, say
+from holdfast import as_json
+from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, in_space
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _listed(call: Call) -> None:
         items = memories.inbox()
     lines = [_item(item) for item in items]
     lines.append(f"{say.memories(len(items))} waiting" if items else "the inbox is empty")
-    call.tell("\n".join(lines), {"waiting": [_as_json(item) for item in items], "total": len(items)})
+    call.tell("\n".join(lines), {"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
 
 
 @inbox.command()
@@ -77,11 +78,3 @@ def _item(item: "Item") -> str:
     lines = [say.headline(memory), f"  {came}; reason: {say.one_line(memory.waiting_for or 'not given')}"]
     lines += [f"  stands next to {say.line(known)}" for known in item.known]
     return "\n".join(lines)
-
-
-def _as_json(item: "Item") -> dict[str, object]:
-    return {
-        "memory": as_json.memory(item.memory),
-        "reason": item.memory.waiting_for,
-        "known": [as_json.memory(known) for known in item.known],
-    }

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast import as_json
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Origin
-from holdfast.doors.cli import as_json, say, values
+from holdfast.doors.cli import say, values
 from holdfast.doors.cli.call import Call, confirm, in_space
 from holdfast.doors.cli.each import each
 

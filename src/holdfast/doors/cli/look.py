@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast import as_json
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
-from holdfast.doors.cli import as_json, say, story, values
+from holdfast.doors.cli import say, story, values
 from holdfast.doors.cli.call import Call, in_space
 from holdfast.doors.cli.tables import Column, Table, on_terminal, width
 
@@ -36,7 +37,8 @@ _WORDS_ONLY = "found by words only: without an embedder, rewordings that share n
     callback=values.moment,
     help="As believed at a past moment, such as 2026-03-01T14:30.",
 )
-@click.option("--session", help="The session that asks: it gets a receipt.")
+@click.option("--session", help="The session that asks: it gets a receipt, and none of its own messages.")
+@click.option("--no-messages", is_flag=True, help="Memories only, not what was said.")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @in_space
 @click.pass_obj
@@ -51,15 +53,18 @@ def recall(
     project: str | None,
     all_projects: bool,
     session: str | None,
+    no_messages: bool,
     explain: bool,
     **asked: Any,
 ) -> None:
     """Find the memories that answer a question (also: search).
 
-    By meaning and by words. What does not answer the question stays out; nothing found is exit code 1.
+    By meaning and by words, and among what was said in sessions too. What does not answer the question stays
+    out; nothing found is exit code 1. A filter that only memories have leaves out messages.
 
     \b
         holdfast recall how long does jellyfin need to start
+        holdfast recall what did Caroline say about the museum last week
         holdfast recall "backup disk" -c remediation --limit 3 --explain
     """
     where = Filter(
@@ -71,27 +76,34 @@ def recall(
     )
     given_only = {name: value for name, value in asked.items() if value is not None}
     with call.memories(session=session) as memories:
-        found = memories.recall(" ".join(query), where=where, **given_only)
-    lines = [_hit(hit, explain) for hit in found.hits] or ["nothing found"]
+        found = memories.recall(" ".join(query), where=where, messages=not no_messages, **given_only)
+    lines = [_hit(hit, " ".join(query), explain) for hit in found.hits] or ["nothing found"]
     call.tell("\n".join([*lines, *_found_how(found)]), as_json.recall(found))
     if not found.hits:
         raise click.exceptions.Exit(1)
 
 
 def _found_how(found: "Recall") -> list[str]:
-    notes = [f"{say.memories(found.below)} below the threshold"] if found.below else []
+    notes = [f"{found.below:,} more below the threshold"] if found.below else []
     if found.matched == "text":
         notes.append(_WORDS_ONLY)
     return [click.style("; ".join(notes), dim=True)] if notes else []
 
 
-def _hit(hit: "Hit", explain: bool) -> str:
-    text = f"{say.headline(hit.memory)} {click.style(f'(score {say.number(hit.score)})', dim=True)}"
+def _hit(hit: "Hit", query: str, explain: bool) -> str:
+    from holdfast.domain.ranking import MemoryHit
+
+    shown = say.headline(hit.memory) if isinstance(hit, MemoryHit) else say.quote(hit, query)
+    text = f"{shown} {click.style(f'(score {say.number(hit.score)})', dim=True)}"
+    if isinstance(hit, MemoryHit) and hit.cites is not None:
+        text += f"\n  from {say.message(hit.cites, query)}"
     if not explain:
         return text
     factors = " x ".join(f"{name} {say.number(value)}" for name, value in hit.parts.items())
-    evidence = " + ".join(f"{name} {say.number(value)}" for name, value in hit.evidence.items())
-    return f"{text}\n  {factors}; relevance is {evidence}"
+    evidence = [
+        f"{'-' if value < 0 else '+'} {name} {say.number(abs(value))}" for name, value in hit.evidence.items()
+    ]
+    return f"{text}\n  {factors}; relevance is {' '.join(evidence).removeprefix('+ ')}"
 
 
 @click.command("list")

@@ -10,8 +10,8 @@ from holdfast.doors.cli.call import Call, in_space
 @click.option(
     "--session",
     metavar="ID",
-    envvar="HOLDFAST_SESSION",
-    help="The session that calls belong to.  [env: HOLDFAST_SESSION]",
+    envvar=["HOLDFAST_SESSION", "CLAUDE_CODE_SESSION_ID"],
+    help="The session that calls belong to; Claude Code tells its own.  [env: HOLDFAST_SESSION]",
 )
 @in_space
 @click.pass_context

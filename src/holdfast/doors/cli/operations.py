@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.doors.cli import as_json, say
+from holdfast import as_json
+from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, in_space
 from holdfast.doors.cli.tables import Column, Table
 
 if TYPE_CHECKING:
-    from holdfast.domain.operations import Attempt, Event, Standing
+    from holdfast.domain.operations import Standing
 
 _GENERAL = "general"
 
@@ -32,7 +33,7 @@ def events(call: Call, /, **asked: Any) -> None:
     with call.memories() as memories:
         found = memories.events(**asked)
     if call.json or not found:
-        return call.tell("no events", {"events": [_event_json(event) for event in found]})
+        return call.tell("no events", {"events": [as_json.event(event) for event in found]})
     table = Table(
         [
             Column(title="when (UTC)", style="dim"),
@@ -64,7 +65,7 @@ def cooldowns(call: Call, service: str | None) -> None:
         found = memories.cooldowns(service=service)
     if call.json or not found:
         nothing = "nothing was done of late that has a cooldown"
-        return call.tell(nothing, {"cooldowns": [_standing_json(standing) for standing in found]})
+        return call.tell(nothing, {"cooldowns": [as_json.standing(standing) for standing in found]})
     table = Table(
         [
             Column(title="service", most=24),
@@ -84,36 +85,3 @@ def _row(standing: "Standing") -> tuple[str, ...]:
     how = "success" if last.succeeded else "failure"
     another = "allowed" if standing.free_at is None else f"not before {say.moment(standing.free_at)} UTC"
     return standing.service, cooldown.name, done, f"{say.moment(last.created_at)} {how}", another
-
-
-def _event_json(event: "Event") -> as_json.Json:
-    return {
-        "id": event.id,
-        "level": event.level,
-        "service": event.service,
-        "content": event.content,
-        "session": event.session,
-        "created_at": as_json.moment(event.created_at),
-    }
-
-
-def _standing_json(standing: "Standing") -> as_json.Json:
-    return {
-        "service": standing.service,
-        "action": standing.cooldown.name,
-        "most": standing.cooldown.most,
-        "hours": standing.cooldown.hours,
-        "allowed": standing.allowed,
-        "free_at": as_json.moment(standing.free_at),
-        "attempts": [_attempt_json(attempt) for attempt in standing.attempts],
-    }
-
-
-def _attempt_json(attempt: "Attempt") -> as_json.Json:
-    return {
-        "id": attempt.id,
-        "succeeded": attempt.succeeded,
-        "content": attempt.content,
-        "session": attempt.session,
-        "created_at": as_json.moment(attempt.created_at),
-    }

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
+from holdfast import as_json
 from holdfast.domain.memory import ORIGINS, Memory, Origin
-from holdfast.doors.cli import as_json, say, values
+from holdfast.doors.cli import say, values
 from holdfast.doors.cli.call import Call, in_space
 
 

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, assert_never
 import click
 
 if TYPE_CHECKING:
-    from holdfast.domain.memory import Memory
+    from holdfast.domain.memory import Memory, Message, Session
     from holdfast.domain.outcomes import Outcome
+    from holdfast.domain.ranking import MessageHit
 
 # Controls but for newline and tab, and marks that hide or reorder text.
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+MOST_QUOTED = 300  # characters of a message in a list
 _BREAKS = re.compile(r"\s*\n\s*|\t")
 
 
@@ -68,6 +70,26 @@ def headline(memory: "Memory") -> str:
     about = f"{one_line(memory.subject)}: " if memory.subject else ""
     label = click.style(f"[{one_line(memory.category)}]", dim=True)
     return f"{identifier(memory.id)}  {label} {about}{one_line(memory.content)}"
+
+
+def quote(hit: "MessageHit", query: str) -> str:
+    """`2026-03-01 14:30  Caroline: "I moved here" [session s1]`; of a long text the part asked for."""
+    label = click.style(f"[session {one_line(hit.message.session)}{_project(hit.session)}]", dim=True)
+    return f"{message(hit.message, query)} {label}"
+
+
+def message(told: "Message", query: str) -> str:
+    """Who said what and when."""
+    from holdfast.domain.passage import passage
+    from holdfast.domain.terms import stems
+
+    said = passage(told.content or "", set(stems(query)), MOST_QUOTED)
+    who = click.style(one_line(told.speaker or told.role), fg="cyan")
+    return f'{moment(told.said_at)}  {who}: "{one_line(said)}"'
+
+
+def _project(session: "Session | None") -> str:
+    return f", project {one_line(session.project)}" if session is not None and session.project else ""
 
 
 def line(memory: "Memory", *, weighed: bool = True) -> str:

@@ -1,11 +1,12 @@
-"""The commands about spaces: create, list, show, delete."""
+"""The commands about spaces: create, list, show, change, delete."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.doors.cli import as_json, say
+from holdfast import as_json
+from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, confirm, on_store
 from holdfast.doors.cli.tables import Column, Table
 from holdfast.errors import Invalid
@@ -15,10 +16,17 @@ if TYPE_CHECKING:
     from holdfast.engine.spaces import Overview
 
 
+_MESSAGES = click.option(
+    "--messages",
+    type=click.Choice(("on", "off")),
+    help="Whether what is said in sessions is kept and searched; on if not said.",
+)
+
+
 @click.group()
 @on_store
 def space() -> None:
-    """Create, list, show and delete spaces.
+    """Create, list, show, change and delete spaces.
 
     A space is a named, isolated set of memories with one profile.
 
@@ -37,24 +45,58 @@ def space() -> None:
     metavar="NAME|FILE.toml",
     help="default, ops, assistant, semantic, files, or a TOML file of your own.",
 )
+@_MESSAGES
 @on_store
 @click.pass_obj
-def create(call: Call, name: str, profile: str) -> None:
+def create(call: Call, name: str, profile: str, messages: str | None) -> None:
     """Create a space with a profile.
 
     \b
         holdfast space create ops --profile ops
-        holdfast space create lab --profile lab.toml
+        holdfast space create lab --profile lab.toml --messages off
     """
-    from holdfast.engine.spaces import create_space
+    from holdfast.engine.spaces import create_space, set_keeps_messages
 
     text = _profile_text(profile) if profile.endswith(".toml") else None
     with call.store() as store:
         made = create_space(name, store=store, clock=call.time(), profile=profile, text=text)
+        if messages == "off":
+            made = set_keeps_messages(name, False, store=store)
     answer = {
-        "space": {"name": made.name, "profile": made.profile, "created_at": as_json.moment(made.created_at)}
+        "space": {
+            "name": made.name,
+            "profile": made.profile,
+            "keeps_messages": made.keeps_messages,
+            "created_at": as_json.moment(made.created_at),
+        }
     }
-    call.tell(f"created space {made.name} with the profile {made.profile}", answer)
+    kept = "" if made.keeps_messages else "; messages are not kept"
+    call.tell(f"created space {made.name} with the profile {made.profile}{kept}", answer)
+
+
+@space.command()
+@click.argument("name")
+@_MESSAGES
+@on_store
+@click.pass_obj
+def change(call: Call, name: str, messages: str | None) -> None:
+    """Change what a space keeps.
+
+    Without messages, memories can't cite what was said and recall can't quote it. What was said before the
+    change stays.
+
+    \b
+        holdfast space change ops --messages off
+    """
+    from holdfast.engine.spaces import set_keeps_messages
+
+    if messages is None:
+        raise click.UsageError("nothing to change: add --messages on or off", click.get_current_context())
+    with call.store() as store:
+        changed = set_keeps_messages(name, messages == "on", store=store)
+    told = "keeps" if changed.keeps_messages else "no longer keeps"
+    answer = {"space": {"name": changed.name, "keeps_messages": changed.keeps_messages}}
+    call.tell(f"space {changed.name} {told} what is said in its sessions", answer)
 
 
 def _profile_text(file: str) -> str:
@@ -84,7 +126,7 @@ def list_(call: Call) -> None:
     with call.store() as store:
         found = [overview(one.name, store=store) for one in store.spaces()]
     if call.json:
-        call.tell("", {"spaces": [overview_json(one) for one in found], "total": len(found)})
+        call.tell("", {"spaces": [as_json.overview(one) for one in found], "total": len(found)})
     elif found:
         overview_table(found).show()
     else:
@@ -108,7 +150,7 @@ def show(call: Call, name: str) -> None:
     with call.store() as store:
         found = overview(name, store=store)
     profile = profile_of(found.space)
-    answer = {"space": overview_json(found), "profile": {"name": profile.name, "says": profile.says}}
+    answer = {"space": as_json.overview(found), "profile": {"name": profile.name, "says": profile.says}}
     answer["profile"]["categories"] = list(profile.category_names)
     call.tell(_described(found, profile), answer)
 
@@ -139,19 +181,6 @@ def delete(call: Call, name: str, yes: bool) -> None:
     call.tell(f"deleted space {name} with {say.memories(held)}", {"deleted": name, "memories": held})
 
 
-def overview_json(found: "Overview") -> dict[str, Any]:
-    return {
-        "name": found.space.name,
-        "profile": found.space.profile,
-        "active": found.active,
-        "inactive": found.inactive,
-        "waiting": found.waiting,
-        "forgotten": found.forgotten,
-        "sessions": found.sessions,
-        "created_at": as_json.moment(found.space.created_at),
-    }
-
-
 def overview_table(found: list["Overview"]) -> Table:
     counted = ("active", "inactive", "waiting", "forgotten", "sessions")
     columns = [Column(title="space", style="cyan"), Column(title="profile")]
@@ -179,6 +208,7 @@ def _described(found: "Overview", profile: "Profile") -> str:
         f"  known      {policy.on_same}; contradicted: {policy.on_contradiction}; removal: {policy.removal}",
         f"  fades      {fades}",
         f"  brief      {block.layout}, {block.budget:,} tokens",
+        f"  messages   {'kept and searched' if found.space.keeps_messages else 'not kept'}",
         "  categories",
     ]
     for category in profile.categories:

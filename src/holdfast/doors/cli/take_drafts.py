@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.doors.cli import as_json, say
+from holdfast import as_json
+from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call
 
 if TYPE_CHECKING:

@@ -224,9 +224,9 @@ def _connect(guide: Guide) -> None:
 
 
 def _first_recall(guide: Guide) -> None:
+    from holdfast import as_json
     from holdfast.domain.query import Filter
     from holdfast.domain.telling import questions
-    from holdfast.doors.cli import as_json
 
     with guide.call.memories() as memories:
         for question in questions(guide.said):

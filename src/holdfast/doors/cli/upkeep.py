@@ -1,12 +1,20 @@
 """The commands that keep a store in order: tend, undo-session, migrate, where."""
 
 import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.doors.cli import as_json, say
+from holdfast import as_json
+from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, in_space, on_store
+
+if TYPE_CHECKING:
+    from holdfast.engine.embedding_progress import EmbeddingProgress
 
 
 @click.command()
@@ -15,13 +23,14 @@ from holdfast.doors.cli.call import Call, in_space, on_store
 def tend(call: Call) -> None:
     """Do the upkeep: let fade what nobody confirmed.
 
-    Running it again changes nothing; briefs and sessions do it by themselves.
+    Running it again changes nothing; briefs and sessions do it by themselves. It also embeds what has no
+    vector yet, after a change of the embedder everything; stopped, it goes on where it was the next time.
 
     \b
         holdfast tend --space ops
     """
-    with call.memories() as memories:
-        done = memories.tend()
+    with call.memories() as memories, _progress(shown=not call.json) as report:
+        done = memories.tend(report)
     lines = []
     for before, after in done.decayed:
         gone = ", inactive now" if before.active and not after.active else ""
@@ -30,14 +39,31 @@ def tend(call: Call) -> None:
     if done.decayed:
         lines.append(f"{say.memories(len(done.decayed))} faded, {done.deactivated:,} inactive now")
     if done.embedded:
-        lines.append(f"{say.memories(done.embedded)} can be found by meaning now")
+        lines.append(f"{say.count(done.embedded, 'text')} can be found by meaning now")
+    if done.trouble:
+        lines.append(f"the rest waits for its vectors: {say.one_line(done.trouble)}")
     lines = lines or ["nothing to do: all is up to date"]
     answer = {
         "decayed": [as_json.memory(after) for _, after in done.decayed],
         "deactivated": done.deactivated,
         "embedded": done.embedded,
+        "trouble": done.trouble,
     }
     call.tell("\n".join(lines), answer)
+
+
+@contextmanager
+def _progress(*, shown: bool) -> "Iterator[Callable[[EmbeddingProgress], None]]":
+    """Shows on a terminal how far a long embedding is; silent where nobody looks."""
+    if not shown or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("embedding", total=None)
+        yield lambda vectors: bar.update(task, completed=vectors.done, total=vectors.total)
 
 
 @click.command("undo-session")

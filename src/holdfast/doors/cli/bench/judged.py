@@ -1,13 +1,12 @@
-"""The commands that measure how good judgements and recall are."""
+"""The benchmarks on our own data: what two texts are to each other, and which memory answers a question."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.doors.cli.call import Call, tell_json
+from holdfast.doors.cli.bench.figures import answer, show_shares, unusable, with_result_file
 from holdfast.doors.cli.tables import Column, Table
-from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,21 +16,11 @@ if TYPE_CHECKING:
     from holdfast.quality.relations import RelationsReport
 
 
-@click.group()
-def bench() -> None:
-    """Measure how good judgements and recall are.
-
-    \b
-        holdfast bench relations
-        holdfast bench queries
-    """
-
-
-@bench.command()
+@click.command()
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Labelled pairs as JSON lines; ours if not said."
 )
-@click.option("--json", "file", metavar="FILE", help="Also write the figures to FILE; - prints them alone.")
+@with_result_file
 @click.pass_context
 def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
     """Measure how well same, contradicting and distinct memories are told apart.
@@ -46,23 +35,16 @@ def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
     try:
         pairs = load(data)
     except (ValueError, OSError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise Invalid(f"{str(data)!r} can't be used: {why}", field="data") from None
+        raise unusable(data, error) from None
     report = measure(TextJudge(), pairs)
-    figures = report.as_json()
-    if file == "-" or ctx.ensure_object(Call).json:
-        tell_json(figures)
-    else:
-        _show(report)
-    if file not in (None, "-"):
-        _write(Path(file), figures)
+    answer(ctx, report.as_json(), file, lambda: _show(report))
 
 
-@bench.command()
+@click.command()
 @click.option(
     "--data", type=click.Path(path_type=Path), help="A folder with queries.jsonl and queries_memories.jsonl."
 )
-@click.option("--json", "file", metavar="FILE", help="Also write the figures to FILE; - prints them alone.")
+@with_result_file
 @click.pass_context
 def queries(ctx: click.Context, data: Path | None, file: str | None) -> None:
     """Measure how well recall ranks, and when it is silent, in a throw-away store.
@@ -83,18 +65,14 @@ def queries(ctx: click.Context, data: Path | None, file: str | None) -> None:
         ):
             report = measure(data or SHIPPED, *_driven(memories))
     except (ValueError, KeyError, OSError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise Invalid(f"{str(data)!r} can't be used: {why}", field="data") from None
+        raise unusable(data, error) from None
     figures = report.as_json()
-    if file == "-" or ctx.ensure_object(Call).json:
-        tell_json(figures)
-    else:
+
+    def show() -> None:
         click.echo(f"recall, {report.questions:,} questions\n")
-        table = Table([Column(title="figure"), Column(title="share", justify="right")])
-        table.rows.extend([name, f"{share:.1%}"] for name, share in figures["metrics"].items())
-        table.show()
-    if file not in (None, "-"):
-        _write(Path(file), figures)
+        show_shares(figures["metrics"].items())
+
+    answer(ctx, figures, file, show)
 
 
 def _driven(memories: "Memories") -> "tuple[Remember, Ask]":
@@ -109,18 +87,9 @@ def _driven(memories: "Memories") -> "tuple[Remember, Ask]":
 
     def ask(question: str) -> "tuple[Sequence[str], bool]":
         ranked = memories.recall(question, threshold=0.0, limit=5)
-        return [hit.memory.id for hit in ranked.hits], bool(memories.recall(question, limit=1).hits)
+        return [hit.memory.id for hit in ranked.memories], bool(memories.recall(question, limit=1).hits)
 
     return remember, ask
-
-
-def _write(path: Path, figures: dict[str, Any]) -> None:
-    import json
-
-    try:
-        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise Invalid(f"{str(path)!r} can't be written: {error.strerror}", field="json") from None
 
 
 def _show(report: "RelationsReport") -> None:

@@ -1,0 +1,25 @@
+"""The commands that measure how good judgements and recall are, and what they cost."""
+
+import click
+
+from holdfast.doors.cli.bench.conversations import locomo, longmemeval
+from holdfast.doors.cli.bench.gate import gate
+from holdfast.doors.cli.bench.judged import queries, relations
+from holdfast.doors.cli.bench.speed import speed
+
+
+@click.group()
+def bench() -> None:
+    """Measure how good judgements and recall are.
+
+    \b
+        holdfast bench relations
+        holdfast bench queries
+        holdfast bench gate
+        holdfast bench locomo --data locomo10.json
+        holdfast bench speed
+    """
+
+
+for command in (relations, queries, gate, locomo, longmemeval, speed):
+    bench.add_command(command)

@@ -1,0 +1,133 @@
+"""One stage of the speed benchmark, in a process of its own: `python -m holdfast.doors.cli.bench.stage SPEC`.
+
+A process of its own, so that its memory can be told and nobody's threads and caches get into another's
+figures. It says what it is at on standard output, a JSON object a line, and the figures at last.
+"""
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.engine.desk import Desk
+    from holdfast.engine.ports import Embedder, Store
+    from holdfast.quality.speed.corpus import Corpus
+    from holdfast.quality.speed.measuring import Figures
+
+_SPACE = "bench"
+_MEMORIES_ELSEWHERE = 5  # in each of the other spaces
+_BULK = 300  # texts that a real model embeds
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What to measure ("ours", "bulk" or a rival), at which size, among how many other spaces, and where."""
+
+    what: str
+    size: int
+    spaces: int
+    folder: str
+
+    def as_argument(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def run(stage: Stage) -> "Figures":
+    """The figures of a stage."""
+    if stage.what == "ours":
+        return _ours(stage)
+    if stage.what == "bulk":
+        return _bulk(stage)
+    from holdfast.quality.speed import rivals
+
+    corpus = _corpus()
+    return rivals.measure(
+        stage.what, corpus, stage.size, Path(stage.folder), _filling(stage.what, stage.size)
+    )
+
+
+def _ours(stage: Stage) -> "Figures":
+    from holdfast import wiring
+    from holdfast.quality.speed import measuring
+    from holdfast.quality.speed.corpus import GeneratedEmbedder
+    from holdfast.quality.speed.cost import Cost
+    from holdfast.quality.speed.filling import fill
+
+    store, corpus, embedder = wiring.open_store(f"{stage.folder}/holdfast.db"), _corpus(), GeneratedEmbedder()
+    try:
+        desk = _desk(store, _SPACE, embedder)
+        fill(desk, corpus, stage.size, _filling("holdfast", stage.size))
+        filled = measuring.Filled.of(desk, corpus, embedder, stage.size)
+        _tell("recalling")
+        figures = measuring.reading(filled)
+        alone = Cost(figures["recall.wall_ms"], figures["recall.cpu_ms"])
+        _tell("searching by vectors")
+        figures |= measuring.vectors(filled)
+        _tell("remembering")
+        figures |= measuring.writing(filled, Path(stage.folder))
+        _tell("briefing")
+        figures |= measuring.briefing(filled)
+        if stage.spaces:
+            _tell(f"making {stage.spaces:,} other spaces")
+            _fill_others(stage.spaces, store, embedder)
+            figures |= measuring.among_others(filled, alone)
+        return figures
+    finally:
+        store.close()
+
+
+def _bulk(stage: Stage) -> "Figures":
+    from holdfast import wiring
+    from holdfast.quality.speed import measuring
+
+    _tell(f"importing {_BULK} texts with their vectors")
+    store = wiring.open_store(f"{stage.folder}/bulk.db")
+    try:
+        return measuring.bulk(_desk(store, _SPACE, wiring.open_embedder()), _corpus(), _BULK)
+    finally:
+        store.close()
+
+
+def _fill_others(spaces: int, store: "Store", embedder: "Embedder") -> None:
+    from holdfast.quality.speed.filling import fill
+
+    corpus = _corpus(seed=1)
+    for number in range(spaces):
+        fill(_desk(store, f"other-{number}", embedder), corpus, _MEMORIES_ELSEWHERE)
+
+
+def _desk(store: "Store", space: str, embedder: "Embedder | None") -> "Desk":
+    from holdfast import wiring
+    from holdfast.engine.spaces import create_space
+
+    if store.space(space) is None:
+        create_space(space, store=store, clock=wiring.utc_now)
+    return wiring.desk_for(space, store, embedder=embedder)
+
+
+def _corpus(seed: int = 0) -> "Corpus":
+    from holdfast.profiles import built_in
+    from holdfast.quality.speed.corpus import Corpus
+
+    return Corpus(built_in("default").category_names, seed)
+
+
+def _filling(what: str, size: int) -> "Callable[[int], None]":
+    return lambda done: _tell(f"filling {what}: {done:,} of {size:,}")
+
+
+def _tell(text: str) -> None:
+    _say({"doing": text})
+
+
+def _say(line: object) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _say({"figures": run(Stage(**json.loads(sys.argv[1])))})

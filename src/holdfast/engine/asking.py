@@ -1,0 +1,104 @@
+"""Asking: a question read with what is known of the space, and its meaning as vectors.
+
+What was written lately gets its vectors first, within bounds. Where meaning can't be had, words have to do.
+"""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.calibration import Calibration, calibrated
+from holdfast.domain.question import Question, question
+from holdfast.engine.desk import Desk
+from holdfast.engine.embedding import caught_up, embed_missing, given, searched_with
+from holdfast.engine.ports import Embedder, VectorModel, VectorRows
+from holdfast.errors import Unavailable
+
+EMBEDDED_FIRST = 2_000  # texts without a vector that a question waits for; the rest follow with `tend`
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The vectors of a question, one for each of its forms, and the model that made them."""
+
+    model: str
+    vectors: tuple[bytes, ...]
+    calibration: Calibration
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that is ready to be searched for."""
+
+    question: Question
+    meaning: Meaning | None  # none: by words alone
+
+    def cosines(
+        self, rows: VectorRows[Any], limit: int, also: Collection[str], *, forms: int | None = None
+    ) -> dict[str, tuple[float, ...]] | None:
+        """The nearest, and those of `also`, with a cosine for each form on the scale of recall's constants.
+
+        None, where meaning can't be searched.
+        """
+        if self.meaning is None:
+            return None
+        try:
+            found = rows.nearest(self.meaning.vectors[:forms], self.meaning.model, limit, also)
+        except Unavailable as trouble:
+            _log.warning("search by meaning is not available: %s", trouble)
+            return None
+        scale = self.meaning.calibration
+        if scale == Calibration():
+            return found
+        return {
+            owner: tuple(calibrated(cosine, scale) for cosine in cosines) for owner, cosines in found.items()
+        }
+
+
+def ask(
+    texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool, by_meaning: bool = True
+) -> list[Asked]:
+    """The questions, read; those to messages also as the people that they name would have put them."""
+    with desk.store.read(desk.space) as tx:
+        speakers = tx.sessions.speakers() if messages else []
+        models = {model.name: model for model in tx.models.all()} if by_meaning and desk.embedder else {}
+        keeps = tx.space.keeps_messages
+    questions = [question(text, speakers, asked_at.date()) for text in texts]
+    if not by_meaning or desk.embedder is None:
+        return [Asked(each, None) for each in questions]
+    configured = models.get(desk.embedder.name)
+    if configured is None or not caught_up(configured, keeps):
+        models = _fed(desk)
+    embedder = searched_with(desk, desk.embedder, list(models.values()))
+    vectors = _vectors(embedder, [form for each in questions for form in each.forms])
+    if vectors is None:
+        return [Asked(each, None) for each in questions]
+    searched = models.get(embedder.name)
+    scale = Calibration.of_row(searched.calibration if searched else None)
+    coming = iter(vectors)
+    return [
+        Asked(each, Meaning(embedder.name, tuple(next(coming) for _ in each.forms), scale))
+        for each in questions
+    ]
+
+
+def _fed(desk: Desk) -> dict[str, VectorModel]:
+    """The models by name, once what was written lately has its vectors."""
+    try:
+        embed_missing(desk, limit=EMBEDDED_FIRST)
+    except Unavailable as trouble:
+        _log.warning("search by meaning is not complete: %s", trouble)
+    with desk.store.read(desk.space) as tx:
+        return {model.name: model for model in tx.models.all()}
+
+
+def _vectors(embedder: Embedder, forms: Sequence[str]) -> list[bytes] | None:
+    try:
+        found = given(embedder, lambda texts: embedder.queries(texts), forms)
+    except Unavailable as trouble:
+        _log.warning("search by meaning is not available: %s", trouble)
+        return None
+    return found if len(found) == len(forms) else None

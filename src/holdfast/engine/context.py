@@ -1,0 +1,140 @@
+"""context: what the memory has to add to what was just said, as a small block that no session gets twice."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.domain.history import Receipt
+from holdfast.domain.memory import Source
+from holdfast.domain.query import Filter
+from holdfast.domain.ranking import Hit, MemoryHit
+from holdfast.domain.render import render_hits
+from holdfast.domain.text import clean
+from holdfast.engine.asking import Asked, ask
+from holdfast.engine.desk import Desk
+from holdfast.engine.intake import safe
+from holdfast.engine.memory_search import FoundMemory
+from holdfast.engine.message_search import FoundMessage
+from holdfast.engine.ports import Transaction
+from holdfast.engine.recall import best, receipt_items, search
+from holdfast.engine.sessions import Said, known_session, project_of
+from holdfast.errors import Invalid
+
+BUDGET = 500  # tokens
+#: What each of the last messages counts, the newest first: an older one had its turn when it was the newest.
+WEIGHTS = (1.0, 0.85, 0.7)
+_MOST_HITS = 12
+_MOST_TEXT = 1_000  # characters of a message that are asked with: its beginning and its end
+_SPOKEN = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A block of text for a prompt, and what is in it; the empty text when nothing is relevant."""
+
+    text: str = ""
+    tokens: int = 0
+    hits: tuple[Hit, ...] = ()
+    left_out: int = 0  # relevant and new, but without room
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def context(
+    said: Sequence[Said | str],
+    *,
+    desk: Desk,
+    session: str | None = None,
+    project: str | None = None,
+    budget: int = BUDGET,
+) -> Context:
+    """What is relevant to the last three messages, oldest first; a plain text was said by the user.
+
+    Where fewer are given, the session's own kept ones come before them. Each message asks by itself, the
+    newest counts most. What this session was shown is left out, and what was said in it; what is given here
+    counts as shown and leaves a receipt.
+    Raises: Invalid.
+    """
+    if budget < 0:
+        raise Invalid(f"budget {budget} is negative: give tokens, 0 or more", field="budget")
+    texts = _texts(said, session, desk)
+    if not texts:
+        return Context()
+    questions = ask(texts, desk=desk, asked_at=desk.now(), messages=True)
+    with desk.store.read(desk.space) as tx:
+        where = Filter(project=project or project_of(session, tx), other_projects=False)
+        found = _relevant(questions, where, session, tx)
+        hits = best(found, desk.profile.policy, desk.now(), _MOST_HITS, tx)
+    wanted = {base for asked in questions for term in asked.question.terms for base in term.stems}
+    block = render_hits(hits, wanted=wanted, budget=budget, estimate=desk.estimate)
+    made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
+    if made.hits:
+        _note(texts[0], made, session, desk)
+    return made
+
+
+def _texts(said: Sequence[Said | str], session: str | None, desk: Desk) -> list[str]:
+    """What to ask with, the newest first."""
+    given = [Said(role="user", content=one) if isinstance(one, str) else one for one in said]
+    spoken = [one.content for one in given if one.role in _SPOKEN or one.speaker is not None]
+    if spoken and session is not None and len(spoken) < len(WEIGHTS):
+        with desk.store.read(desk.space) as tx:
+            before = [text for text in _said_before(session, tx) if text not in spoken]
+        spoken = [*before, *spoken]
+    texts = [_shortened(safe(text)) for text in spoken if clean(text).strip()]
+    return texts[: -len(WEIGHTS) - 1 : -1]
+
+
+def _said_before(session: str, tx: Transaction) -> list[str]:
+    last = tx.sessions.last_number(session)
+    places = [(session, last - back) for back in range(len(WEIGHTS) - 1) if last > back]
+    return [message.content or "" for message in tx.sessions.around(places) if message.findable]
+
+
+def _shortened(text: str) -> str:
+    """People say first or last what they want; what they paste stands between."""
+    half = _MOST_TEXT // 2
+    return text if len(text) <= _MOST_TEXT else f"{text[:half]} {text[-half:]}"
+
+
+def _relevant(
+    questions: Sequence[Asked], where: Filter, session: str | None, tx: Transaction
+) -> list[FoundMemory | FoundMessage]:
+    """What answers any of the messages and is new to the session, each by the message it answers best."""
+    shown = tx.receipts.shown_in(session) if session is not None else set()
+    found: dict[str, FoundMemory | FoundMessage] = {}
+    for asked, weight in zip(questions, WEIGHTS, strict=False):
+        for each in search(asked, where, tx, limit=_MOST_HITS, session=session).all:
+            owner = each.memory.id if isinstance(each, FoundMemory) else each.message.id
+            relevance = weight * each.relevance
+            known = found.get(owner)
+            if not each.answers(weight) or owner in shown or (known and known.relevance >= relevance):
+                continue
+            evidence = {name: weight * part for name, part in each.evidence.items()}
+            found[owner] = replace(each, relevance=relevance, evidence=evidence)
+    return list(found.values())
+
+
+def _note(query: str, made: Context, session: str | None, desk: Desk) -> None:
+    now = desk.now()
+    with desk.store.write(desk.space) as tx:
+        tx.memories.touch([hit.memory.id for hit in made.hits if isinstance(hit, MemoryHit)], now)
+        if session is None:
+            return
+        known_session(tx, Source(session=session), now)
+        tx.receipts.add(
+            Receipt(
+                id=desk.new_id(),
+                kind="recall",
+                session=session,
+                query=query,
+                text=made.text,
+                sha256=made.sha256,
+                tokens=made.tokens,
+                left_out=made.left_out,
+                created_at=now,
+                items=receipt_items(made.hits),
+            )
+        )

@@ -1,0 +1,161 @@
+"""The messages that may answer a question, and what speaks for each: by itself and by those around it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from holdfast.domain import message_ranking
+from holdfast.domain.memory import Message
+from holdfast.domain.message_ranking import Heard, Place
+from holdfast.domain.query import Filter, admits_message, of_memories_only
+from holdfast.domain.ranking import Telling, covers, floor
+from holdfast.domain.terms import held
+from holdfast.engine.asking import Asked
+from holdfast.engine.ports import Transaction
+
+CANDIDATES = 100  # by words, and by meaning for each form of a question; twice as many for a single one
+WIDER = 4  # times as many, when too few of them are admitted
+FEW = 2_000  # admitted ones that are looked at one by one
+WITH_NEIGHBOURS = 100  # of the candidates, the best by themselves
+
+
+@dataclass(slots=True)
+class FoundMessage:
+    """A candidate."""
+
+    message: Message
+    relevance: float
+    evidence: Mapping[str, float]
+    own: float  # of the relevance what is the message's own, as it is held against the floor
+    floor: float
+
+    @property
+    def by_meaning(self) -> bool:
+        return "meaning" in self.evidence
+
+    def answers(self, weight: float = 1.0) -> bool:
+        return weight * self.own >= self.floor
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Which messages may be answered."""
+
+    where: Filter
+    until: datetime | None = None  # what was said later is not known yet
+    not_in: str | None = None  # a session whose messages its agent has before it
+
+    @property
+    def said_in_time(self) -> Filter:
+        """The filter with what is known of the time."""
+        if self.until is None:
+            return self.where
+        end = self.until + timedelta(microseconds=1)
+        before = self.where.created_before
+        return replace(self.where, created_before=min(end, before) if before else end)
+
+    def admits(self, message: Message, project: str | None) -> bool:
+        return (
+            message.findable
+            and message.session != self.not_in
+            and (self.until is None or message.said_at <= self.until)
+            and admits_message(self.where, message, project)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    messages: Sequence[Message]
+    projects: Mapping[str, str | None]  # by session
+    cosines: Mapping[str, Sequence[float]] | None
+
+
+def search(asked: Asked, within: Within, tx: Transaction, enough: int) -> list[FoundMessage]:
+    """The candidates that are admitted, at least `enough` if there are as many."""
+    if of_memories_only(within.where) or not (total := tx.message_words.total()):
+        return []
+    question = asked.question
+    bases = list(dict.fromkeys(base for term in question.spoken_terms for base in term.stems))
+    counts = tx.message_words.frequencies(bases)
+    found = _candidates(asked, [base for base in bases if counts[base]], within, tx, enough)
+    holds = [held(message.content or "") for message in found.messages]
+    telling = Telling.of(question.spoken_terms, counts, total, holds)
+    told, wanted = _told(asked, found, within, telling, tx, enough)
+    by_meaning = found.cosines is not None
+    weighed = message_ranking.weighed(told, wanted, telling, by_meaning=by_meaning)
+    answers = []
+    for place, each in weighed.items():
+        message = told[place].message
+        general = question.general and not covers(telling, told[place].holds)
+        least = floor(by_meaning=by_meaning, general=general)
+        if (relevance := sum(each.evidence.values())) > 0 and within.admits(
+            message, found.projects.get(place[0])
+        ):
+            answers.append(FoundMessage(message, relevance, each.evidence, each.own, least))
+    more = message_ranking.to_begin_with(by_meaning=by_meaning)
+    if not any(answer.own >= answer.floor + more for answer in answers):
+        for answer in answers:
+            answer.floor += more
+    return answers
+
+
+def _candidates(
+    asked: Asked, words: Sequence[str], within: Within, tx: Transaction, enough: int
+) -> _Candidates:
+    """Messages by both sides; more of them, or all that are admitted, where the first mostly are not."""
+    found: dict[str, Message] = {}
+    projects: dict[str, str | None] = {}
+    seen: set[str] = set()
+    size = CANDIDATES
+    near = 2 if len(asked.question.forms) == 1 else 1
+    while True:
+        by_words = tx.message_words.matching(words, size)
+        cosines = asked.cosines(tx.message_vectors, near * size, by_words)
+        fresh = [one for one in dict.fromkeys([*by_words, *(cosines or ())]) if one not in seen]
+        seen.update(fresh)
+        messages = tx.sessions.messages_by_id(fresh)
+        projects |= _projects(messages, projects, tx)
+        admitted = (each for each in messages if within.admits(each, projects.get(each.session)))
+        found |= {message.id: message for message in admitted}
+        all_seen = len(by_words) < size and (cosines is None or len(cosines) < near * size)
+        if len(found) >= enough or all_seen:
+            return _Candidates(list(found.values()), projects, cosines)
+        if size == CANDIDATES:
+            few = tx.sessions.find_messages(within.said_in_time, FEW + 1)
+            if len(few) <= FEW:
+                return _of_few(asked, few, within, tx)
+        size *= WIDER
+
+
+def _of_few(asked: Asked, few: Sequence[Message], within: Within, tx: Transaction) -> _Candidates:
+    projects = _projects(few, {}, tx)
+    admitted = [each for each in few if within.admits(each, projects.get(each.session))]
+    cosines = asked.cosines(tx.message_vectors, 0, [message.id for message in admitted])
+    return _Candidates(admitted, projects, cosines)
+
+
+def _projects(
+    messages: Sequence[Message], known: Mapping[str, str | None], tx: Transaction
+) -> dict[str, str | None]:
+    missing = {message.session for message in messages if message.session not in known}
+    return tx.sessions.projects(missing) if missing else {}
+
+
+def _told(
+    asked: Asked, found: _Candidates, within: Within, telling: Telling, tx: Transaction, enough: int
+) -> tuple[dict[Place, Heard], list[Place]]:
+    """The candidates with what was said right before and after the best; and which of all may answer."""
+    cosines = found.cosines or {}
+    told = message_ranking.heard(found.messages, cosines, asked.question, telling)
+    best = message_ranking.promising(told, max(WITH_NEIGHBOURS, enough))
+    places = message_ranking.neighbours(best) - told.keys()
+    around = [message for message in tx.sessions.around(list(places)) if message.findable]
+    if within.until is not None:
+        around = [message for message in around if message.said_at <= within.until]
+    if found.cosines is not None:
+        cosines = asked.cosines(tx.message_vectors, 0, [message.id for message in around]) or {}
+    near = message_ranking.heard(around, cosines, asked.question, telling)
+    both = told | near
+    # Who asked the same before did not answer it.
+    same = held(asked.question.text).stems
+    return both, [place for place in (*best, *near) if both[place].holds.stems != same]

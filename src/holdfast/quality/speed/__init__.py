@@ -1,0 +1,1 @@
+"""What remembering and recalling cost at size, beside the least that the same work could cost."""

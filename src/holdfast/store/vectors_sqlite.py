@@ -1,0 +1,212 @@
+"""Search by meaning on SQLite: over the space's own vectors, in memory, exact or by signs and then exact.
+
+What is loaded is brought up to date before each search: one small question tells if anything changed, and
+only vectors newer than those in memory are read. What anybody committed before a search is seen by it.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from holdfast.errors import Unavailable
+from holdfast.store import sqlite
+from holdfast.store.vector_blocks import VectorBlocks
+from holdfast.store.vector_cache import VectorCache
+from holdfast.store.vector_kinds import Kind
+from holdfast.store.vectors import NUMBER, matrix, products
+from holdfast.store.vectors_bits import SignBits
+from holdfast.store.vectors_exact import ExactRows, Row
+
+_RESCORED = 400  # of 100,000; of a million 1,000
+_MOST_STALE = 0.25  # of what is loaded, or of the candidates, before all is loaded anew
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a model's vectors in a space were when they were loaded."""
+
+    mark: str
+    dropped: int
+    dimensions: int
+    parts: int  # the most that one text has
+    mean: bytes | None
+    last: int  # number
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Vectors in memory."""
+
+    state: State
+    vectors: ExactRows | SignBits
+
+    @property
+    def size_in_bytes(self) -> int:
+        return self.vectors.size_in_bytes
+
+
+class SqliteSearch:
+    """The vectors of one kind in one space. Without a cache they are loaded for this search alone."""
+
+    def __init__(self, connection: Connection, space: str, kind: Kind, cache: VectorCache | None) -> None:
+        self._connection = connection
+        self._driver = sqlite.driver_of(connection)
+        self._space = space
+        self._kind = kind
+        self._cache = cache
+
+    def nearest(
+        self, queries: Sequence[bytes], model: str, limit: int, also: Collection[str]
+    ) -> dict[str, tuple[float, ...]]:
+        """As `VectorTable.nearest`; the queries are vectors already."""
+        state = self._state(model)
+        if state is None:
+            return {}
+        given = len(queries[0]) // NUMBER.itemsize
+        if given != state.dimensions:
+            raise Unavailable(
+                f"the question has {given} numbers, and vectors of {model} have {state.dimensions}"
+            )
+        asked = matrix(queries, given)
+        vectors = self._held(model, state).vectors
+        if isinstance(vectors, ExactRows):
+            return vectors.nearest(asked, limit, also)
+        return self._rescored(vectors, asked, model, limit, also, in_parts=state.parts > 1)
+
+    def _state(self, model: str) -> State | None:
+        query = (
+            f"SELECT mark, dropped, dimensions, parts, {self._kind.mean.name}, vectors "
+            "FROM vector_models JOIN heads USING (space) WHERE space = ? AND model = ?"
+        )
+        row = self._driver.execute(query, (self._space, model)).fetchone()
+        return State(*row) if row and row[2] is not None else None
+
+    # ------------------------------------------------------------------------------- what is in memory
+
+    def _held(self, model: str, state: State) -> Held:
+        if self._cache is None:
+            return self._loaded(model, state)
+        key = (self._space, self._kind.name, model)
+        with self._cache.updating(key):
+            held = self._cache.get(key)
+            if not isinstance(held, Held) or held.state != state:
+                held = self._updated(held if isinstance(held, Held) else None, model, state)
+                self._cache.put(key, held)
+            return held
+
+    def _updated(self, held: Held | None, model: str, state: State) -> Held:
+        """What is loaded with what is newer; all anew where that is not possible."""
+        if held is None or (held.state.mark, held.state.mean) != (state.mark, state.mean):
+            return self._loaded(model, state)
+        if state.last < held.state.last or state.dropped < held.state.dropped:
+            return held  # this transaction began before the one that loaded it
+        blocks = VectorBlocks(self._connection, self._space, self._kind, model)
+        vectors, after = held.vectors, held.state.last
+        more = blocks.count_after(after)
+        if isinstance(vectors, SignBits):
+            return Held(state, vectors.with_bits(blocks.signs_after(after, vectors.mean), more))
+        if more:  # read whole first: what is loaded must stay as it is if that fails
+            vectors = vectors.with_rows(list(self._rows_after(model, after)), more)
+        if state.dropped != held.state.dropped:
+            vectors = vectors.with_only(self._numbers(model))
+        too_many = vectors.count - len(vectors.dead) > blocks.EXACT_UP_TO
+        if too_many or len(vectors.dead) > _MOST_STALE * vectors.count:
+            return self._loaded(model, state)
+        return Held(state, vectors)
+
+    def _loaded(self, model: str, state: State) -> Held:
+        blocks = VectorBlocks(self._connection, self._space, self._kind, model)
+        count = blocks.count_after(0, blocks.EXACT_UP_TO + 1)
+        if count <= blocks.EXACT_UP_TO:
+            rows = ExactRows.empty(state.dimensions, count)
+            return Held(state, rows.with_rows(self._rows_after(model, 0), count))
+        if state.mean is None:
+            signs = SignBits.empty(blocks.measured_mean(), blocks.count_after(0))
+            return Held(state, signs.with_bits(blocks.signs_after(0, signs.mean), 0))
+        packed, packed_to = blocks.packed_count(state.dimensions), blocks.packed_to()
+        mean = np.frombuffer(state.mean, dtype=NUMBER)
+        signs = SignBits.empty(mean, packed + blocks.count_after(packed_to))
+        signs = signs.with_bits(blocks.all(state.dimensions), 0)
+        return Held(state, signs.with_bits(blocks.signs_after(packed_to, mean), 0))
+
+    def _rows_after(self, model: str, number: int) -> Iterator[Row]:
+        query = (
+            f"SELECT number, {self._kind.owner.name}, part, vector FROM {self._kind.table.name} "
+            "WHERE space = ? AND model = ? AND number > ? ORDER BY number"
+        )
+        return self._driver.execute(query, (self._space, model, number))
+
+    def _numbers(self, model: str) -> list[int]:
+        query = f"SELECT number FROM {self._kind.table.name} WHERE space = ? AND model = ?"
+        return [row[0] for row in self._driver.execute(query, (self._space, model))]
+
+    # -------------------------------------------------------------------------- candidates, then exactly
+
+    def _rescored(
+        self,
+        signs: SignBits,
+        asked: NDArray[np.float32],
+        model: str,
+        limit: int,
+        also: Collection[str],
+        *,
+        in_parts: bool,
+    ) -> dict[str, tuple[float, ...]]:
+        wanted = max(_RESCORED, 2 * limit, round(_RESCORED * (signs.count / 100_000) ** 0.4))
+        numbers = signs.candidates(asked, wanted if limit else 0)
+        owners, rows = self._vectors(model, "number", numbers.tolist(), asked.shape[1])
+        if self._cache is not None and len(owners) < (1 - _MOST_STALE) * len(numbers):
+            self._cache.forget((self._space, self._kind.name, model))  # much of it was replaced or dropped
+        scores = products(rows, asked)
+        near = dict.fromkeys(owner for line in scores for owner in _best(owners, line, limit))
+        # Other parts of a long text may be nearer to another query than the one that made it a candidate.
+        several = self._of_several_parts(model, list(near)) if in_parts else set()
+        rest = [*several, *(owner for owner in also if owner not in near)]
+        found = _cosines(owners, scores, near.keys() - several)
+        if rest:
+            owners, rows = self._vectors(model, self._kind.owner.name, rest, asked.shape[1])
+            found |= _cosines(owners, products(rows, asked), set(owners))
+        return found
+
+    def _vectors(
+        self, model: str, column: str, values: Sequence[int] | Sequence[str], dimensions: int
+    ) -> tuple[list[str], NDArray[np.float32]]:
+        """Owners and vectors of these numbers, or of these owners."""
+        query = (
+            f"SELECT {self._kind.owner.name}, vector "
+            f"FROM json_each(?) CROSS JOIN {self._kind.table.name} AS held "
+            f"ON held.space = ? AND held.model = ? AND held.{column} = json_each.value"
+        )
+        rows = self._driver.execute(query, (json.dumps(values), self._space, model)).fetchall()
+        return [owner for owner, _ in rows], matrix([vector for _, vector in rows], dimensions)
+
+    def _of_several_parts(self, model: str, owners: Sequence[str]) -> set[str]:
+        query = (
+            f"SELECT {self._kind.owner.name} FROM json_each(?) CROSS JOIN {self._kind.table.name} AS held "
+            f"ON held.space = ? AND held.model = ? AND held.{self._kind.owner.name} = value AND part = 1"
+        )
+        values = (json.dumps(owners), self._space, model)
+        return {row[0] for row in self._driver.execute(query, values)}
+
+
+def _best(owners: Sequence[str], scores: NDArray[np.float32], limit: int) -> list[str]:
+    """The owners of the highest scores."""
+    ordered = np.argsort(-scores, kind="stable").tolist()
+    return list(islice(dict.fromkeys(owners[place] for place in ordered), limit))
+
+
+def _cosines(
+    owners: Sequence[str], scores: NDArray[np.float32], wanted: Collection[str]
+) -> dict[str, tuple[float, ...]]:
+    """For each of the wanted owners the cosine of its nearest part with each query."""
+    found: dict[str, tuple[float, ...]] = {}
+    for owner, cosines in zip(owners, np.round(scores.T.astype(np.float64), 6).tolist(), strict=True):
+        if owner in wanted:
+            known = found.get(owner)
+            found[owner] = tuple(map(max, known, cosines)) if known else tuple(cosines)
+    return found
