@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from holdfast.domain.prose import BLANK, own_words
 
 MOST_CHARACTERS = 20_000  # of one message; what is longer was pasted, and its end is not read
+_MOST_SENTENCE = 2_000  # characters; nobody says longer ones
 _TERM = 5  # words: a shorter quotation names something, a longer one is somebody else's speech
 _TERM_CHARACTERS = 60
 _QUOTED = re.compile(
@@ -79,7 +80,7 @@ def sentences(text: str) -> list[Sentence]:
         while start < end and text[start].isspace():
             start += 1
         here = own[start:end].rstrip()
-        if re.search(r"\w", here.replace(BLANK, "")):
+        if len(here) <= _MOST_SENTENCE and re.search(r"\w", here.replace(BLANK, "")):
             end = start + len(here)
             found.append(Sentence(text[start:end], here, start, end))
     return found
