@@ -7,7 +7,7 @@ import hmac
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -48,9 +48,12 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int = PORT,
+    outside: Sequence[str] = (),
     said: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Runs the service until a signal ends it; `said` is told where it listens.
+
+    `outside` are the names that others on the network know it by; without one it answers this machine alone.
 
     Raises: Conflict, when a service runs already; Invalid, Unavailable.
     """
@@ -58,15 +61,18 @@ def serve(
     from holdfast.doors.service.running import until_a_signal
     from holdfast.doors.service.worker import Worker
 
-    if host not in LOOPBACK:
-        raise Invalid(f"{host!r} is not local: use {' or '.join(LOOPBACK)}", field="host")
+    if host not in LOOPBACK and not outside:
+        raise Invalid(
+            f"{host!r} is not local: use {' or '.join(LOOPBACK)}, or name with --outside what others call it",
+            field="host",
+        )
     with _the_only_one():
         listening = _listening(host, port)
         house = House(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
             worker = Worker(_chores(house))
-            app = assembled(house, worker, own=token())
+            app = assembled(house, worker, own=token(), outside=outside)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
                 house.memories()
             with until_a_signal(), _announced(url):
@@ -88,7 +94,7 @@ def _listening(host: str, port: int) -> "socket.socket":
         ) from None
 
 
-def assembled(house: House, worker: "Worker", *, own: str) -> "App":
+def assembled(house: House, worker: "Worker", *, own: str, outside: Sequence[str] = ()) -> "App":
     """The whole application over a house: every door of the service, behind the guard."""
     from holdfast.doors import rest
     from holdfast.doors.mcp.server import server
@@ -99,6 +105,7 @@ def assembled(house: House, worker: "Worker", *, own: str) -> "App":
         answer_hook=_hooks(house, worker.wake),
         mcp=MountedMcp(server(lambda: _for_model(house, ASKING.get()))),
         worker=worker,
+        outside=outside,
         routers=[rest.router(house, heard=worker.wake)],
     )
 

@@ -88,6 +88,7 @@ class Database:
             if self.path is None:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
+                self._enter(space, connection)
                 yield self._in(space, connection)
 
     @contextmanager
@@ -100,6 +101,7 @@ class Database:
             with self._connected() as connection:
                 connection.execution_options(holdfast_write=True)
                 with connection.begin():
+                    self._enter(space, connection)
                     SpaceTable(connection).lock(space)
                     yield self._in(space, connection)
             self._checkpoint_when_long()
@@ -116,6 +118,7 @@ class Database:
     def create_space(self, space: Space) -> None:
         """Raises: Conflict, when the name is taken."""
         with self._changing() as connection:
+            self._enter(space.name, connection)
             if not SpaceTable(connection).add(space):
                 raise Conflict(f"space {space.name!r} exists already: choose another name")
 
@@ -153,6 +156,11 @@ class Database:
         The last connection of all checkpoints; SQLite locks the file for that, so that no other is open then.
         """
         self.engine.dispose()
+
+    def _enter(self, space: str, connection: Connection) -> None:
+        """Tells the server, which shows a transaction the rows of this space alone."""
+        if self.path is None:
+            postgres.enter(space, connection)
 
     def _in(self, space: str, connection: Connection) -> SpaceTransaction:
         found = SpaceTable(connection).get(space)

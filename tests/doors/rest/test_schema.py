@@ -14,6 +14,7 @@ from tests.doors.rest.test_matrix import Filled, World
 from tests.requirements_ledger import requirement
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
+described = pytest.importorskip("schemathesis.specs.openapi.checks")
 
 #: They end what the other requests are about.
 LAST = {("delete", "/api/spaces/{name}"), ("delete", "/api/tokens/{token_id}")}
@@ -49,17 +50,11 @@ def _ask(database: str, *, requests: int) -> None:
 
 
 def _run(operation: Any, mode: Any, world: World, headers: dict[str, str], each: int) -> Counter[int]:
-    from schemathesis.specs.openapi.checks import (
-        content_type_conformance,
-        response_schema_conformance,
-        status_code_conformance,
-    )
-
     checks = [
         schemathesis.checks.not_a_server_error,
-        status_code_conformance,
-        content_type_conformance,
-        response_schema_conformance,
+        described.status_code_conformance,
+        described.content_type_conformance,
+        described.response_schema_conformance,
     ]
     names = world.names
     known = {

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import anyio
 import httpx2
@@ -108,3 +109,17 @@ def test_a_hook_gets_its_brief_from_what_another_process_remembered(service: Ser
 
     assert answer.status_code == 200
     assert "Deploys run on Fridays" in answer.json()["context"]
+
+
+@requirement("trust.local")
+def test_others_are_answered_only_under_a_name_that_was_given(tmp_path: Path) -> None:
+    open_one = Service(tmp_path / "holdfast", "--host", "0.0.0.0", "--outside", "memory.example.org")
+    url = open_one.url.replace("0.0.0.0", "127.0.0.1")
+    known = {"Authorization": f"Bearer {open_one.token}"}
+
+    named = httpx2.get(f"{url}/api/stats", headers={**known, "Host": "memory.example.org"})
+    other = httpx2.get(f"{url}/api/stats", headers={**known, "Host": "evil.example"})
+    nobody = httpx2.get(f"{url}/api/stats", headers={"Host": "memory.example.org"})
+
+    assert (named.status_code, other.status_code, nobody.status_code) == (200, 421, 401)
+    assert open_one.stop() == 0

@@ -53,7 +53,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Serve": {
         "up": ("up:up", "Set everything up and end with a first recall from your own past"),
-        "serve": ("serve:serve", "Run the service: hooks, MCP over HTTP and the work in the background"),
+        "serve": ("serve:serve", "Run the service: REST, hooks, MCP over HTTP and background work"),
         "mcp": ("mcp:mcp", "Serve the memory to an MCP client, on standard input and output"),
         "service": ("service:service", "Run the service with the machine: install, uninstall, stop, status"),
         "token": ("token:token", "Create, list and revoke tokens for the service"),

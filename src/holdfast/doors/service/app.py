@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast import __version__
 from holdfast.domain.grant import Grant
-from holdfast.doors.service.guard import Admit, App, Guard
+from holdfast.doors.service.guard import LOCAL, Admit, App, Guard
 from holdfast.doors.service.problems import tell_problems
 from holdfast.doors.service.worker import Worker
 
@@ -32,8 +32,9 @@ def application(
     mcp: "MountedMcp",
     worker: Worker,
     routers: Sequence[APIRouter] = (),
+    outside: Sequence[str] = (),
 ) -> App:
-    """Everything behind the guard."""
+    """Everything behind the guard, for this machine and for `outside` names."""
 
     # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
     app = FastAPI(
@@ -58,7 +59,7 @@ def application(
     for router in routers:
         app.include_router(router)
     app.router.routes.append(Route("/mcp", mcp))
-    return Guard(app, admit=admit)  # type: ignore[arg-type]  # Starlette types ASGI messages as MutableMapping
+    return Guard(app, admit=admit, hosts={*LOCAL, *outside})  # type: ignore[arg-type]  # Starlette types ASGI messages as MutableMapping
 
 
 def _lifespan(mcp: "MountedMcp", worker: Worker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

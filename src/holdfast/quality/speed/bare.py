@@ -24,6 +24,7 @@ class BareTable:
         self._connection = sqlite3.connect(file, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("DROP TABLE IF EXISTS rows")
         others = [name for name in row if name != "id"]
         self._connection.execute(f"CREATE TABLE rows (id TEXT PRIMARY KEY, {', '.join(others)})")
         self._insert = f"INSERT INTO rows VALUES (:id, {', '.join(f':{name}' for name in others)})"

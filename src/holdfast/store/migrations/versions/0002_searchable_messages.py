@@ -1,6 +1,6 @@
 """Messages can be found: by their words, and by vectors, which now have tables of their own for each kind.
 
-And callers are let into spaces by tokens.
+And callers are let into spaces by tokens; on PostgreSQL the server itself keeps the spaces apart as well.
 """
 # budget: a revision is a list of statements, frozen once it has landed.
 
@@ -79,6 +79,8 @@ def upgrade() -> None:
     for statement in POSTGRES_WORDS if on_postgres else SQLITE_WORDS:
         op.execute(statement)
     _index_messages(on_postgres)
+    if on_postgres:
+        _wall_off_spaces()
 
 
 def _provide_pgvector() -> None:
@@ -173,6 +175,22 @@ def _create_tokens() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_tokens"),
         sa.UniqueConstraint("hash", name="uq_tokens_hash"),
     )
+
+
+def _wall_off_spaces() -> None:
+    """A transaction sees the rows of the space that it names, whatever it asks for; the owner's too."""
+    connection = op.get_bind()
+    inside = sa.text(
+        "SELECT table_name FROM information_schema.columns JOIN information_schema.tables "
+        "USING (table_schema, table_name) WHERE table_schema = current_schema() "
+        "AND column_name = 'space' AND table_type = 'BASE TABLE' ORDER BY table_name"
+    )
+    mine = "space = current_setting('holdfast.space', true)"
+    for table in connection.execute(inside).scalars().all():
+        op.execute(f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY')
+        op.execute(f'ALTER TABLE "{table}" FORCE ROW LEVEL SECURITY')
+        op.execute(f'CREATE POLICY of_space ON "{table}" USING ({mine}) WITH CHECK ({mine})')
+    op.execute("ALTER VIEW operational_memories SET (security_invoker = true)")
 
 
 def _index_messages(on_postgres: bool) -> None:

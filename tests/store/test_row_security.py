@@ -1,0 +1,150 @@
+"""The second wall on PostgreSQL: the server itself shows a transaction no row of another space."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from holdfast import Memories
+from holdfast.administration import Administration
+from holdfast.store.schema import metadata
+from holdfast.wiring import open_store
+from tests.requirements_ledger import requirement
+from tests.store.full_space import fill
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "postgres.md"
+INSIDE = [name for name, table in metadata.tables.items() if "space" in table.columns]
+WORDS = ["memory_words", "message_words"]
+
+
+@pytest.fixture
+def service_url(postgres_url: str) -> Iterator[str]:
+    """The same database for a role as the guide makes it."""
+    role = f"holdfast_service_{uuid4().hex[:8]}"
+    found = re.search(r"^```sql\n(CREATE ROLE.*?)^```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
+    assert found is not None
+    owner = create_engine(postgres_url)
+    with owner.begin() as connection:
+        for statement in found.group(1).replace("holdfast_service", role).split(";\n"):
+            if statement.strip():
+                connection.execute(text(statement))
+    yield make_url(postgres_url).set(username=role).render_as_string(hide_password=False)
+    with owner.begin() as connection:
+        connection.execute(text(f"DROP OWNED BY {role}"))
+        connection.execute(text(f"DROP ROLE {role}"))
+    owner.dispose()
+
+
+def _rows(connection: Connection, table: str) -> int:
+    return int(connection.execute(text(f'SELECT count(*) FROM "{table}"')).scalar_one())
+
+
+def _enter(connection: Connection, space: str) -> None:
+    connection.execute(text("SELECT set_config('holdfast.space', :space, true)"), {"space": space})
+
+
+@requirement("trust.spaces", "asst.postgres")
+def test_every_table_of_a_space_is_behind_the_wall(postgres_url: str) -> None:
+    engine = create_engine(postgres_url)
+    with engine.connect() as connection:
+        walled = connection.execute(
+            text("SELECT relname FROM pg_class WHERE relrowsecurity AND relforcerowsecurity")
+        ).scalars()
+
+        assert set(walled) == {*INSIDE, *WORDS}
+    engine.dispose()
+
+
+@requirement("trust.spaces", "asst.postgres")
+def test_the_product_works_as_a_role_without_special_rights(service_url: str) -> None:
+    fill(service_url)
+    store = open_store(service_url)
+    Administration(store).create_space("other")
+    other = Memories.of(store, "other")
+    other.remember("A note of the other space", subject="note")
+
+    assert [memory.subject for memory in other.find().memories] == ["note"]
+    assert Memories.of(store, "default").find().total > 2
+    [gone] = [memory.id for memory in other.find().memories]
+    erased = other.erase(gone)
+    other.remember("Another note of the other space", subject="note")
+    [again] = other.import_archive(list(other.export()))
+    Administration(store).delete_space("other")
+
+    assert erased.memories == (gone,)
+    assert any("VACUUM" in left for left in erased.left)
+    assert again.known == 1
+    assert [space.name for space in store.spaces()] == ["default"]
+    store.close()
+
+
+@requirement("trust.spaces")
+def test_a_transaction_sees_the_rows_of_its_space_alone(service_url: str) -> None:
+    fill(service_url)
+    store = open_store(service_url)
+    Administration(store).create_space("other")
+    store.close()
+    engine = create_engine(service_url)
+
+    with engine.connect() as connection:
+        nowhere = {table: _rows(connection, table) for table in (*INSIDE, *WORDS, "operational_memories")}
+    with engine.begin() as connection:
+        _enter(connection, "other")
+        elsewhere = {table: _rows(connection, table) for table in (*INSIDE, *WORDS) if table != "heads"}
+    with engine.begin() as connection:
+        _enter(connection, "default")
+        here = {table: _rows(connection, table) for table in INSIDE}
+    with engine.connect() as connection:  # on the same connection, after its transaction
+        after = _rows(connection, "memories")
+
+    engine.dispose()
+    assert set(nowhere.values()) == {0}
+    assert set(elsewhere.values()) == {0}
+    assert min(here[table] for table in ("memories", "versions", "journal", "sessions", "messages")) > 0
+    assert after == 0
+
+
+@requirement("trust.spaces")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE memories SET space = 'other'",
+        "INSERT INTO calls VALUES ('other', 'k', 'f', '{}', now())",
+    ],
+)
+def test_nothing_can_be_put_into_another_space(service_url: str, statement: str) -> None:
+    fill(service_url)
+    store = open_store(service_url)
+    Administration(store).create_space("other")
+    store.close()
+    engine = create_engine(service_url)
+
+    with engine.connect() as connection:
+        _enter(connection, "default")
+        with pytest.raises(DBAPIError, match="row-level security"):
+            connection.execute(text(statement))
+
+    engine.dispose()
+
+
+@requirement("trust.spaces")
+def test_a_change_of_everything_changes_nothing_elsewhere(service_url: str) -> None:
+    fill(service_url)
+    store = open_store(service_url)
+    Administration(store).create_space("other")
+    engine = create_engine(service_url)
+
+    with engine.begin() as connection:
+        _enter(connection, "other")
+        changed = connection.execute(text("DELETE FROM memories")).rowcount
+
+    engine.dispose()
+    assert changed == 0
+    assert Memories.of(store, "default").find().total > 2
+    store.close()
