@@ -85,17 +85,28 @@ def test_the_inspector_lists_and_calls_tools(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    listed = ask("--method", "tools/list")
-    kept = ask(
-        "--method",
-        "tools/call",
-        "--tool-name",
-        "memory_remember",
-        "--tool-arg",
-        "content=Deploys run on Fridays",
-    )
-    found = ask("--method", "tools/call", "--tool-name", "memory_search", "--tool-arg", "query=deploys")
+    def call(tool: str, **arguments: str) -> Any:
+        given = [f"{name}={value}" for name, value in arguments.items()]
+        options = ["--tool-arg", *given] if given else []
+        return ask("--method", "tools/call", "--tool-name", tool, *options)
 
-    assert "memory_search" in [tool["name"] for tool in listed["tools"]]
-    assert kept["structuredContent"]["outcome"] == "added"
-    assert "Deploys run on Fridays" in found["content"][0]["text"]
+    listed = ask("--method", "tools/list")
+    kept = call("memory_remember", content="Deploys run on Fridays")
+    memory = kept["structuredContent"]["id"]
+    said = {
+        "memory_remember": kept["content"][0]["text"],
+        "memory_search": call("memory_search", query="deploys")["content"][0]["text"],
+        "memory_list": call("memory_list")["content"][0]["text"],
+        "memory_revise": call("memory_revise", id=memory, content="Deploys run on Mondays")["content"][0][
+            "text"
+        ],
+        "memory_why": call("memory_why", id=memory)["content"][0]["text"],
+        "memory_forget": call("memory_forget", id=memory)["content"][0]["text"],
+    }
+
+    assert {tool["name"] for tool in listed["tools"]} == set(said)
+    assert said["memory_remember"] == f"Remembered as {memory}."
+    assert "Deploys run on Fridays" in said["memory_search"]
+    assert "Deploys run on Fridays" in said["memory_list"]
+    assert "Deploys run on Mondays" in said["memory_why"]
+    assert said["memory_forget"] == "Forgotten: Deploys run on Mondays"
