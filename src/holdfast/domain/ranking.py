@@ -92,8 +92,12 @@ class Telling:
 
 def said(memory: Memory) -> str:
     """All that a memory can be found by."""
-    parts = (memory.subject or "", memory.summary or "", memory.content, " ".join(memory.tags))
-    return " ".join(part for part in parts if part)
+    return findable(memory.subject, memory.summary, memory.content, memory.tags)
+
+
+def findable(subject: str | None, summary: str | None, content: str, tags: Sequence[str]) -> str:
+    """The same of a memory's parts."""
+    return " ".join([part for part in (subject, summary, content, *tags) if part])
 
 
 def rarity(count: int, texts: int) -> float:

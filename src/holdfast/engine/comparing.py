@@ -66,14 +66,5 @@ def _neighbours(draft: Draft, tx: Transaction) -> list[Memory]:
     wanted = list(dict.fromkeys(words(draft.content)))
     counts = tx.words.frequencies(wanted)
     rare = sorted((word for word in wanted if counts[word]), key=lambda word: counts[word])[:_RARE_WORDS]
-    found = tx.memories.many(tx.words.matching(rare, 4 * NEAREST))
-    return [known for known in found if _comparable(known, draft)][:NEAREST]
-
-
-def _comparable(known: Memory, draft: Draft) -> bool:
-    return (
-        known.active
-        and known.category == draft.category
-        and known.subject == draft.subject
-        and known.project in (None, draft.project)
-    )
+    close = tx.words.matching(rare, 4 * NEAREST)
+    return tx.memories.comparable(draft.category, draft.subject, draft.project, close)[:NEAREST]

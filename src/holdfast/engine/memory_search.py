@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import nlargest
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, admits
@@ -44,51 +45,60 @@ class FoundMemory:
 
 
 def search(asked: Asked, where: Filter, tx: Transaction, enough: int) -> list[FoundMemory]:
-    """The candidates that `where` admits, at least `enough` if there are as many."""
+    """The most relevant that `where` admits: `enough` of them, if there are as many candidates."""
     question = asked.question
     bases = list(dict.fromkeys(base for term in question.terms for base in term.stems))
     counts = tx.words.frequencies(bases)
     known = [base for base in bases if counts[base]]
     ideas = kindred(question.terms, KINDRED) if asked.meaning is not None else []
-    memories, cosines = _candidates(asked, known, ideas, where, tx, enough)
-    holds = [held(said(memory)) for memory in memories]
-    telling = Telling.of(question.terms, counts, tx.words.total(), holds)
-    return _weighed(memories, holds, cosines, telling, general=question.general)
+    wordings, cosines = _candidates(asked, known, ideas, where, tx, enough)
+    holds = {owner: held(text) for owner, text in wordings.items()}
+    telling = Telling.of(question.terms, counts, tx.words.total(), holds.values())
+    weighed = _weighed(holds, cosines, telling, general=question.general)
+    best = nlargest(enough, weighed, key=lambda each: each.relevance)
+    # Only now are rows read in full: most candidates are told apart by their words and cosines alone.
+    memories = {memory.id: memory for memory in tx.memories.many([each.owner for each in best])}
+    return [each.found(memories[each.owner]) for each in best]
 
 
 def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:
     """The same among what was believed at a past moment, by words: vectors are those of present wordings."""
-    past = [memory for memory in believed_at(moment, tx) if admits(where, memory)]
-    holds = [held(said(memory)) for memory in past]
+    past = {memory.id: memory for memory in believed_at(moment, tx) if admits(where, memory)}
+    holds = {owner: held(said(memory)) for owner, memory in past.items()}
     terms = asked.question.terms
-    counts = {base: sum(base in each.stems for each in holds) for term in terms for base in term.stems}
-    return _weighed(past, holds, None, Telling.of(terms, counts, len(past), holds), general=False)
+    counts = {
+        base: sum(base in each.stems for each in holds.values()) for term in terms for base in term.stems
+    }
+    telling = Telling.of(terms, counts, len(past), holds.values())
+    return [each.found(past[each.owner]) for each in _weighed(holds, None, telling, general=False)]
 
 
 def _candidates(
     asked: Asked, words: Sequence[str], ideas: Sequence[str], where: Filter, tx: Transaction, enough: int
-) -> tuple[list[Memory], dict[str, float] | None]:
-    """Memories from all sides, with the cosines of those that have a vector; none without meaning.
+) -> tuple[dict[str, str], dict[str, float] | None]:
+    """Wordings from all sides, with the cosines of those that have a vector; none without meaning.
 
-    Where the first candidates are mostly not admitted, all that are admitted are looked at if they are few;
-    else more candidates are taken, so that a filter hides nothing but what it should.
+    Where most candidates are not admitted, more are taken; where those are not enough either, all that are
+    admitted are looked at if they are few. So a filter hides nothing but what it should.
     """
-    found: dict[str, Memory] = {}
+    found: dict[str, str] = {}
     seen: set[str] = set()
     size = CANDIDATES
     while True:
         by_words = dict.fromkeys([*tx.words.matching(words, size), *tx.words.matching(ideas, size)])
-        cosines = _cosines(asked, tx, size, by_words.keys())
-        fresh = [one for one in by_words | dict.fromkeys(cosines or ()) if one not in seen]
-        seen.update(fresh)
-        found |= {memory.id: memory for memory in tx.memories.many(fresh) if admits(where, memory)}
+        found |= tx.memories.wordings(where, among=[one for one in by_words if one not in seen])
+        cosines = _cosines(asked, tx, size, found.keys())
+        seen |= by_words.keys()
+        if by_meaning := [one for one in cosines or () if one not in seen]:
+            found |= tx.memories.wordings(where, among=by_meaning)
+            seen.update(by_meaning)
         all_seen = len(by_words) < size and (cosines is None or len(cosines) < size)
         if len(found) >= enough or all_seen:
-            return list(found.values()), cosines
-        if size == CANDIDATES:
-            few = tx.memories.find(where, limit=FEW + 1)
+            return found, cosines
+        if size > CANDIDATES:
+            few = tx.memories.wordings(where, limit=FEW + 1)
             if len(few) <= FEW:
-                return few, _cosines(asked, tx, 0, [memory.id for memory in few])
+                return few, _cosines(asked, tx, 0, few.keys())
         size *= WIDER
 
 
@@ -97,25 +107,33 @@ def _cosines(asked: Asked, tx: Transaction, limit: int, also: Collection[str]) -
     return None if found is None else {owner: cosine for owner, (cosine,) in found.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A candidate whose row was not read yet."""
+
+    owner: str
+    relevance: float
+    evidence: Mapping[str, float]
+    floor: float
+
+    def found(self, memory: Memory) -> FoundMemory:
+        return FoundMemory(memory, self.relevance, self.evidence, self.floor)
+
+
 def _weighed(
-    memories: Sequence[Memory],
-    held_by_each: Sequence[Held],
-    cosines: Mapping[str, float] | None,
-    telling: Telling,
-    *,
-    general: bool,
-) -> list[FoundMemory]:
+    holds: Mapping[str, Held], cosines: Mapping[str, float] | None, telling: Telling, *, general: bool
+) -> list[_Weighed]:
     found = []
-    for memory, holds in zip(memories, held_by_each, strict=True):
-        cosine = cosines.get(memory.id) if cosines is not None else None
+    for owner, held_by_it in holds.items():
+        cosine = cosines.get(owner) if cosines is not None else None
         if cosine is not None:
-            parts = evidence(holds, telling, cosine)
+            parts = evidence(held_by_it, telling, cosine)
         elif cosines is not None:  # not embedded yet, beside others that are
-            parts = {"words": on_the_scale_of_meaning(share(telling, holds))}
+            parts = {"words": on_the_scale_of_meaning(share(telling, held_by_it))}
         else:
-            parts = {"words": share(telling, holds)}
+            parts = {"words": share(telling, held_by_it)}
         relevance = sum(parts.values())
         if relevance > 0:
-            least = floor(by_meaning=cosines is not None, general=general and not covers(telling, holds))
-            found.append(FoundMemory(memory, relevance, parts, least))
+            least = floor(by_meaning=cosines is not None, general=general and not covers(telling, held_by_it))
+            found.append(_Weighed(owner, relevance, parts, least))
     return found

@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, delete, func, select, type_coerce, update
+from sqlalchemy import Connection, Integer, Select, Text, delete, func, select, type_coerce, update
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.ranking import findable
 from holdfast.store import sqlite
 from holdfast.store.chosen import one_of
 from holdfast.store.rows import from_memory, same_or_none, to_memory, to_memory_from_file
 from holdfast.store.schema import memories
+from holdfast.store.types import to_text
 from holdfast.store.upsert import insert_new
 from holdfast.store.vector_rows import VectorTable
 
@@ -24,8 +27,19 @@ _ORDERS: dict[Order, tuple[Any, ...]] = {
 }
 
 
-_MANY = (
-    f"SELECT {', '.join(column.name for column in memories.columns)} FROM memories "
+# Past SQLAlchemy, which takes more than half of the time: these are asked for on every recall.
+_COLUMNS = ", ".join(f"memories.{column.name}" for column in memories.columns)
+_MANY = f"SELECT {_COLUMNS} FROM memories WHERE space = ? AND id IN (SELECT value FROM json_each(?))"
+_WORDINGS = (
+    "SELECT id, subject, summary, content, tags FROM memories WHERE space = ? AND state = 'active' "
+    "AND id IN (SELECT value FROM json_each(?)) AND (project IS NULL OR project = ?)"
+)
+_COMPARABLE = (
+    f"SELECT {_COLUMNS} FROM json_each(?) CROSS JOIN memories ON space = ? AND memories.id = json_each.value "
+    "WHERE category = ? AND subject IS ? AND state = 'active' AND (project IS NULL OR project = ?)"
+)
+_TOUCH = (
+    "UPDATE memories SET accesses = accesses + 1, accessed_at = ? "
     "WHERE space = ? AND id IN (SELECT value FROM json_each(?))"
 )
 
@@ -44,7 +58,7 @@ class MemoryTable:
 
     def many(self, memory_ids: Sequence[str]) -> list[Memory]:
         """Those of the memories that there are, in the order of `memory_ids`."""
-        if self._connection.dialect.name == "sqlite":  # past SQLAlchemy, which takes half of the time
+        if self._connection.dialect.name == "sqlite":
             values = (self._space, json.dumps(memory_ids))
             rows = map(to_memory_from_file, sqlite.driver_of(self._connection).execute(_MANY, values))
         else:
@@ -52,6 +66,31 @@ class MemoryTable:
             rows = map(to_memory, self._connection.execute(query).all())
         found = {memory.id: memory for memory in rows}
         return [found[memory_id] for memory_id in memory_ids if memory_id in found]
+
+    def wordings(
+        self, where: Filter, *, among: Sequence[str] | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """What memories that `where` admits can be found by, by id: of those named, or any `limit`."""
+        found = {
+            memory_id: findable(subject, summary, content, json.loads(tags) if tags != "[]" else ())
+            for memory_id, subject, summary, content, tags in self._worded(where, among, limit)
+        }
+        return found if among is None else {one: found[one] for one in among if one in found}
+
+    def _worded(
+        self, where: Filter, among: Sequence[str] | None, limit: int | None
+    ) -> Iterable[Sequence[Any]]:
+        plain = Filter(project=where.project, other_projects=False)
+        if among is not None and where == plain and self._connection.dialect.name == "sqlite":
+            values = (self._space, json.dumps(among), where.project)
+            return sqlite.driver_of(self._connection).execute(_WORDINGS, values)
+        column = memories.c
+        tags = type_coerce(column.tags, Text)
+        query = select(column.id, column.subject, column.summary, column.content, tags)
+        query = narrowed(query.where(column.space == self._space), where).limit(limit)
+        if among is not None:
+            query = query.where(one_of(column.id, among, self._connection))
+        return self._connection.execute(query)
 
     def find(
         self, where: Filter, *, order: Order = "category", limit: int | None = None, offset: int = 0
@@ -69,18 +108,33 @@ class MemoryTable:
         No subject means general knowledge, a subject of its own, not "any subject". A project's drafts
         meet the project's memories and those of none.
         """
+        of_subject = same_or_none(memories.c.subject, subject)
+        if subject is None and self._connection.dialect.name == "sqlite":
+            # Most memories have none: not by the index of subjects, but by that of categories, in its order.
+            of_subject = type_coerce(of_subject, Integer) == 1
         query = (
             self._all()
-            .where(
-                memories.c.category == category,
-                memories.c.state == "active",
-                same_or_none(memories.c.subject, subject),
-            )
-            .order_by(memories.c.created_at.desc(), memories.c.id)
+            .where(memories.c.category == category, of_subject)
+            .order_by(memories.c.created_at.desc(), memories.c.id.desc())
             .limit(limit)
         )
-        query = narrowed(query, Filter(states=("active",), project=project, other_projects=False))
+        query = narrowed(query, Filter(project=project, other_projects=False))
         return [to_memory(row) for row in self._connection.execute(query)]
+
+    def comparable(
+        self, category: str, subject: str | None, project: str | None, among: Sequence[str]
+    ) -> list[Memory]:
+        """The same of the memories in `among`, in their order."""
+        if self._connection.dialect.name == "sqlite":
+            values = (json.dumps(among), self._space, category, subject, project)
+            rows = map(to_memory_from_file, sqlite.driver_of(self._connection).execute(_COMPARABLE, values))
+        else:
+            where = Filter(category=category, subject=subject, general=subject is None, project=project)
+            query = narrowed(self._all(), replace(where, other_projects=False))
+            query = query.where(one_of(memories.c.id, among, self._connection))
+            rows = map(to_memory, self._connection.execute(query).all())
+        found = {memory.id: memory for memory in rows}
+        return [found[one] for one in among if one in found]
 
     def named(self, subject: str, project: str | None) -> list[Memory]:
         """The memories in use under this subject in a project."""
@@ -110,6 +164,10 @@ class MemoryTable:
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:
         """Counts an access of each."""
+        if self._connection.dialect.name == "sqlite":
+            values = (to_text(now.astimezone(UTC)), self._space, json.dumps(list(memory_ids)))
+            sqlite.driver_of(self._connection).execute(_TOUCH, values)
+            return
         self._connection.execute(
             update(memories)
             .where(memories.c.space == self._space, memories.c.id.in_(list(memory_ids)))
