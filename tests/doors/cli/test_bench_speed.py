@@ -38,6 +38,8 @@ def test_the_speed_benchmark_tells_costs_ratios_and_goals(sqlite_shell: Shell, t
     assert metrics["memory_mb@1000"] > 1
     promised = {goal["goal"]: goal for goal in told["goals"] if goal["goal"].startswith(("store", "search"))}
     assert promised["store and search, 200 memories, ms"]["at_most"] == 500
+    assert promised["search 1,000 memories over HTTP, ms"]["at_most"] == 100
+    assert promised["search 1,000 memories over HTTP, ms"]["figure"] == metrics["http.recall.wall_ms"]
     assert "milliseconds for one call" in said
     assert "remember against a bare insert, 1,000 memories" in said
     assert ElementTree.parse(plot).getroot().tag.endswith("svg")

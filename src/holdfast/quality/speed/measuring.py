@@ -5,7 +5,7 @@ side, megabytes. What embedding takes is left out everywhere but in `bulk`.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -157,6 +157,17 @@ def bulk(desk: Desk, corpus: Corpus, texts: int) -> Figures:
         "bulk.stored_per_second": 1000 * texts / stored.wall,
         "bulk.share": alone.wall / (stored.wall + followed.wall),
     }
+
+
+def over_http(
+    remember: Callable[[str], object], recall: Callable[[str], object], corpus: Corpus, size: int
+) -> Figures:
+    """Both verbs as a program calls them that asks the service, in turn; nothing is left out."""
+    stored, found = [], []
+    for number in Patience(ROUNDS, SECONDS).rounds():
+        stored.append(cost_of(partial(remember, corpus.fact(2 * size + number).content)).wall)
+        found.append(cost_of(partial(recall, corpus.question(number * 7_919 % size))).wall)
+    return {"http.remember.wall_ms": median(stored), "http.recall.wall_ms": median(found)}
 
 
 def resident() -> float:

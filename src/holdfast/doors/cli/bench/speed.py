@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -109,16 +108,17 @@ def speed(
 def _measured(
     sizes: Sequence[int], spaces: int, against: Sequence[str], folder: Path | None
 ) -> "SpeedReport":
-    from holdfast.quality.speed.report import SpeedReport
+    from holdfast.quality.speed.report import PROMISED, SpeedReport
     from holdfast.quality.speed.rivals import installed
 
     versions = {name: found for name in against if (found := installed(name))}
     report = SpeedReport(spaces, versions=versions)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        progress("bench speed", 1 + len(sizes) * (1 + len(versions))) as bar,
+        progress("bench speed", 2 + len(sizes) * (1 + len(versions))) as bar,
     ):
         report.ours[0] = _staged(Stage("bulk", 0, 0, scratch), bar)
+        report.ours[0] |= _staged(Stage("http", PROMISED, 0, scratch), bar)
         for size in sizes:
             place = _made((folder or Path(scratch)) / f"{size}")
             report.ours[size] = _staged(Stage("ours", size, spaces, str(place)), bar)
@@ -141,11 +141,10 @@ def _staged(stage: Stage, bar: Bar) -> dict[str, float]:
 
     Raises: Unavailable, with the last that the process said.
     """
-    command = [sys.executable, "-m", "holdfast.doors.cli.bench.stage", stage.as_argument()]
     last: dict[str, Any] = {}
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as trouble,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=trouble, text=True) as process,
+        subprocess.Popen(stage.command(), stdout=subprocess.PIPE, stderr=trouble, text=True) as process,
     ):
         assert process.stdout is not None
         for line in process.stdout:

@@ -1,17 +1,20 @@
-"""One stage of the speed benchmark, in a process of its own: `python -m holdfast.doors.cli.bench.stage SPEC`.
+"""One stage of the speed benchmark, in a process of its own.
 
 A process of its own, so that its memory can be told and nobody's threads and caches get into another's
 figures. It says what it is at on standard output, a JSON object a line, and the figures at last.
 """
 
 import json
+import os
+import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from holdfast.engine.desk import Desk
     from holdfast.engine.ports import Embedder, Store
@@ -25,15 +28,17 @@ _BULK = 300  # texts that a real model embeds
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What to measure ("ours", "bulk" or a rival), at which size, among how many other spaces, and where."""
+    """What to measure (ours, bulk, http or a rival), at which size, among how many other spaces, where."""
 
     what: str
     size: int
     spaces: int
     folder: str
 
-    def as_argument(self) -> str:
-        return json.dumps(asdict(self))
+    def command(self) -> list[str]:
+        """What runs it."""
+        program = f"from {__name__} import main; main()"
+        return [sys.executable, "-c", program, json.dumps(asdict(self))]
 
 
 def run(stage: Stage) -> "Figures":
@@ -42,6 +47,8 @@ def run(stage: Stage) -> "Figures":
         return _ours(stage)
     if stage.what == "bulk":
         return _bulk(stage)
+    if stage.what == "http":
+        return _over_http(stage)
     from holdfast.quality.speed import rivals
 
     corpus = _corpus()
@@ -92,6 +99,52 @@ def _bulk(stage: Stage) -> "Figures":
         store.close()
 
 
+def _over_http(stage: Stage) -> "Figures":
+    """The service in a process of its own, with the user's embedder."""
+    from holdfast import wiring
+    from holdfast.client import Client
+    from holdfast.engine.spaces import DEFAULT
+    from holdfast.quality.speed import measuring
+    from holdfast.quality.speed.filling import fill
+
+    home, corpus = Path(stage.folder) / "home", _corpus()
+    home.mkdir(exist_ok=True)
+    store = wiring.open_store(f"{home}/holdfast.db")
+    try:
+        fill(_desk(store, DEFAULT, wiring.open_embedder()), corpus, stage.size, _filling("it", stage.size))
+    finally:
+        store.close()
+    _tell("asking the service")
+    with _serving(home) as url:
+        token = (home / "token").read_text(encoding="ascii").strip()
+        with Client(url, token, space=DEFAULT) as client:
+            client.recall(corpus.question(0))  # so that the model is loaded
+            return measuring.over_http(client.remember, client.recall, corpus, stage.size)
+
+
+@contextmanager
+def _serving(home: Path) -> "Iterator[str]":
+    """Where a service of that home listens, as long as the block lasts."""
+    command = [
+        sys.executable,
+        "-m",
+        "holdfast",
+        "--db",
+        f"{home}/holdfast.db",
+        "serve",
+        "--port",
+        "0",
+        "--json",
+    ]
+    environment = {**os.environ, "HOLDFAST_HOME": str(home)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            yield json.loads(process.stdout.readline())["url"]
+        finally:
+            process.terminate()
+
+
 def _fill_others(spaces: int, store: "Store", embedder: "Embedder") -> None:
     from holdfast.quality.speed.filling import fill
 
@@ -129,5 +182,6 @@ def _say(line: object) -> None:
     sys.stdout.flush()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Runs the stage that the first argument describes."""
     _say({"figures": run(Stage(**json.loads(sys.argv[1])))})
