@@ -5,7 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PYTEST := $(BIN)/python -m pytest
-EXTRAS := postgres,multilingual
+# One process a core: most of a test is waiting for a database, a service or an agent.
+PROCESSES ?= 2
+EXTRAS := postgres,multilingual,anthropic,openai,telegram
 CHECKED := src tests tools $(patsubst %/,%,$(sort $(dir $(wildcard bench/*.py examples/*.py))))
 SHIPPED := pyproject.toml README.md LICENSE $(shell find src -type f -not -name "*.pyc")
 
@@ -19,10 +21,10 @@ start: $(STAMPS)/package ## Install, then a guided tour on a throw-away store
 	$(BIN)/python -m holdfast.doors.cli.tour
 
 test: $(STAMPS)/test ## All tests on SQLite and PostgreSQL; fails under 85% branch coverage
-	$(PYTEST) --cov --cov-fail-under=85
+	$(PYTEST) -n $(PROCESSES) --dist loadfile --cov --cov-fail-under=85
 
 fast: $(STAMPS)/test ## The tests without PostgreSQL, slow ones and fault loops
-	$(PYTEST) -m "not postgres and not slow and not faults"
+	$(PYTEST) -n $(PROCESSES) -m "not postgres and not slow and not faults"
 
 faults: $(STAMPS)/test ## The fault loops in their full size
 	$(PYTEST) -m faults --timeout=3600

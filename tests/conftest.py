@@ -8,7 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 from hypothesis import settings
@@ -194,6 +194,7 @@ def _server_or_skip() -> OwnServer:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[TESTS_ON] = Counter()
+    config.pluginmanager.register(Gathered(config))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -220,6 +221,30 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if report.skipped and "no PostgreSQL" in str(report.longrepr):
         item.config.stash[WITHOUT_POSTGRES] = str(report.longrepr)
     return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where the tests are shared out among processes, each tells what it ran."""
+    told = getattr(session.config, "workeroutput", None)
+    if told is not None:
+        counts = session.config.stash[TESTS_ON]
+        told["tests_on"] = dict(counts)
+        told["without_postgres"] = session.config.stash.get(WITHOUT_POSTGRES, "")
+
+
+class Gathered:
+    """Adds up what the processes told."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        told = getattr(node, "workeroutput", {})  # a process that crashed told nothing
+        counts = self._config.stash[TESTS_ON]
+        counts.update(told.get("tests_on", {}))
+        if told.get("without_postgres"):
+            self._config.stash[WITHOUT_POSTGRES] = told["without_postgres"]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
