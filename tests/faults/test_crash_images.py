@@ -49,8 +49,8 @@ def log_of(database: Path) -> Path:
     return database.with_name(f"{database.name}-wal")
 
 
-def take_copies(folder: Path, copies: int) -> Iterator[tuple[Path, Path]]:
-    """Copies of a database under load, each with the ledger of that moment."""
+def take_copies(folder: Path, copies: int, acks: int = 3) -> Iterator[tuple[Path, Path]]:
+    """Copies of a database under load, each with the ledger of that moment and some `acks` more in it."""
     database, ledger = folder / "holdfast.db", folder / "acked.txt"
     chance = random.Random(4)
     with Fleet(str(database), ledger) as fleet:
@@ -58,6 +58,7 @@ def take_copies(folder: Path, copies: int) -> Iterator[tuple[Path, Path]]:
         for number in range(copies):
             image = folder / f"copy-{number}"
             image.mkdir()
+            fleet.wait_for(acks)
             time.sleep(chance.uniform(0, 0.15))  # the moment of the fault, not a synchronisation
             with stopped(pids):
                 for file in (database, log_of(database), ledger):
@@ -69,7 +70,7 @@ def take_copies(folder: Path, copies: int) -> Iterator[tuple[Path, Path]]:
 
 
 def reopen_all(folder: Path, copies: int, acks: int) -> None:
-    images = list(take_copies(folder, copies))
+    images = list(take_copies(folder, copies, acks=-(-acks // copies)))
     moments = set()
 
     for image, ledger in images:
