@@ -23,6 +23,8 @@ _ONE_TOPIC_UNNAMED = 0.35
 _RELATED = 0.2
 # No merge over a clash of this strength, however much else agrees.
 _CLEAR_CLASH = 0.4
+# The same sentence with another word in one place says something else of it: deployed alpha, deployed beta.
+_ANOTHER_WORD = 1.0
 # Where only one of the texts denies something a merge takes more belief.
 _DESPITE_DENIAL = 0.8
 
@@ -51,7 +53,8 @@ def _verdict(
     same, contradicts, _ = beliefs(evidence, weights, meaning)
     reasons = tuple(evidence.reasons)
     enough = max(weights.same_from, _DESPITE_DENIAL) if evidence.one_denies else weights.same_from
-    if same >= enough and evidence.clash < _CLEAR_CLASH:
+    apart = evidence.other_figures or evidence.filler >= _ANOTHER_WORD or evidence.clash >= _CLEAR_CLASH
+    if same >= enough and not apart:
         said = (*reasons, f"{evidence.high_cover:.0%} of one is said in the other")
         return Verdict(relation="same", certain=True, similarity=similarity, reasons=said)
     if contradicts >= weights.contradicts_from and similarity >= one_topic:

@@ -5,6 +5,7 @@ Weighs nothing; the judge does that. Every figure is the same from both sides.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from holdfast.domain.compare.align import PART, Alignment, align, context
@@ -16,6 +17,8 @@ from holdfast.domain.compare.reading import Reading, read
 from holdfast.domain.compare.slots import Swap, alike, several, swaps
 from holdfast.domain.compare.statement import Statement
 from holdfast.domain.compare.topics import elsewhere
+
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(slots=True)
@@ -32,6 +35,7 @@ class Evidence:
     filler: float = 0.0  # the same sentence with another word in one place
     open_slot: float = 0.0  # the same, where several may hold at once
     parallel: float = 0.0  # built alike word by word, and yet with something else said in them
+    other_figures: bool = False  # each text has a number, or a name with one, that is not in the other
     one_denies: bool = False  # only one text denies anything, and no opposite makes up for it
     reasons: list[str] = field(default_factory=list)
     clashing: set[int] = field(default_factory=set)  # places in the left text that a clash explains
@@ -59,6 +63,7 @@ def gather(known: Statement, draft: Statement, paired: Alignment | None = None) 
     # Two facts on two things that both are named cannot contradict each other.
     found.clash *= 1.0 - 0.8 * (found.other_thing >= 1.0)
     found.left_over = _left_over(paired, found)
+    found.other_figures = _other_figures(left, right, paired)
     # One word on each side is enough: who rewords a sentence seldom keeps its beginning.
     found.parallel = min(3.0 * found.left_over, 1.0) * alike(left, right)
     return found
@@ -72,6 +77,15 @@ def _left_over(paired: Alignment, found: Evidence) -> float:
     left = sum(token.weight for token in paired.left_rest) - clashing + partly
     right = sum(token.weight for token in paired.right_rest) - clashing + partly
     return min(max(min(left, right), 0.0), 3.0) / 3.0
+
+
+def _other_figures(left: Reading, right: Reading, paired: Alignment) -> bool:
+    whole = [match for match in paired.matches if match.strength > PART]
+    answered = ({match.left.place for match in whole}, {match.right.place for match in whole})
+    return all(
+        any(token.place not in places and _DIGIT.search(token.surface) for token in reading.content)
+        for reading, places in zip((left, right), answered, strict=True)
+    )
 
 
 def _yes_and_no(left: Reading, right: Reading, paired: Alignment, found: Evidence) -> None:
