@@ -131,7 +131,7 @@ class Server:
         except (OSError, http.client.HTTPException):
             said = ""
         message = f"answered {code}{_HINTS.get(code, '')}" + (f": {said}" if said else "")
-        wait = _seconds(refusal.headers.get("Retry-After")) if code in _AGAIN else None
+        wait = seconds(refusal.headers.get("Retry-After")) if code in _AGAIN else None
         return self._refused(message, again=code in _AGAIN, wait=wait, code=code)
 
     def _broken(self, trouble: Exception, within: float) -> Refused:
@@ -176,7 +176,7 @@ def is_here(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _seconds(text: str | None) -> float | None:
+def seconds(text: str | None) -> float | None:
     """What a Retry-After asks for: seconds, or a moment."""
     if not text:
         return None

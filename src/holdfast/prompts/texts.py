@@ -61,6 +61,10 @@ class Prompts:
         }
         return _filled(self._text(_RECORDING), values)
 
+    def chat(self) -> str:
+        """Who a model is that talks with a person."""
+        return self._text("chat.md").strip()
+
     def environment(self, facts: Iterable[tuple[str, str]], cooling: Sequence[Standing] = ()) -> str:
         """Where a session runs, and what it may not do now."""
         text = self._text(_ENVIRONMENT)
@@ -80,6 +84,11 @@ class Prompts:
             except (OSError, UnicodeDecodeError) as error:
                 raise Invalid(f"{own} can't be read: {error}", field="prompts") from None
         return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def shipped(name: str) -> str:
+    """A text as it comes with the package, for models that nobody talks to."""
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8").strip()
 
 
 def examples(profile: Profile) -> list[tuple[str, str | None, str]]:

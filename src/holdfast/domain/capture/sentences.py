@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from holdfast.domain.prose import BLANK, own_words
 
 MOST_CHARACTERS = 20_000  # of one message; what is longer was pasted, and its end is not read
+SHOWN = "[…]"  # stands for what is left out
 _MOST_SENTENCE = 2_000  # characters; nobody says longer ones
 _TERM = 5  # words: a shorter quotation names something, a longer one is somebody else's speech
 _TERM_CHARACTERS = 60
@@ -84,6 +85,12 @@ def sentences(text: str) -> list[Sentence]:
             end = start + len(here)
             found.append(Sentence(text[start:end], here, start, end))
     return found
+
+
+def own_voice(text: str) -> str:
+    """What the writer says himself; a sign stands for each passage that he merely shows."""
+    own = re.sub(rf"{BLANK}[{BLANK}\s]*{BLANK}|{BLANK}", SHOWN, _own(text[:MOST_CHARACTERS]))
+    return re.sub(rf"(?:{re.escape(SHOWN)}\s*)+{re.escape(SHOWN)}", SHOWN, own).strip()
 
 
 def _own(text: str) -> str:

@@ -1,0 +1,143 @@
+"""What calls of language models cost: tokens, money in whole millionths of a dollar, and limits to it.
+
+Pure: prices, sums and limits are passed in. A call is written down before it is made, with the most that it
+can cost, so that a limit holds even for calls whose end nobody saw.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from typing import Literal, get_args
+
+Purpose = Literal["gate", "extract", "judge"]
+CallOutcome = Literal["asked", "answered", "rate-limited", "refused", "malformed", "truncated", "unavailable"]
+GroupedBy = Literal["purpose", "model", "day", "session"]
+
+GROUPS: tuple[GroupedBy, ...] = get_args(GroupedBy)
+MICRO = 1_000_000  # micro-dollars in a dollar
+_MOST_DOLLARS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of one call; the cached ones are some of the input."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Micro-dollars for a million tokens: what is read, what is read again from a cache, what is written."""
+
+    input: int
+    cached: int
+    output: int
+
+    def of(self, usage: Usage) -> int:
+        """What a call costs, rounded up."""
+        cached = min(usage.cached, usage.input)
+        parts = (usage.input - cached) * self.input + cached * self.cached + usage.output * self.output
+        return -(-parts // MICRO)
+
+
+FREE = Price(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One call of a model; as "asked" it is under way, or nobody saw its end."""
+
+    id: str
+    purpose: str
+    model: str
+    usage: Usage
+    micro_dollars: int | None  # none: the model's price is not known
+    outcome: str = "asked"
+    session: str | None = None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """A sum of calls. Those of models without a known price are in it, and apart once more."""
+
+    calls: int = 0
+    usage: Usage = Usage()
+    micro_dollars: int = 0
+    unpriced_calls: int = 0
+    unpriced: Usage = Usage()
+
+    def at_most(self, cautious: Price) -> int:
+        """Micro-dollars, with what has no known price taken at a cautious one."""
+        return self.micro_dollars + cautious.of(self.unpriced)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """Micro-dollars that a space may spend in a day and for one session; none: no limit."""
+
+    daily: int | None = None
+    session: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendReport:
+    """What a space spent, in all and today, by one label, and how much it may."""
+
+    by: GroupedBy
+    groups: tuple[tuple[str | None, Spent], ...]
+    total: Spent
+    today: Spent
+    caps: Caps = Caps()
+    stopped: str | None = None  # why no model is asked for the rest of the day
+
+
+def total(sums: Iterable[Spent]) -> Spent:
+    """Several sums as one."""
+    whole = Spent()
+    for one in sums:
+        whole = Spent(
+            calls=whole.calls + one.calls,
+            usage=_plus(whole.usage, one.usage),
+            micro_dollars=whole.micro_dollars + one.micro_dollars,
+            unpriced_calls=whole.unpriced_calls + one.unpriced_calls,
+            unpriced=_plus(whole.unpriced, one.unpriced),
+        )
+    return whole
+
+
+def over(caps: Caps, more: int, today: int, session: int | None) -> str | None:
+    """Why a call that may cost `more` is not made: which limit it would pass; none, when it may be made."""
+    if caps.daily is not None and today + more > caps.daily:
+        return f"the daily cap of {dollars(caps.daily)} is reached: {dollars(today)} spent today"
+    if caps.session is not None and session is not None and session + more > caps.session:
+        return f"the cap of {dollars(caps.session)} for a session is reached: {dollars(session)} spent"
+    return None
+
+
+def dollars(micro: int) -> str:
+    """An amount as people write it: cents, or as many digits as a small one needs."""
+    if micro and abs(micro) < MICRO // 10:
+        return f"${micro / MICRO:.6f}".rstrip("0")
+    return f"${micro / MICRO:,.2f}"
+
+
+def micro_dollars(text: str) -> int:
+    """What a text like "0.50" says in micro-dollars, rounded up.
+
+    Raises: ValueError.
+    """
+    try:
+        amount = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        raise ValueError(f"{text!r} is no amount of dollars: use for example 0.50") from None
+    if not amount.is_finite() or not 0 <= amount <= _MOST_DOLLARS:
+        raise ValueError(f"{text!r} is no amount of dollars: use 0 to {_MOST_DOLLARS:,}")
+    return int((amount * MICRO).to_integral_value(ROUND_CEILING))
+
+
+def _plus(one: Usage, other: Usage) -> Usage:
+    return Usage(one.input + other.input, one.output + other.output, one.cached + other.cached)

@@ -1,0 +1,238 @@
+"""Reading with a model what the rules have read already: gate, extraction, then the engine's one `remember`.
+
+The rules' result stands, whatever comes of this. Each step is kept in the job before the next one begins;
+killed anywhere, the job is taken again and goes on there. Memories are worded by a model, so they count as an
+assistant's word, and cite the message that they come from.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from holdfast.domain.capture.answers import (
+    GATE_SCHEMA,
+    Fact,
+    conversation,
+    extract_schema,
+    facts_in,
+    gate_answer,
+    known_ones,
+)
+from holdfast.domain.capture.chunks import Chunk, sources
+from holdfast.domain.capture.gate import gate as rules_gate
+from holdfast.domain.language import Answer, Malformed, ModelTrouble, Question
+from holdfast.domain.memory import Draft, Memory, Session, Source
+from holdfast.domain.outcomes import Outcome
+from holdfast.domain.profile import Profile
+from holdfast.engine import jobs
+from holdfast.engine.desk import Desk
+from holdfast.engine.intake import safe
+from holdfast.engine.metering import CapReached, ask
+from holdfast.engine.ports import Job
+from holdfast.engine.reading_queue import KIND, cited
+from holdfast.engine.related import related
+from holdfast.engine.remember import remember
+from holdfast.engine.told import Told
+from holdfast.errors import Conflict, Invalid, Unavailable
+
+Quiet = Callable[[str | None, str], str | None]
+
+GATE_TOKENS = 200
+EXTRACT_TOKENS = 1_500
+_RELATION = {"same_as": "same", "updates": "updates", "contradicts": "contradicts"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What came of one chunk."""
+
+    session: str
+    outcomes: tuple[Outcome, ...] = ()
+    passed_over: str | None = None  # why nothing in it was worth keeping
+    dropped: tuple[str, ...] = ()  # why facts of the model were not taken
+    trouble: str | None = None  # why it could not be read now
+    quiet: str | None = None
+
+
+class _TakenOver(Exception):
+    """Another worker has the job."""
+
+
+def read_due(*, desk: Desk, quiet: Quiet = lambda project, session: None) -> Reading | None:
+    """Reads the next chunk with a model; none when there is none, or no model.
+
+    Raises: Unavailable, when the store can't be used; trouble with the model is told in what is answered.
+    """
+    if desk.readers is None or desk.readers.extract is None:
+        return None
+    job = jobs.take((KIND,), desk=desk)
+    if job is None:
+        return None
+    session_id = str(job.payload["session"])
+    try:
+        return _read(job, session_id, desk, quiet)
+    except _TakenOver:
+        return Reading(session=session_id)
+    except CapReached as reached:
+        if reached.until is None:
+            jobs.clear(job, desk=desk)  # this session has had its share: what the rules found stands
+        else:
+            jobs.put_off(job, reached.until, str(reached), desk=desk)
+        return Reading(session=session_id, trouble=str(reached))
+    except ModelTrouble as trouble:
+        jobs.fail(job, str(trouble), desk=desk, wait=trouble.wait)
+        return Reading(session=session_id, trouble=str(trouble))
+    except Unavailable as trouble:
+        jobs.fail(job, str(trouble), desk=desk)
+        return Reading(session=session_id, trouble=str(trouble))
+
+
+def _read(job: Job, session_id: str, desk: Desk, quiet: Quiet) -> Reading:
+    session, chunk = _chunk(job, session_id, desk)
+    reason = quiet(session.project if session else None, session_id)
+    if session is None or chunk is None or reason is not None or desk.profile.policy.subject_is_key:
+        jobs.clear(job, desk=desk)
+        return Reading(session=session_id, quiet=reason)
+    job, kept, why = _gated(job, chunk, desk)
+    if not kept:
+        jobs.clear(job, desk=desk)
+        return Reading(session=session_id, passed_over=why)
+    job = _extracted(job, chunk, session, desk)
+    outcomes, dropped = _remembered(job, chunk, session, desk)
+    jobs.clear(job, desk=desk)
+    return Reading(
+        session=session_id, outcomes=tuple(outcomes), dropped=(*job.payload.get("dropped", ()), *dropped)
+    )
+
+
+def _chunk(job: Job, session_id: str, desk: Desk) -> tuple[Session | None, Chunk | None]:
+    """What is to be read, as it is now: what was erased meanwhile is not there any more."""
+    with desk.store.read(desk.space) as tx:
+        session = tx.sessions.get(session_id)
+        found = {message.id: message for message in tx.sessions.messages_by_id(cited(job.payload))}
+    before, new = (
+        sources([found[one] for one in job.payload.get(part, ()) if one in found])
+        for part in ("before", "new")
+    )
+    return session, Chunk(tuple(before), tuple(new)) if new else None
+
+
+def _gated(job: Job, chunk: Chunk, desk: Desk) -> tuple[Job, bool, str]:
+    """Whether the chunk is worth reading; asked once, and then known."""
+    readers = desk.readers
+    assert readers is not None
+    if "keep" in job.payload:
+        return job, bool(job.payload["keep"]), ""
+    if readers.gate is None:
+        verdict = rules_gate(chunk.spoken)
+        return job, verdict.keep, verdict.reason
+    question = Question(
+        name="gate",
+        system=readers.instructions.gate,
+        user=conversation(chunk),
+        schema=GATE_SCHEMA,
+        max_tokens=GATE_TOKENS,
+    )
+    answer = ask(question, "gate", readers.gate, desk=desk, session=str(job.payload["session"]))
+    keep, reason = _formed(gate_answer, answer, readers.gate.name)
+    return _noted(job, {"keep": keep}, desk), keep, safe(reason)
+
+
+def _extracted(job: Job, chunk: Chunk, session: Session, desk: Desk) -> Job:
+    """The job with the facts that a model found, checked; asked once, and then known."""
+    if "facts" in job.payload:
+        return job
+    readers = desk.readers
+    assert readers is not None
+    assert readers.extract is not None
+    known = related(chunk, session, desk=desk)
+    names = desk.profile.category_names
+    question = Question(
+        name="extraction",
+        system=_with_categories(readers.instructions.extract, desk.profile),
+        user=f"{known_ones(known)}\n\n{conversation(chunk)}",
+        schema=extract_schema(names),
+        max_tokens=EXTRACT_TOKENS,
+    )
+    answer = ask(question, "extract", readers.extract, desk=desk, session=session.id)
+    facts, dropped = _formed(lambda value: facts_in(value, chunk, names), answer, readers.extract.name)
+    stored = [_stored(fact, chunk, known) for fact in facts]
+    return _noted(job, {"keep": True, "facts": stored, "dropped": dropped}, desk)
+
+
+def _formed(read: Callable[[Mapping[str, Any]], Any], answer: Answer, name: str) -> Any:
+    try:
+        return read(answer.value)
+    except ValueError as wrong:
+        raise Malformed(f"{name}: {wrong}", usage=answer.usage) from None
+
+
+def _noted(job: Job, more: Mapping[str, Any], desk: Desk) -> Job:
+    noted = jobs.note(job, {**job.payload, **more}, desk=desk)
+    if noted is None:
+        raise _TakenOver
+    return noted
+
+
+def _stored(fact: Fact, chunk: Chunk, known: Sequence[Memory]) -> dict[str, Any]:
+    """A fact as it waits in the job; a number that stands for no memory makes it a new one."""
+    named = fact.said != "new" and 1 <= fact.of <= len(known)
+    return {
+        "text": safe(fact.text),
+        "category": fact.category,
+        "subject": safe(fact.subject) if fact.subject else None,
+        "importance": fact.importance,
+        "tags": [safe(tag) for tag in fact.tags],
+        "message": chunk.messages[fact.message].id,
+        "relation": _RELATION[fact.said] if named else None,
+        "of": known[fact.of - 1].id if named else None,
+    }
+
+
+def _remembered(job: Job, chunk: Chunk, session: Session, desk: Desk) -> tuple[list[Outcome], list[str]]:
+    """Every fact through the engine's `remember`, each under a key of its own."""
+    outcomes: list[Outcome] = []
+    dropped: list[str] = []
+    there = {message.id for message in chunk.messages}
+    for fact in job.payload["facts"]:
+        if fact["message"] not in there or _taken_back(fact["message"], desk):
+            dropped.append("a fact whose message was taken back")
+            continue
+        draft = _draft(fact, session, desk.profile)
+        told = Told(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None
+        try:
+            outcomes.append(remember(draft, desk=desk, key=_key(draft), told=told))
+        except Conflict:  # the same words were kept from this message with other labels
+            continue
+        except Invalid as wrong:
+            dropped.append(str(wrong))
+    return outcomes, dropped
+
+
+def _taken_back(message_id: str, desk: Desk) -> bool:
+    """Whether what was captured of a message has been forgotten since; then nothing else is made of it."""
+    with desk.store.read(desk.space) as tx:
+        return bool(tx.memories.forgotten_from([message_id]))
+
+
+def _draft(fact: Mapping[str, Any], session: Session, profile: Profile) -> Draft:
+    return Draft(
+        content=fact["text"],
+        category=fact["category"],
+        subject=fact["subject"],
+        project=None if profile.holds_everywhere(fact["category"]) else session.project,
+        importance=fact["importance"],
+        tags=tuple(fact["tags"]),
+        source=Source(origin="assistant", session=session.id, message=fact["message"]),
+    )
+
+
+def _key(draft: Draft) -> str:
+    named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
+    return f"extract-{sha256(named.encode()).hexdigest()}"
+
+
+def _with_categories(text: str, profile: Profile) -> str:
+    listed = [f"  - {each.name}: {each.says}".rstrip(": ") for each in profile.categories]
+    return text.replace("{{categories}}", "\n".join(listed))

@@ -1,0 +1,69 @@
+"""A space with two models behind a scripted server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from holdfast import Memories
+from holdfast.domain.language import Question
+from holdfast.engine.readers import Readers
+from holdfast.settings import Settings
+from holdfast.testing import FixedClock
+from holdfast.wiring import open_readers, open_store
+from tests.reading.scripted import Scripted, fact, well
+
+VENDORS = {"anthropic": ("claude-haiku-5-5", "claude-sonnet-5-5"), "openai": ("gpt-5-nano", "gpt-5-mini")}
+
+OpenReaders = Callable[..., Readers]
+
+
+@pytest.fixture(params=sorted(VENDORS))
+def vendor(request: pytest.FixtureRequest) -> str:
+    """By which API the models are asked."""
+    return str(request.param)
+
+
+@pytest.fixture
+def server() -> Iterator[Scripted]:
+    with Scripted(well(lambda _: [fact("The invoices service runs on host inv-7.")])).running() as running:
+        yield running
+
+
+@pytest.fixture
+def readers_for(server: Scripted) -> OpenReaders:
+    def made(vendor: str = "anthropic", *, judge: bool = False, **more: str) -> Readers:
+        gate, extract = VENDORS[vendor]
+        environment = {
+            "HOLDFAST_GATE_MODEL": server.spec(vendor, gate),
+            "HOLDFAST_EXTRACT_MODEL": server.spec(vendor, extract),
+            "HOLDFAST_MODEL_KEY": "sk-loopback-only",
+            **({"HOLDFAST_JUDGE_MODEL": server.spec(vendor, gate)} if judge else {}),
+            **more,
+        }
+        opened = open_readers(Settings.read(environment))
+        assert opened is not None
+        return opened
+
+    return made
+
+
+@pytest.fixture
+def memories(
+    database_url: str, clock: FixedClock, vendor: str, readers_for: OpenReaders
+) -> Iterator[Memories]:
+    store = open_store(database_url)
+    with Memories.of(store, "default", clock=clock, readers=readers_for(vendor)) as opened:
+        yield opened
+
+
+def question() -> Question:
+    """One that no engine asks."""
+    schema = {
+        "type": "object",
+        "properties": {"keep": {"type": "boolean"}, "reason": {"type": "string"}},
+        "required": ["keep", "reason"],
+        "additionalProperties": False,
+    }
+    return Question(name="gate", system="Always the same.", user="CONVERSATION", schema=schema, max_tokens=50)
