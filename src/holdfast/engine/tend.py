@@ -1,14 +1,21 @@
-"""tend: the upkeep while nobody looks: what is not confirmed fades, what has no vector gets one."""
+"""tend: the upkeep while nobody looks.
+
+What is not confirmed fades, what had its time is archived, what could be one is proposed, what has no vector
+gets one. Nothing is deleted by it, and nothing is merged before a person says so.
+"""
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from holdfast.domain.belief import decayed
+from holdfast.domain.consolidation import Proposal
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
-from holdfast.engine import changes
+from holdfast.domain.retention import Due
+from holdfast.engine import changes, consolidate, retention
 from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
@@ -21,15 +28,26 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Tended:
-    """What the upkeep changed: each memory before and after."""
+    """What the upkeep changed: each memory that faded before and after, and what else it did."""
 
     decayed: tuple[tuple[Memory, Memory], ...]
     embedded: int = 0  # memories and messages that got their vector
     trouble: str | None = None  # why others did not
+    archived: tuple[tuple[Memory, str], ...] = ()  # each with the reason
+    proposed: tuple[Memory, ...] = ()  # waiting in the inbox
 
     @property
     def deactivated(self) -> int:
         return sum(before.active and not after.active for before, after in self.decayed)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the upkeep would change now; nothing was changed."""
+
+    decayed: tuple[tuple[Memory, Memory], ...]
+    archived: tuple[Due, ...]
+    proposed: tuple[Proposal, ...]
 
 
 def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = None) -> Tended:
@@ -38,7 +56,9 @@ def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = Non
     `report` is told now and then how far the vectors are.
     """
     with desk.store.write(desk.space) as tx:
-        done = decay(tx, desk, desk.now())
+        now = desk.now()
+        done = replace(decay(tx, desk, now), archived=tuple(retention.archive(tx, desk, now)))
+    done = replace(done, proposed=tuple(consolidate.consolidate(desk=desk)))
     try:
         while more := embed_missing(desk, limit=_AT_ONCE, changing=_AT_ONCE):
             done = replace(done, embedded=done.embedded + more)
@@ -50,6 +70,18 @@ def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = Non
     return done
 
 
+def preview(*, desk: Desk) -> Preview:
+    """What `tend` would do now, vectors aside."""
+    now = desk.now()
+    with desk.store.read(desk.space) as tx:
+        fading = tuple(_fading(tx, desk, now))
+        gone = {before.id for before, after in fading if not after.active}
+        due = tuple(each for each in retention.overdue(tx, desk, now) if each.memory.id not in gone)
+    gone |= {each.memory.id for each in due}
+    proposed = (each for each in consolidate.pending(desk, now) if gone.isdisjoint(each.ids))
+    return Preview(fading, due, tuple(islice(proposed, consolidate.MOST_WAITING)))
+
+
 def _vectors(desk: Desk) -> EmbeddingProgress:
     with desk.store.read(desk.space) as tx:
         return embedding_progress(desk.embedder.name if desk.embedder else None, tx)
@@ -57,18 +89,21 @@ def _vectors(desk: Desk) -> EmbeddingProgress:
 
 def decay(tx: Transaction, desk: Desk, now: datetime) -> Tended:
     """Takes off what the weeks without confirmation cost."""
+    steps = _fading(tx, desk, now)
+    for memory, older in steps:
+        weeks = older.decayed_weeks - memory.decayed_weeks
+        note = f"{weeks} week{'s' if weeks > 1 else ''} without confirmation"
+        changes.change(tx, memory, older, "decayed", source=_UPKEEP, now=now, note=note)
+    return Tended(tuple(steps))
+
+
+def _fading(tx: Transaction, desk: Desk, now: datetime) -> list[tuple[Memory, Memory]]:
     policy = desk.profile.policy
     if policy.decay_by <= 0:
-        return Tended(())
-    steps = []
-    for memory in tx.memories.find(Filter(states=("active",))):
-        older = decayed(memory, policy, now)
-        if older != memory:
-            weeks = older.decayed_weeks - memory.decayed_weeks
-            note = f"{weeks} week{'s' if weeks > 1 else ''} without confirmation"
-            changes.change(tx, memory, older, "decayed", source=_UPKEEP, now=now, note=note)
-            steps.append((memory, older))
-    return Tended(tuple(steps))
+        return []
+    found = tx.memories.find(Filter(states=("active",)))
+    steps = ((memory, decayed(memory, policy, now)) for memory in found)
+    return [(memory, older) for memory, older in steps if older != memory]
 
 
 _UPKEEP = Source(origin="operator")

@@ -75,15 +75,17 @@ def test_the_format_is_recognised_by_the_first_line_that_says_something() -> Non
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(
-        Invalid, match="unknown format 'xml': use one of mcp-memory, auto-memory, jsonl, text"
-    ):
+    with pytest.raises(Invalid, match=r"unknown format 'xml': use one of mcp-memory, .*, text"):
         drafts_in("x", SOURCE, "xml")
 
 
 @given(st.text(), st.sampled_from(DRAFTS))
 def test_no_text_breaks_a_reader(text: str, format_name: str) -> None:
-    found = drafts_in(text, SOURCE, format_name)
+    try:
+        found = drafts_in(text, SOURCE, format_name)
+    except Invalid:
+        assert format_name in ("mem0", "csv")  # which are whole or nothing
+        return
 
     numbers = [number for number, _ in (*found.drafts, *found.broken)]
     assert all(1 <= number <= text.count("\n") + 1 for number in numbers)

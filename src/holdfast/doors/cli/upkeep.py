@@ -14,42 +14,64 @@ from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, in_space, on_store
 
 if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
     from holdfast.engine.embedding_progress import EmbeddingProgress
 
 
 @click.command()
+@click.option("--preview", is_flag=True, help="Say what would be done, and change nothing.")
 @in_space
 @click.pass_obj
-def tend(call: Call) -> None:
-    """Do the upkeep: let fade what nobody confirmed.
+def tend(call: Call, preview: bool) -> None:
+    """Do the upkeep: fade, archive and propose, or show what it would do.
 
-    Running it again changes nothing; briefs and sessions do it by themselves. It also embeds what has no
-    vector yet, after a change of the embedder everything; stopped, it goes on where it was the next time.
+    What nobody confirmed fades and what had its time is archived, as the profile says; pinned memories stay.
+    What says the same twice, or was outdated by a newer word, is proposed in the inbox: nothing is merged or
+    deleted by itself. Running it again changes nothing; the service does it by itself. It also embeds what
+    has no vector yet, after a change of the embedder everything; stopped, it goes on where it was.
 
     \b
         holdfast tend --space ops
+        holdfast tend --preview --json
     """
+    if preview:
+        _preview(call)
+        return
     with call.memories() as memories, _progress(shown=not call.json) as report:
         done = memories.tend(report)
-    lines = []
-    for before, after in done.decayed:
-        gone = ", inactive now" if before.active and not after.active else ""
-        step = f"({say.number(before.confidence)} -> {say.number(after.confidence)}{gone})"
-        lines.append(f"faded {say.headline(after)} {step}")
+    lines = [_faded(before, after) for before, after in done.decayed]
     if done.decayed:
         lines.append(f"{say.memories(len(done.decayed))} faded, {done.deactivated:,} inactive now")
+    lines += [f"archived {say.headline(memory)} ({say.one_line(reason)})" for memory, reason in done.archived]
+    if done.archived:
+        lines.append(f"{say.memories(len(done.archived))} archived; `holdfast restore ID` brings one back")
+    lines += [f"proposed {memory.id}: {say.one_line(memory.waiting_for or '')}" for memory in done.proposed]
+    if done.proposed:
+        lines.append(f"{say.count(len(done.proposed), 'proposal')} in the inbox; `holdfast inbox` decides")
     if done.embedded:
         lines.append(f"{say.count(done.embedded, 'text')} can be found by meaning now")
     if done.trouble:
         lines.append(f"the rest waits for its vectors: {say.one_line(done.trouble)}")
-    lines = lines or ["nothing to do: all is up to date"]
-    answer = {
-        "decayed": [as_json.memory(after) for _, after in done.decayed],
-        "deactivated": done.deactivated,
-        "embedded": done.embedded,
-        "trouble": done.trouble,
-    }
-    call.tell("\n".join(lines), answer)
+    call.tell("\n".join(lines or ["nothing to do: all is up to date"]), as_json.tended(done))
+
+
+def _preview(call: Call) -> None:
+    with call.memories() as memories:
+        plan = memories.tend_preview()
+    lines = [f"would be {_faded(before, after)}" for before, after in plan.decayed]
+    lines += [
+        f"would be archived: {say.headline(each.memory)} ({say.one_line(each.reason)})"
+        for each in plan.archived
+    ]
+    lines += [f"would be proposed: {say.one_line(each.reason)}" for each in plan.proposed]
+    lines = [*lines, "nothing was changed"] if lines else ["nothing to do: all is up to date"]
+    call.tell("\n".join(lines), as_json.tend_preview(plan))
+
+
+def _faded(before: "Memory", after: "Memory") -> str:
+    gone = ", inactive now" if before.active and not after.active else ""
+    step = f"({say.number(before.confidence)} -> {say.number(after.confidence)}{gone})"
+    return f"faded {say.headline(after)} {step}"
 
 
 @contextmanager

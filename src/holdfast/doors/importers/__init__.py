@@ -12,12 +12,18 @@ from typing import Final
 from holdfast.domain.memory import Draft, Source
 from holdfast.doors.importers import (
     auto_memory,
+    basic_memory,
+    chatgpt,
+    claude_ai,
     claude_code,
     codex,
+    exports,
     gemini,
     json_lines,
     mcp_memory,
+    mem0,
     plain_text,
+    tables,
 )
 from holdfast.doors.importers.conversation import Reading
 from holdfast.doors.importers.lines import Object, first_objects
@@ -30,9 +36,13 @@ TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]
     "codex": (codex.fits, codex.read_from),
     "gemini": (gemini.fits, gemini.read_from),
     "claude-code": (claude_code.fits, claude_code.read_from),
+    "chatgpt": (chatgpt.fits, chatgpt.read_from),
+    "claude-ai": (claude_ai.fits, claude_ai.read_from),
 }
 #: Formats of drafts, in the order in which they are tried.
-DRAFTS: Final = ("mcp-memory", "auto-memory", "jsonl", "text")
+DRAFTS: Final = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
+#: Those whose kinds are their own: a category of the space where there is one of that name, else none.
+FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0"})
 FORMATS: Final = (*TRANSCRIPTS, *DRAFTS)
 
 #: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
@@ -63,6 +73,9 @@ def drafts_in(text: str, source: Source, format_name: str | None = None, *, name
     if form == "mcp-memory":
         graph = mcp_memory.read(text)
         drafts, broken, ties = graph.drafts, graph.broken, graph.ties
+    elif form == "basic-memory":
+        note = basic_memory.read(text, name)
+        drafts, broken, ties = ([], [(1, note)], []) if isinstance(note, str) else (note.drafts, [], [])
     else:
         drafts, broken, ties = [], [], []
         for number, found in _reader(form, name)(text):
@@ -75,13 +88,41 @@ def drafts_in(text: str, source: Source, format_name: str | None = None, *, name
 
 
 def recognised(text: str, name: str = "") -> str:
-    """The format of a file of drafts, by its first lines and its name."""
+    """The format of a file of drafts, by its first lines and its name.
+
+    Raises: Invalid, for JSON that is none of them: its lines are no memories.
+    """
     if auto_memory.fits(text, name):
         return "auto-memory"
+    if basic_memory.fits(text):
+        return "basic-memory"
+    if mem0.fits(text):
+        return "mem0"
     first = [line for line in text[:100_000].split("\n") if line.strip()][:_FIRST_LINES]
     if any(mcp_memory.fits(line) for line in first):
         return "mcp-memory"
+    if first and tables.fits(first[0], name):
+        return "csv"
+    if name.endswith(".json") and first and first[0].lstrip("\ufeff \t").startswith(("[", "{")):
+        _refuse_json(text, name)
     return "jsonl" if first and json_lines.fits(first[0]) else "text"
+
+
+def _refuse_json(text: str, name: str) -> None:
+    """Raises: Invalid, unless each line is an object of its own."""
+    import json
+
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise Invalid(f"{name!r} is nested too deeply: nothing was taken") from None
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":  # a value a line
+            return
+        where = f"{name!r}, line {error.lineno}"
+        raise Invalid(f"{where}: it is no JSON ({error.msg}); nothing was taken") from None
+    if not (isinstance(found, dict) and "content" in found):
+        raise Invalid(f"{name!r} is JSON of no known program: name the format with --from")
 
 
 def transcript_format(path: Path) -> str | None:
@@ -89,9 +130,9 @@ def transcript_format(path: Path) -> str | None:
 
     Raises: OSError.
     """
-    if path.suffix not in (".jsonl", ".json"):
+    if path.suffix not in (".jsonl", ".json", ".zip"):
         return None
-    first = gemini.whole(path) or first_objects(path)
+    first = exports.first_of(path) if exports.is_export(path) else gemini.whole(path) or first_objects(path)
     return next((name for name, (fits, _) in TRANSCRIPTS.items() if fits(first)), None)
 
 
@@ -102,9 +143,15 @@ def note_format(path: Path) -> str | None:
     """
     if path.suffix not in (".md", ".jsonl", ".json") or path.stat().st_size > _MOST_NOTE:
         return None
-    if path.suffix == ".md" and path.parent.name != auto_memory.FOLDER:
+    text = path.read_bytes().decode("utf-8", "replace")
+    if path.suffix == ".md":
+        if path.parent.name == auto_memory.FOLDER and auto_memory.fits(text, path.name):
+            return "auto-memory"
+        return "basic-memory" if basic_memory.fits(text) else None
+    try:
+        form = recognised(text, path.name)
+    except Invalid:
         return None
-    form = recognised(path.read_bytes().decode("utf-8", "replace"), path.name)
     return form if form in ("mcp-memory", "auto-memory") else None
 
 
@@ -133,6 +180,33 @@ def notes_of(files: Sequence[Path], source: Source) -> Found:
     return Found(format="auto-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names)
 
 
+def linked_notes(files: Sequence[Path], source: Source) -> Found:
+    """basic-memory's notes as one: relations between them are ties, numbers count the files."""
+    drafts: list[tuple[int, Draft]] = []
+    broken: list[tuple[int, str]] = []
+    first_of: dict[str, int] = {}  # a note by any of its names: the place of its first draft
+    leads: list[tuple[int, str]] = []
+    for number, path in enumerate(files, start=1):
+        try:
+            note = basic_memory.read(path.read_bytes().decode("utf-8", "replace"), path.name)
+        except OSError as error:
+            note = f"it can't be read: {error.strerror}"
+        if isinstance(note, str):
+            broken.append((number, note))
+            continue
+        for name in filter(None, (note.title, note.permalink, path.stem)):
+            first_of.setdefault(name.casefold(), len(drafts))
+        leads += [(len(drafts) + place, target) for place, target in note.leads_to.items()]
+        drafts += [(number, replace(draft, source=source)) for _, draft in note.drafts]
+    ties = tuple(
+        (place, there)
+        for place, target in leads
+        if (there := first_of.get(target.casefold())) is not None and there < len(drafts) and there != place
+    )
+    names = tuple(path.name for path in files)
+    return Found(format="basic-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names)
+
+
 def files_in(folder: Path) -> Iterator[Path]:
     """The files of a folder and of those in it, in order; neither pipes nor what lies behind links."""
     for place, folders, names in os.walk(folder):
@@ -144,6 +218,10 @@ def _reader(form: str, name: str) -> Callable[[str], Iterator[tuple[int, Draft |
     match form:
         case "auto-memory":
             return lambda text: auto_memory.read(text, name)
+        case "mem0":
+            return mem0.read
+        case "csv":
+            return tables.read
         case "jsonl":
             return json_lines.read
         case _:

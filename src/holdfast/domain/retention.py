@@ -1,0 +1,96 @@
+"""Which memories have had their time, by the rules of the profile: unused, old, or too many of a kind.
+
+Pure: says what is due and why. What is due is archived by the engine, out of sight and restorable; nothing
+here or there deletes. Used and confirmed are two moments: `accessed_at` (and prompts) against `confirmed_at`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.profile import Category, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A memory that is to be archived, and the rule that says so."""
+
+    memory: Memory
+    reason: str
+
+
+def has_rules(profile: Profile) -> bool:
+    """Whether anything is ever due."""
+    return profile.policy.unused_days > 0 or any(
+        each.unused_days or each.keep_days or each.keep_most for each in profile.categories
+    )
+
+
+def last_used(memory: Memory, shown: datetime | None = None) -> datetime:
+    """When it was last recalled, put into a prompt (`shown`), or known to hold; at first, when it came."""
+    moments = (memory.created_at, memory.confirmed_at, memory.accessed_at, shown)
+    return max(moment for moment in moments if moment is not None)
+
+
+def maybe_due(memories: Iterable[Memory], profile: Profile, now: datetime) -> list[Memory]:
+    """Those that could be due, before it is known when they were last put into a prompt."""
+    categories = {each.name: each for each in profile.categories}
+    counts: dict[str, int] = {}
+    found = [memory for memory in memories if memory.active and not memory.pinned]
+    for memory in found:
+        counts[memory.category] = counts.get(memory.category, 0) + 1
+    return [
+        memory
+        for memory in found
+        if _overdue(memory, categories.get(memory.category), profile, now, None) is not None
+        or _crowded(categories.get(memory.category), counts[memory.category])
+    ]
+
+
+def due(
+    memories: Iterable[Memory], profile: Profile, now: datetime, shown: Mapping[str, datetime]
+) -> list[Due]:
+    """What is to be archived now, oldest use first. `shown` tells when each was last in a prompt.
+
+    Pinned memories are exempt, and do not count towards the most that a category keeps.
+    """
+    categories = {each.name: each for each in profile.categories}
+    found: list[Due] = []
+    staying: dict[str, list[Memory]] = {}
+    for memory in memories:
+        if not memory.active or memory.pinned:
+            continue
+        category = categories.get(memory.category)
+        reason = _overdue(memory, category, profile, now, shown.get(memory.id))
+        if reason is not None:
+            found.append(Due(memory, reason))
+        elif category is not None and category.keep_most:
+            staying.setdefault(category.name, []).append(memory)
+    for name, kept in staying.items():
+        most = categories[name].keep_most
+        kept.sort(key=lambda one: (last_used(one, shown.get(one.id)), one.importance, one.id), reverse=True)
+        reason = f"{name} keeps the {most:,} that were used or confirmed last"
+        found += [Due(memory, reason) for memory in kept[most:]]
+    return sorted(found, key=lambda each: (last_used(each.memory, shown.get(each.memory.id)), each.memory.id))
+
+
+def archived(memory: Memory, profile: Profile) -> bool:
+    """Whether it is out of sight by a rule of retention, not for want of belief."""
+    return memory.state == "inactive" and memory.confidence >= profile.policy.floor
+
+
+def _overdue(
+    memory: Memory, category: Category | None, profile: Profile, now: datetime, shown: datetime | None
+) -> str | None:
+    unused = (category.unused_days if category else 0) or profile.policy.unused_days
+    if unused and now - last_used(memory, shown) >= timedelta(days=unused):
+        return f"not used for {unused:,} days"
+    keep = category.keep_days if category else 0
+    if keep and now - memory.confirmed_at >= timedelta(days=keep):
+        return f"not confirmed for {keep:,} days"
+    return None
+
+
+def _crowded(category: Category | None, count: int) -> bool:
+    return category is not None and 0 < category.keep_most < count

@@ -1,0 +1,83 @@
+"""Exports of chat services: a list of conversations in conversations.json, plain or inside a zip file.
+
+Knows where the lists are, and nothing of what stands in them.
+"""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from holdfast.doors.importers.json_list import elements
+from holdfast.doors.importers.lines import Object
+from holdfast.errors import Invalid
+
+ZIP: Final = b"PK\x03\x04"
+_LOOKED_AT: Final = 3  # elements that tell the format
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file may be one: a zip file, or JSON that begins with a list.
+
+    Raises: OSError.
+    """
+    if path.suffix not in (".zip", ".json"):
+        return False
+    with path.open("rb") as file:
+        first = file.read(4096)
+    return first.startswith(ZIP) or first.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+
+
+def first_of(path: Path) -> list[Object]:
+    """The first objects of an export, to know it by; none, when it can't be read.
+
+    Raises: OSError.
+    """
+    found: list[Object] = []
+    try:
+        for _, value in conversations(path):
+            if not isinstance(value, dict) or len(found) >= _LOOKED_AT:
+                break
+            found.append(value)
+    except Invalid:
+        pass  # what could be read tells enough, and whoever reads it all says what is wrong
+    return found
+
+
+def conversations(path: Path) -> Iterator[tuple[int, Any]]:
+    """The line and the value of every element of every list of conversations in an export.
+
+    Raises: Invalid, naming file and line; OSError.
+    """
+    with path.open("rb") as file:
+        packed = file.read(4).startswith(ZIP)
+    if not packed:
+        with path.open("rb") as file:
+            yield from elements(file, path.name)
+        return
+    with _unpacked(path) as archive:
+        names = [name for name in archive.namelist() if _holds_conversations(name)]
+        if not names:
+            raise Invalid(f"{path.name!r} holds no conversations.json: nothing was taken")
+        for name in sorted(names):
+            with archive.open(name) as member:
+                yield from elements(member, f"{path.name}: {name}")
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Raises: Invalid, for whatever is wrong with the zip file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        # RuntimeError: it is encrypted; NotImplementedError: it is packed in a way that nobody uses.
+        raise Invalid(f"{path.name!r} can't be unpacked ({error}): nothing was taken") from None
+
+
+def _holds_conversations(name: str) -> bool:
+    """conversations.json, in whatever folder, and its parts where a service writes several."""
+    file = PurePosixPath(name).name
+    return file.startswith("conversations") and file.endswith(".json")

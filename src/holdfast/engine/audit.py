@@ -1,0 +1,143 @@
+"""audit: what in a space is junk or may become it, with the ids and what to do about it.
+
+Looks and changes nothing. What it finds is a person's to decide, or `tend`'s to propose.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, get_args
+
+from holdfast.domain.dated import undated
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.domain.redact import redact
+from holdfast.domain.retention import last_used
+from holdfast.engine.consolidate import duplicates
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Transaction
+
+Kind = Literal["duplicates", "undated", "secrets", "contradictions", "never_used", "other_model"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: What is younger had no chance yet to be used.
+NEVER_USED_AFTER = timedelta(days=30)
+
+_SAYS: dict[Kind, tuple[str, str]] = {
+    "duplicates": (
+        "say the same as another",
+        "`holdfast tend` proposes each pair once, `holdfast inbox` decides; or forget one of the two",
+    ),
+    "undated": (
+        'say "yesterday", "currently" or the like without a date',
+        "revise them with the day that was meant; `holdfast why ID` tells when it was said",
+    ),
+    "secrets": (
+        "hold what looks like a password or key, now or in an earlier wording",
+        "change the secret where it is used, then `holdfast erase ID`",
+    ),
+    "contradictions": (
+        "contradict another that is believed too",
+        "forget the wrong one, or revise it; after two weeks `holdfast tend` proposes to keep the newer",
+    ),
+    "never_used": (
+        "were never recalled or put into a prompt in 30 days",
+        "pin what must stay, forget the rest; unused_days in the profile archives such by itself",
+    ),
+    "other_model": (
+        "of the models that there are vectors of are not the configured embedder",
+        "`holdfast tend` makes the vectors anew; the old ones go when the new are complete",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One kind of junk: whose, how much of it, and what to do."""
+
+    kind: Kind
+    ids: tuple[str, ...]  # of memories; of models for `other_model`
+    pairs: tuple[tuple[str, str], ...] = ()  # where two belong together
+    says: str
+    advice: str
+
+    @property
+    def count(self) -> int:
+        """Pairs where pairs are what counts, else memories or models."""
+        return len(self.pairs) or len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What was looked at, and every kind of finding, the empty ones too."""
+
+    memories: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def clean(self) -> bool:
+        return not any(finding.count for finding in self.findings)
+
+
+def audit(*, desk: Desk, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
+    """Looks through the active memories of a space; `seen` hears how far it is."""
+    now = desk.now()
+    with desk.store.read(desk.space) as tx:
+        active = tx.memories.find(Filter(), order="created")
+        contradictions = _contradictions(tx)
+        found: dict[Kind, Iterable[str]] = {
+            "undated": [memory.id for memory in active if undated(memory.content)],
+            "secrets": _secrets(active, tx),
+            "never_used": _never_used(active, tx, now),
+            "other_model": _other_models(tx, desk),
+        }
+    same = tuple(duplicates(desk, lambda done: seen(done, len(active))))
+    paired = {"duplicates": same, "contradictions": contradictions}
+    findings = []
+    for kind in KINDS:
+        pairs = paired.get(kind, ())
+        ids = dict.fromkeys(one for pair in pairs for one in pair) if kind in paired else found[kind]
+        says, advice = _SAYS[kind]
+        findings.append(Finding(kind=kind, ids=tuple(ids), pairs=pairs, says=says, advice=advice))
+    return Audit(len(active), tuple(findings))
+
+
+def _contradictions(tx: Transaction) -> tuple[tuple[str, str], ...]:
+    pairs: dict[tuple[str, str], None] = {}
+    for link in tx.links.of_kind("contradicts"):
+        both = tx.memories.many([link.from_id, link.to_id])
+        if len(both) == 2 and all(memory.active for memory in both):
+            pairs[link.from_id, link.to_id] = None
+    return tuple(pairs)
+
+
+def _secrets(active: Iterable[Memory], tx: Transaction) -> list[str]:
+    """Those with a secret in any text of theirs, earlier wordings included."""
+    holding: dict[str, None] = {}
+    here = set()
+    for memory in active:
+        here.add(memory.id)
+        labels = (memory.subject or "", memory.summary or "", *memory.tags)
+        if any(redact(text).found for text in (memory.content, *labels) if text):
+            holding[memory.id] = None
+    for row in tx.dump.rows("versions"):
+        owner = str(row["memory_id"])
+        if owner in here and owner not in holding and redact(str(row["content"])).found:
+            holding[owner] = None
+    return list(holding)
+
+
+def _never_used(active: Iterable[Memory], tx: Transaction, now: datetime) -> list[str]:
+    return [
+        memory.id
+        for memory in active
+        if memory.accesses == 0
+        and not memory.pinned
+        and now - last_used(memory) >= NEVER_USED_AFTER
+        and not tx.receipts.uses(memory.id)
+    ]
+
+
+def _other_models(tx: Transaction, desk: Desk) -> list[str]:
+    if desk.embedder is None:
+        return []
+    return [model.name for model in tx.models.all() if model.name != desk.embedder.name]

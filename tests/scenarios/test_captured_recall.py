@@ -1,0 +1,67 @@
+"""Capture beside kept messages: what was said is found as well as without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast import Memories
+from holdfast.domain.ranking import MessageHit
+from holdfast.engine.sessions import Said
+from tests.requirements_ledger import requirement
+
+SAID = [
+    "Remember that I only drink oat milk, soy gives me a rash.",
+    "There is soy milk in the kitchen of the Hamburg office.",
+    "We decided to move the broker to host alpha because beta has no disk left.",
+    "The disk of beta was ordered in Hamburg.",
+    "Miriam is our landlord, remember that please.",
+    "Miriam rang about the lift again.",
+    "From now on, send the invoices to Otto.",
+    "Otto was in Hamburg with the invoices.",
+]
+QUESTIONS = [
+    "why no soy milk for me, what about the rash",
+    "why did the broker leave beta",
+    "who is the landlord",
+    "who rang about the lift",
+    "where do invoices go",
+    "which disk was ordered",
+]
+
+
+def order(memories: Memories, question: str) -> list[str]:
+    """The messages in the order of the hits; a memory stands for the one that it was taken from."""
+    hits = memories.recall(question, limit=20, threshold=0.0).hits
+    shown = [hit.message if isinstance(hit, MessageHit) else hit.cites for hit in hits]
+    return [message.id for message in shown if message is not None]
+
+
+@requirement("sem.tap.http")
+def test_a_captured_memory_does_not_push_back_the_message_that_it_came_from(memories: Memories) -> None:
+    memories.say_all(
+        "talk", [Said(role="user", content=text, message_id=f"m{n}") for n, text in enumerate(SAID)]
+    )
+    before = {question: order(memories, question) for question in QUESTIONS}
+
+    memories.capture("talk")
+
+    cited = {memory.source.message for memory in memories.find().memories}
+    assert len(cited) >= 3
+    for question, ids in before.items():
+        after = order(memories, question)
+        assert len(after) == len(set(after))
+        assert set(ids) <= set(after)
+        for place, one in enumerate(ids):
+            for other in ids[place + 1 :]:
+                if one in cited and other not in cited:
+                    assert after.index(one) < after.index(other), question
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_a_memory_and_its_message_are_listed_once(memories: Memories, limit: int) -> None:
+    memories.say_all("talk", [Said(role="user", content=SAID[0], message_id="m")])
+    memories.capture("talk")
+
+    hits = memories.recall("oat milk", limit=limit).hits
+
+    assert [type(hit).__name__ for hit in hits] == ["MemoryHit"]
