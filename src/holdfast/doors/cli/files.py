@@ -1,89 +1,164 @@
-"""Files that the command line writes: whole or not at all, for their owner only, never over a stranger's."""
+"""The commands about a directory that is the same memory: bind, look, bring to agree, let go."""
 
-import gzip
-import os
-import tempfile
-import zlib
-from collections.abc import Iterable
-from pathlib import Path
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import Invalid
+import click
 
-GZIP = b"\x1f\x8b"
+from holdfast.doors.cli import say
+from holdfast.doors.cli.call import Call, in_space
+
+if TYPE_CHECKING:
+    from holdfast.files.bound import DirectoryState
+    from holdfast.files.taking import SyncReport
 
 
-def write_whole(path: Path, lines: Iterable[str], *, compressed: bool = False) -> str:
-    """Writes `lines` beside `path`, onto the disk, then puts the file in its place; answers the last line.
+@click.group()
+@in_space
+def files() -> None:
+    """Keep a directory of files that is the same memory.
 
-    Raises: Invalid, when the file can't be written or something else stands there.
+    What stands in the directory is what search, MCP, REST and the dashboard show, and the other way round:
+    one markdown file a memory, and an index in MEMORY.md. Edit the files, move them, keep them in git.
+
+    \b
+        holdfast space create notes --profile files
+        holdfast files init .memory --space notes
+        holdfast files status --space notes
     """
-    _refuse_strangers(path)
-    last = ""
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # made with mode 0600
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            # No name and no time inside: the same store gives the same bytes.
-            packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) if compressed else None
-            for last in lines:
-                (packed or file).write(last.encode("utf-8", "surrogatepass"))
-            if packed is not None:
-                packed.close()
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    finally:
-        Path(name).unlink(missing_ok=True)
-    return last
 
 
-def read_text(path: str, given: bytes | None = None) -> tuple[str, bytes]:
-    """The text of a file, unpacked if it is packed, and its bytes; `given` stands for the file's own.
+@files.command()
+@click.argument("directory", type=click.Path(file_okay=False))
+@click.option(
+    "--layout",
+    type=click.Choice(("files", "folders", "shared")),
+    help="files: one folder and an index; folders: a folder a category; shared: beside Claude Code's own "
+    "notes, whose index is added to and never made anew. If not said, as the profile and the place suggest.",
+)
+@in_space
+@click.pass_obj
+def init(call: Call, directory: str, layout: str | None) -> None:
+    """Bind the space to DIRECTORY, which is made if need be.
 
-    Raises: Invalid.
+    Files that are in it already are taken over as memories; memories of the space are written into it.
+
+    \b
+        holdfast files init .memory --space notes
+        holdfast files init ~/.claude/projects/-home-me-app/memory --space notes --layout shared
     """
-    try:
-        raw = Path(path).read_bytes() if given is None else given
-        unpacked = gzip.decompress(raw) if raw.startswith(GZIP) else raw
-        return unpacked.decode("utf-8-sig"), raw
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise Invalid(f"{path!r} is damaged or was cut short: nothing was taken") from None
-    except UnicodeDecodeError:
-        raise Invalid(f"{path!r} is no text in UTF-8: nothing was taken") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise Invalid(f"{path!r} can't be read: {why}") from None
+    with call.memories() as memories:
+        report = memories.bind_directory(directory, layout=layout)
+        state = memories.directory()
+    assert state is not None
+    told = f"space {say.one_line(memories.space)} is bound to {say.one_line(state.path)}"
+    call.tell("\n".join([told, *_lines(report)]), {"directory": _state(state), "sync": _report(report)})
 
 
-def _refuse_strangers(path: Path) -> None:
-    """An older backup or export may be replaced; any other file is somebody else's."""
-    from holdfast.engine.archive import is_archive
+@files.command()
+@in_space
+@click.pass_obj
+def status(call: Call) -> None:
+    """Tell which directory the space is bound to and how both stand.
 
-    try:
-        if not path.exists() or (path.is_file() and path.stat().st_size == 0):
-            return
-        with path.open("rb") as file:
-            packed = file.read(2) == GZIP
-        with gzip.open(path) if packed else path.open("rb") as file:
-            first = file.readline(100_000).decode("utf-8", "replace")
-    except (OSError, EOFError, zlib.error):
-        first = ""
-    if not is_archive(first):
-        raise Invalid(f"{str(path)!r} exists and is no archive of Holdfast: choose another name")
-
-
-def _unwritable(path: Path, error: OSError) -> Invalid:
-    return Invalid(f"{str(path)!r} can't be written: {error.strerror or error}")
+    \b
+        holdfast files status --space notes
+    """
+    with call.memories() as memories:
+        memories.files()  # what was done by hand is taken over first
+        state = memories.directory()
+    if state is None:
+        call.tell("bound to no directory: `holdfast files init DIR` binds one", {"directory": None})
+        return
+    call.tell("\n".join(_described(state)), {"directory": _state(state)})
 
 
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+@files.command()
+@click.option(
+    "--accept-empty", is_flag=True, help="The directory is empty on purpose: forget what was in it."
+)
+@click.option(
+    "--write-back", is_flag=True, help="The directory was emptied by mistake: write its files again."
+)
+@in_space
+@click.pass_obj
+def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
+    """Bring the directory and the space to agree now.
+
+    Every use does the same; this one tells what was done. A directory that is empty or gone never empties
+    the space: then one of the options has to say what is meant.
+
+    \b
+        holdfast files sync --space notes
+        holdfast files sync --space notes --write-back
+    """
+    if accept_empty and write_back:
+        raise click.UsageError(
+            "--accept-empty and --write-back exclude each other", click.get_current_context()
+        )
+    with call.memories() as memories:
+        report = memories.sync_directory(accept_empty=accept_empty, write_back=write_back)
+    call.tell("\n".join(_lines(report)), {"sync": _report(report)})
+    if report.asks:
+        raise click.exceptions.Exit(1)
+
+
+@files.command()
+@in_space
+@click.pass_obj
+def unbind(call: Call) -> None:
+    """Let go of the directory; its files stay as they are.
+
+    \b
+        holdfast files unbind --space notes
+    """
+    with call.memories() as memories:
+        path = memories.unbind_directory()
+    call.tell(f"{say.one_line(path)} is an ordinary directory again", {"unbound": path})
+
+
+def _lines(report: "SyncReport") -> list[str]:
+    if report.asks:
+        return [say.one_line(report.asks)]
+    told = {
+        "taken over": [*report.taken, *report.new],
+        "moved": [f"{old} to {new}" for old, new in report.renamed],
+        "forgotten": report.gone,
+        "written": report.written,
+        "removed": report.removed,
+        "freed of secrets": report.redacted,
+        "changed on both sides, waiting in the inbox": report.conflicts,
+        "left alone": [f"{path} ({why})" for path, (_, why) in report.refused.items()],
+    }
+    lines = [f"{what}: {say.one_line(_some(found))}" for what, found in told.items() if found]
+    return lines or ["both sides agree"]
+
+
+def _some(found: list[str], most: int = 10) -> str:
+    more = f" and {len(found) - most:,} more" if len(found) > most else ""
+    return ", ".join(found[:most]) + more
+
+
+def _described(state: "DirectoryState") -> list[str]:
+    here = "" if state.here else ", which is on another machine"
+    lines = [
+        f"bound to {say.one_line(state.path)}{here}",
+        f"  layout     {state.layout}",
+        f"  files      {state.files:,}",
+        f"  agreed     {state.agreed_at or 'never'}",
+    ]
+    if state.asks:
+        lines.append(f"  asks       {say.one_line(state.asks)}")
+    if state.conflicts:
+        lines.append(f"  conflicts  {', '.join(state.conflicts)}: `holdfast inbox` shows both texts")
+    return lines + [f"  trouble    {say.one_line(trouble)}" for trouble in state.troubles]
+
+
+def _state(state: "DirectoryState") -> dict[str, Any]:
+    return asdict(state)
+
+
+def _report(report: "SyncReport") -> dict[str, Any]:
+    told = asdict(report)
+    told["refused"] = {path: why for path, (_, why) in report.refused.items()}
+    return told

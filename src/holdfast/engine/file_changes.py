@@ -1,0 +1,76 @@
+"""What becomes of a memory when the file that it stands in is written: added, back again, or waiting.
+
+A file is one memory, whatever else says the same, so nothing is compared but with what was deleted. Knows
+nothing of paths or disks.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from holdfast.domain.memory import PEOPLE, Draft, Memory, Source, Tombstone
+from holdfast.engine import changes
+from holdfast.engine.comparing import buried
+from holdfast.engine.desk import Desk, refuse_taken_name
+from holdfast.engine.forget import restored
+from holdfast.engine.intake import taken_in
+from holdfast.engine.ports import Transaction
+from holdfast.engine.sessions import known_session
+from holdfast.errors import Conflict
+
+
+class StaysDeleted(Conflict):
+    """What was deleted does not come back by itself."""
+
+
+def added(draft: Draft, *, tx: Transaction, desk: Desk, now: datetime) -> Memory:
+    """Keeps what a new file says.
+
+    Raises: StaysDeleted, for what a person deleted; Conflict, for a name that another memory has; Invalid.
+    """
+    draft = taken_in(draft, desk.profile)
+    draft = replace(draft, source=known_session(tx, draft.source, now))
+    refuse_taken_name(draft.subject, draft.project, "", tx, desk)
+    while (tombstone := buried(draft, tx, desk.judge)) is not None:
+        if not may_return(tombstone, draft.source, tx):
+            day = tombstone.created_at.date().isoformat()
+            raise StaysDeleted(f"this was {tombstone.reason} on {day} and stays so")
+        tx.tombstones.lift(tombstone.hash)
+    return changes.add(tx, desk, draft, now=now)
+
+
+def put_back(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:
+    """Brings a forgotten memory back whose file is there again.
+
+    Raises: StaysDeleted, when a person forgot it; Conflict, when another memory has its name now.
+    """
+    if not _may_undo(known.id, source, tx):
+        raise StaysDeleted(f"memory {known.id} was forgotten and stays so: `holdfast restore {known.id}`")
+    return restored(known, tx=tx, desk=desk, source=source, now=now)
+
+
+def set_aside(
+    draft: Draft, reason: str, *, tx: Transaction, desk: Desk, now: datetime, known: Memory | None = None
+) -> Memory:
+    """Keeps a text in the inbox that can't be taken over, beside the memory that it would replace.
+
+    Raises: Invalid.
+    """
+    draft = taken_in(draft, desk.profile)
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    if known is not None:
+        changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
+    return memory
+
+
+def may_return(tombstone: Tombstone, source: Source, tx: Transaction) -> bool:
+    """Whether this speaker may write again what was deleted: only a person undoes what a person did."""
+    if source.origin in PEOPLE:
+        return True
+    if tombstone.reason != "forgotten" or tombstone.memory is None:
+        return False
+    return _may_undo(tombstone.memory, source, tx)
+
+
+def _may_undo(memory_id: str, source: Source, tx: Transaction) -> bool:
+    entries = [entry for entry in tx.journal.of(memory_id) if entry.action in ("forgotten", "purged")]
+    return source.origin in PEOPLE or bool(entries and entries[-1].origin not in PEOPLE)

@@ -1,0 +1,57 @@
+"""Which directories of this machine show which spaces: a small list in the user's own folder.
+
+The database knows the binding as well; but it may be shared by machines, and a path means something on one.
+"""
+
+import json
+import logging
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from holdfast import places
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A directory of this machine and the space that it shows."""
+
+    path: str
+    db: str
+    space: str
+
+
+class Registry:
+    """The list of bound directories, read again when it was changed."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[int, int, int] | None = None
+        self._bindings: list[Binding] = []
+
+    def read(self) -> list[Binding]:
+        """A damaged list is an empty one."""
+        try:
+            found = os.stat(places.directories())
+            seen = (found.st_mtime_ns, found.st_size, found.st_ino)
+            if seen != self._seen:
+                listed = json.loads(Path(places.directories()).read_text(encoding="utf-8"))
+                self._bindings = [Binding(**entry) for entry in listed]
+                self._seen = seen
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError) as trouble:
+            _log.warning("%s can't be read: %s", places.directories(), trouble)
+            return []
+        return self._bindings
+
+    def add(self, binding: Binding) -> None:
+        self._save([*(one for one in self.read() if one.path != binding.path), binding])
+
+    def remove(self, path: str) -> None:
+        self._save([one for one in self.read() if one.path != path])
+
+    def _save(self, bindings: list[Binding]) -> None:
+        listed = json.dumps([asdict(binding) for binding in bindings], indent=2, ensure_ascii=False)
+        places.write_private(places.directories(), f"{listed}\n".encode())

@@ -1,0 +1,294 @@
+"""The verbs for files of a space: list, read, write, put, rename, delete.
+
+They work on the database; a bound directory follows after each commit. Whether a file is on some disk is not
+known here.
+"""
+
+import hashlib
+from dataclasses import replace
+from datetime import datetime
+
+from holdfast.domain.file_paths import MOST_FILES, checked_path
+from holdfast.domain.memory import Draft, Memory, Source
+from holdfast.domain.outcomes import Waiting
+from holdfast.engine.desk import Desk
+from holdfast.engine.file_changes import StaysDeleted, added
+from holdfast.engine.forget import forgotten
+from holdfast.engine.intake import safe
+from holdfast.engine.ports import Transaction
+from holdfast.engine.revise import Revision, revised
+from holdfast.errors import Conflict, NotFound, Outdated, TooLong, UnknownCategory
+from holdfast.files import forms, heading
+from holdfast.files.answers import FileChange, FileEntry, FileText
+from holdfast.files.places import (
+    Place,
+    at_or_below,
+    in_its_form,
+    index_of,
+    is_nested,
+    move,
+    no_file,
+    place_at,
+    places,
+    refuse_in_the_way,
+    rename_memory,
+    vacate,
+)
+
+__all__ = [
+    "FileChange",
+    "FileEntry",
+    "FileText",
+    "delete",
+    "index",
+    "listed",
+    "put",
+    "read",
+    "rename",
+    "write",
+]
+
+_MOST_HEADING = 8_192  # characters of a file beside its text
+
+
+def listed(*, desk: Desk) -> list[FileEntry]:
+    """All files, by path."""
+    with desk.store.read(desk.space) as tx:
+        nested = is_nested(tx)
+        return [_entry(place, desk, nested) for place in places(tx, desk)]
+
+
+def read(path: str, *, desk: Desk) -> FileText:
+    """Raises: Invalid, NotFound."""
+    path = checked_path(path)
+    with desk.store.read(desk.space) as tx:
+        place = _existing(path, tx, desk)
+        text = place.text(nested=is_nested(tx))
+        return FileText(path=path, text=text, content=heading.read(text).text, memory=place.memory)
+
+
+def index(*, desk: Desk) -> str:
+    """The text of the index: every file under its type, 200 lines at most."""
+    with desk.store.read(desk.space) as tx:
+        found = [place for place in places(tx, desk) if place.memory is not None]
+        return index_of(found, desk)
+
+
+def write(
+    path: str,
+    content: str,
+    *,
+    desk: Desk,
+    source: Source,
+    name: str | None = None,
+    description: str | None = None,
+    category: str | None = None,
+    expect: str | None = None,
+    project: str | None = None,
+) -> FileChange:
+    """Creates a file or overwrites one, with a heading of ours; what is not given stays as it was.
+
+    Raises: Invalid and its kinds; Conflict, for a name that another file has, or what a person deleted;
+    Outdated, when it is not what the caller `expect`s.
+    """
+    path = checked_path(path)
+    if category is not None and category not in desk.profile.category_names:
+        raise UnknownCategory(category, desk.profile.category_names)
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        place = place_at(path, tx, desk)
+        if place is None and not path.endswith(".md"):
+            place = place_at(path := checked_path(f"{path}.md"), tx, desk)
+        _expect(place, path, expect, nested=is_nested(tx))
+        known = place.memory if place is not None else None
+        if known is None:
+            checked_path(path, folders=0 if place is None else 2)
+            draft = Draft(
+                content=content,
+                category=category,
+                subject=name or forms.named(path, desk.profile),
+                summary=description,
+                project=project,
+                source=source,
+            )
+            return _created(path, draft, None, tx, desk, now)
+        revision = Revision(content=content, subject=name, summary=description, category=category)
+        return _changed(path, known, revision, None, tx, desk, source, now)
+
+
+def put(
+    path: str,
+    text: str,
+    *,
+    desk: Desk,
+    source: Source,
+    new: bool = False,
+    expect: str | None = None,
+    project: str | None = None,
+) -> FileChange:
+    """Makes a file say exactly `text`, but for secrets; a heading in it is read, none is added.
+
+    Raises: Conflict, when it is to be `new` and exists; Outdated, when it is not what the caller `expect`s;
+    NotFound, when that is gone; Invalid and its kinds.
+    """
+    path = checked_path(path)
+    text = safe(text)
+    if len(text) > desk.profile.limits.content_max + _MOST_HEADING:
+        raise TooLong(
+            f"the file has {len(text):,} characters: at most {desk.profile.limits.content_max:,} fit",
+            field="content",
+        )
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        place = place_at(path, tx, desk)
+        if place is not None and new:
+            raise Conflict(f"{path!r} exists already: change it, or choose another name")
+        _expect(place, path, expect, nested=is_nested(tx))
+        sheet = heading.read(text)
+        if not sheet.text.strip() and not sheet.description:
+            if place is None:
+                refuse_in_the_way(path, tx, desk)
+            return _emptied(path, text, place, tx, desk, source, now)
+        if place is None or place.memory is None:
+            draft = forms.draft_of(sheet, path, desk.profile, source)
+            draft = replace(draft, project=draft.project or project)
+            return _created(path, draft, text, tx, desk, now)
+        before = heading.read(place.text(nested=is_nested(tx)))
+        revision = forms.revision_of(sheet, place.memory, before, path, desk.profile)
+        return _changed(path, place.memory, revision, text, tx, desk, source, now)
+
+
+def rename(old: str, new: str, *, desk: Desk, source: Source) -> list[tuple[str, str]]:
+    """Moves a file, or a folder with all in it; the memories stay what they are.
+
+    Raises: Invalid, NotFound, Conflict.
+    """
+    old, new = checked_path(old), checked_path(new)
+    with desk.store.write(desk.space) as tx:
+        found = at_or_below(old, tx, desk)
+        if not found:
+            raise no_file(old)
+        if new == old or new.startswith(f"{old}/"):
+            raise Conflict(f"{old!r} can't become {new!r}: choose a name outside of it")
+        if at_or_below(new, tx, desk):
+            raise Conflict(f"{new!r} exists already: choose another name")
+        refuse_in_the_way(new, tx, desk, leaving=old)
+        moved = [(place.path, checked_path(new + place.path[len(old) :])) for place in found]
+        for place, (_, target) in zip(found, moved, strict=True):
+            move(place, target, tx)
+            if place.memory is not None:
+                rename_memory(place.memory, place.path, target, tx=tx, desk=desk, source=source)
+        return moved
+
+
+def delete(path: str, *, desk: Desk, source: Source) -> list[str]:
+    """Deletes a file, or a folder with all in it; the memories are forgotten softly.
+
+    Raises: Invalid, NotFound.
+    """
+    path = checked_path(path)
+    with desk.store.write(desk.space) as tx:
+        found = at_or_below(path, tx, desk)
+        if not found:
+            raise no_file(path)
+        for place in found:
+            if place.memory is not None:
+                forgotten(place.memory, tx=tx, desk=desk, source=source, now=desk.now(), softly=True)
+            vacate(place.path, tx)
+        return [place.path for place in found]
+
+
+# ------------------------------------------------------------------------------------------------- inside
+
+
+def _created(
+    path: str, draft: Draft, text: str | None, tx: Transaction, desk: Desk, now: datetime
+) -> FileChange:
+    if tx.files.count() >= MOST_FILES:
+        raise TooLong(f"there are {MOST_FILES:,} files already: delete some first", field="path")
+    _refuse_named(draft, path, tx, desk)
+    refuse_in_the_way(path, tx, desk)
+    try:
+        memory = added(draft, tx=tx, desk=desk, now=now)
+    except StaysDeleted as error:
+        raise Conflict(f"{path!r}: {error}; only its owner can bring it back") from None
+    _keep(path, memory, text, tx)
+    return FileChange(path=path, created=True, memory=memory)
+
+
+def _changed(
+    path: str,
+    known: Memory,
+    revision: Revision,
+    text: str | None,
+    tx: Transaction,
+    desk: Desk,
+    source: Source,
+    now: datetime,
+) -> FileChange:
+    outcome = revised(known, revision, tx=tx, desk=desk, source=source, now=now)
+    if isinstance(outcome, Waiting):
+        return FileChange(path=path, created=False, memory=known, waiting=True, told=outcome.reason)
+    if text is None:
+        text = in_its_form(path, outcome.memory, revision, tx)
+    _keep(path, outcome.memory, text, tx)
+    return FileChange(path=path, created=False, memory=outcome.memory)
+
+
+def _emptied(
+    path: str, text: str, place: Place | None, tx: Transaction, desk: Desk, source: Source, now: datetime
+) -> FileChange:
+    """A file that says nothing is a file all the same; what it said is forgotten."""
+    if place is not None and place.memory is not None:
+        forgotten(place.memory, tx=tx, desk=desk, source=source, now=now, softly=True)
+    _keep(path, None, text, tx)
+    return FileChange(path=path, created=place is None, memory=None)
+
+
+def _keep(path: str, memory: Memory | None, text: str | None, tx: Transaction) -> None:
+    nested = is_nested(tx)
+    made = text if text is not None else forms.text_of(memory, None, nested=nested)
+    old = tx.files.get(path)
+    row = forms.row_for(path, memory, made, nested=nested)
+    # Not on disk yet: the directory finds it by the missing state.
+    tx.files.put(replace(row, hash=old.hash if old is not None else None, stat=None))
+
+
+def _refuse_named(draft: Draft, path: str, tx: Transaction, desk: Desk) -> None:
+    if not desk.profile.policy.subject_is_key or draft.subject is None:
+        return
+    for other in tx.memories.named(draft.subject, draft.project):
+        place = next((one for one in places(tx, desk) if one.memory and one.memory.id == other.id), None)
+        where = f" of the file {place.path!r}" if place is not None and place.path != path else ""
+        raise Conflict(
+            f"{draft.subject!r} is the name{where} already: update that file, or choose another name"
+        )
+
+
+def _expect(place: Place | None, path: str, expect: str | None, *, nested: bool) -> None:
+    if expect is None:
+        return
+    if place is None:
+        raise NotFound(f"{path!r} was deleted meanwhile: create it anew")
+    if hashlib.sha256(place.text(nested=nested).encode()).hexdigest() != expect:
+        raise Outdated(f"{path!r} was changed meanwhile: read it again, then repeat the change")
+
+
+def _entry(place: Place, desk: Desk, nested: bool) -> FileEntry:
+    memory = place.memory
+    return FileEntry(
+        path=place.path,
+        name=(memory.subject if memory else None) or place.path.removesuffix(".md"),
+        description=memory.summary if memory else None,
+        type=memory.category if memory else desk.profile.unsorted or desk.profile.block.general,
+        updated_at=memory.updated_at if memory else None,
+        size=len(place.text(nested=nested).encode()),
+        memory_id=memory.id if memory else None,
+    )
+
+
+def _existing(path: str, tx: Transaction, desk: Desk) -> Place:
+    place = place_at(path, tx, desk)
+    if place is None:
+        raise no_file(path)
+    return place
