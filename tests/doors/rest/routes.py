@@ -65,6 +65,7 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ("DELETE", "/api/memory/{memory_id}/links/{to}"): Example(
         lambda names: f"/api/memory/{names.memory}/links/{names.other}"
     ),
+    ("POST", "/api/memory-tool"): Example(body=lambda _: {"command": "view", "path": "/memories"}),
     ("GET", "/api/recall"): Example(query={"query": "jellyfin"}),
     ("POST", "/api/recall"): Example(body=lambda _: {"query": "jellyfin"}),
     ("GET", "/api/brief"): Example(),
@@ -73,6 +74,8 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ("POST", "/api/inbox/approve"): Example(body=lambda names: {"ids": [names.waiting]}),
     ("POST", "/api/inbox/reject"): Example(body=lambda names: {"ids": [names.waiting]}),
     ("POST", "/api/tend"): Example(),
+    ("GET", "/api/tend"): Example(),
+    ("GET", "/api/audit"): Example(),
     ("GET", "/api/sessions"): Example(),
     ("POST", "/api/sessions"): Example(body=lambda _: {"name": "A run"}, status=201),
     ("GET", "/api/sessions/{session_id}"): Example(_session()),
@@ -87,6 +90,7 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ("POST", "/api/sessions/{session_id}/undo"): Example(_session("/undo")),
     ("GET", "/api/stats"): Example(),
     ("GET", "/api/jobs"): Example(),
+    ("GET", "/api/spend"): Example(query={"by": "day"}),
     ("GET", "/api/events"): Example(),
     ("POST", "/api/events"): Example(
         body=lambda _: {"level": "info", "content": "all is well", "service": "mail"}, status=201
@@ -114,4 +118,19 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ),
 }
 #: Routes that no scope can be declared for, each with its own test.
-BESIDE = {"/health", "/hooks/{event}", "/mcp", "/api/openapi.json", "/api/docs"}
+PROXY = {
+    f"/proxy/{{token}}/{vendor}{path}"
+    for vendor, paths in {
+        "anthropic": ("/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/{model}"),
+        "openai": (
+            "/v1/chat/completions",
+            "/v1/responses",
+            "/v1/completions",
+            "/v1/embeddings",
+            "/v1/models",
+            "/v1/models/{model}",
+        ),
+    }.items()
+    for path in paths
+}
+BESIDE = {*PROXY, "/health", "/hooks/{event}", "/mcp", "/metrics", "/api/openapi.json", "/api/docs"}

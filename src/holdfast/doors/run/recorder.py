@@ -22,6 +22,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.intake import safe
 from holdfast.errors import HoldfastError, Invalid
 from holdfast.memories import Memories
+from holdfast.unbroken import unbroken
 
 _MOST_MARKERS = 500  # in one session; an agent that writes more has lost its way
 _log = logging.getLogger(__name__)
@@ -109,13 +110,14 @@ class Recorder:
 
     def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
-            try:
-                task()
-            except HoldfastError as error:
-                self._trouble(f"{self._consequence}: {error}")
-            except Exception as error:  # broad: whatever breaks in the memory, the agent goes on
-                _log.debug("in the memory's thread", exc_info=True)
-                self._trouble(f"{self._consequence}: {type(error).__name__}: {error}")
+            unbroken(task, self._failed)
+
+    def _failed(self, trouble: Exception) -> None:
+        said = str(trouble)
+        if not isinstance(trouble, HoldfastError):
+            _log.debug("in the memory's thread", exc_info=trouble)
+            said = f"{type(trouble).__name__}: {said}"
+        self._trouble(f"{self._consequence}: {said}")
 
     def _begin(self, answer: "Future[Opening | None]") -> None:
         opening = None

@@ -1,0 +1,154 @@
+"""The proxy: a model's API with a memory before it, for programs that can be given an address and no more.
+
+    /proxy/TOKEN/anthropic/v1/messages
+    /proxy/TOKEN/openai/v1/chat/completions
+
+What is asked here goes to the upstream that the operator chose, and its answers come back as they are.
+"""
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from holdfast import quiet
+from holdfast.domain.grant import Grant
+from holdfast.doors.proxy.attending import Attendant, Rooms
+from holdfast.doors.proxy.chat_completions import ChatCompletions
+from holdfast.doors.proxy.forwarding import Passing, Upstream
+from holdfast.doors.proxy.hearing import Hearing
+from holdfast.doors.proxy.messages_api import MessagesApi
+from holdfast.doors.proxy.shape import Shape
+from holdfast.doors.proxy.tap import Tap
+from holdfast.errors import Forbidden
+
+SHAPES: Final[Mapping[str, Shape]] = {"anthropic": MessagesApi(), "openai": ChatCompletions()}
+#: Where conversations are held.
+CONVERSATIONS: Final = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
+#: What else a client asks for, passed on as it is. A list, for an upstream may have more that is not for all.
+PLAIN: Final = {
+    "anthropic": (
+        ("POST", "/v1/messages/count_tokens"),
+        ("GET", "/v1/models"),
+        ("GET", "/v1/models/{model:path}"),
+    ),
+    "openai": (
+        ("POST", "/v1/responses"),
+        ("POST", "/v1/completions"),
+        ("POST", "/v1/embeddings"),
+        ("GET", "/v1/models"),
+        ("GET", "/v1/models/{model:path}"),
+    ),
+}
+_MODEL = re.compile(r"\w[\w.@:-]*(?:/\w[\w.@:-]*)*", re.ASCII)
+_ONE_SPACE = (
+    "the proxy takes a token of its own: `holdfast token create --scope proxy --space NAME` makes one"
+)
+
+
+def router(
+    rooms: Rooms,
+    *,
+    upstreams: Mapping[str, str],
+    heard: Callable[[], None] = lambda: None,
+) -> APIRouter:
+    """The routes; `heard` is told when something was said that is worth a look."""
+    tap = Tap()
+    attendant = Attendant(rooms, tap, quiet=quiet.reason, heard=heard)
+    places = {vendor: Upstream(upstreams[vendor]) for vendor in SHAPES}
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        from anyio.to_thread import run_sync
+
+        yield
+        for place in places.values():
+            await place.close()
+        await run_sync(tap.close)
+
+    made = APIRouter(lifespan=lifespan, include_in_schema=False)
+    for vendor, path in CONVERSATIONS.items():
+        made.add_api_route(
+            f"/proxy/{{token}}/{vendor}{path}", _attended(attendant, places[vendor], vendor), methods=["POST"]
+        )
+        for method, plain in PLAIN[vendor]:
+            made.add_api_route(
+                f"/proxy/{{token}}/{vendor}{plain}", _plain(places[vendor], vendor, plain), methods=[method]
+            )
+    return made
+
+
+def _attended(attendant: Attendant, upstream: Upstream, vendor: str) -> Callable[..., Any]:
+    shape, path = SHAPES[vendor], CONVERSATIONS[vendor]
+
+    async def passed(request: Request) -> Response:
+        grant = _checked(request)
+        raw = await _body(request)
+        ready = await attendant.prepared(raw, request.headers, grant, shape)
+        forwarded = upstream.request(
+            "POST", path, _query(request), request.headers.raw, ready.body, plain=ready.changed
+        )
+        keep = ready.keep
+
+        def listening(headers: Mapping[str, str]) -> Hearing:
+            return Hearing(shape.reply(), headers)
+
+        def told(hearing: Hearing) -> None:
+            if keep is not None and hearing.answer is not None:
+                keep(hearing.answer)
+
+        return Passing(
+            upstream,
+            forwarded,
+            problem=shape.problem,
+            listening=listening if keep is not None else None,
+            heard=told,
+        )
+
+    return passed
+
+
+def _plain(upstream: Upstream, vendor: str, path: str) -> Callable[..., Any]:
+    shape = SHAPES[vendor]
+
+    async def passed(request: Request) -> Response:
+        _checked(request)
+        model = request.path_params.get("model", "")
+        if model and not _MODEL.fullmatch(model):
+            raise HTTPException(404, "there is no model of that name")
+        target = path.replace("{model:path}", model)
+        forwarded = upstream.request(
+            request.method, target, _query(request), request.headers.raw, await _body(request)
+        )
+        return Passing(upstream, forwarded, problem=shape.problem)
+
+    return passed
+
+
+def _checked(request: Request) -> Grant:
+    """What the caller may do here.
+
+    Raises: Forbidden.
+    """
+    grant: Grant = request.state.grant
+    grant.require("proxy")
+    if grant.spaces is None or len(grant.spaces) != 1:
+        raise Forbidden(_ONE_SPACE)
+    return grant
+
+
+async def _body(request: Request) -> bytes:
+    try:
+        return await request.body()
+    except ClientDisconnect:  # or the guard, which ends a body that grows too large
+        raise HTTPException(413, "the body is too large, or it was not sent to its end") from None
+
+
+def _query(request: Request) -> bytes:
+    found: bytes = request.scope.get("query_string", b"")
+    return found

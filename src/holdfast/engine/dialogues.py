@@ -1,0 +1,198 @@
+"""Conversations of clients that know of no memory: what to add to them, and what was said in them.
+
+Such a client sends all of its conversation with every request, without what was added before. So what a turn
+was given is kept under the turn's own name and given again, byte for byte: a model's cache holds only for
+what begins like the request before. Knows no wire format.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from holdfast.domain.dialogue import Dialogue, Turn, digest, mark, names
+from holdfast.domain.memory import Message, Session
+from holdfast.engine.brief import brief
+from holdfast.engine.capture import Quiet
+from holdfast.engine.context import context
+from holdfast.engine.desk import Desk
+from holdfast.engine.intake import safe_or_none
+from holdfast.engine.ports import Transaction
+from holdfast.engine.sessions import MOST_MESSAGE, Said, checked_id, say_all
+from holdfast.errors import Invalid
+
+_ASKED_WITH = 3  # turns
+_LOOKED_BACK = 200  # turns that may have been missed
+#: How long a conversation that got no answer yet is taken for the one that begins in the same words.
+_RETRIED = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attended:
+    """What belongs into a request, and the session that it is a part of."""
+
+    session: str
+    brief: str = ""
+    recalled: Mapping[int, str] = field(default_factory=dict)  # by the place of the turn that it follows
+    quiet: str | None = None  # why nothing that is said may be kept
+
+
+def attend(
+    dialogue: Dialogue,
+    *,
+    desk: Desk,
+    quiet: Quiet = lambda project, session: None,
+    wanted: Callable[[], bool] = lambda: True,
+) -> Attended:
+    """The session's brief, what earlier turns were given, and what is relevant to what was just said.
+
+    Once nothing is `wanted` any more, nothing is noted as given.
+    Raises: Invalid, for a conversation in which nobody said anything; Unavailable.
+    """
+    if not dialogue.opening:
+        raise Invalid("nobody has said anything in this conversation yet", field="messages")
+    session = _session(dialogue, desk)
+    reason = quiet(session.project, session.id)
+    known, newest = _given(dialogue, session.id, desk)
+    recalled = dict(known)
+    text = brief(desk=desk, session=session.id, project=session.project).text
+    if newest is not None:
+        place, receipt_id = newest
+        made = context(
+            [_said(turn) for turn in dialogue.turns if turn.text][-_ASKED_WITH:],
+            desk=desk,
+            session=session.id,
+            project=session.project,
+            receipt_id=receipt_id,
+            keeps_question=reason is None,
+            wanted=wanted,
+        )
+        if made.text:
+            recalled[place] = made.text
+    return Attended(session=session.id, brief=text, recalled=recalled, quiet=reason)
+
+
+def overhear(
+    dialogue: Dialogue,
+    *,
+    desk: Desk,
+    session_id: str | None = None,
+    answer: Turn | None = None,
+    quiet: Quiet = lambda project, session: None,
+) -> list[Message]:
+    """Keeps what is new of a conversation, each thing once and in order; answers what was new.
+
+    New is what follows the last thing that is known. Of a conversation that is not known, it is what was said
+    last: what stands before may be an example that its program made up.
+    Raises: Invalid, for a session that can't be one; Unavailable.
+    """
+    session_id = session_id or _session(dialogue, desk).id
+    if answer is not None:
+        _answered(dialogue, session_id, answer, desk)
+    turns = [*dialogue.turns, *([answer] if answer is not None else ())]
+    with desk.store.read(desk.space) as tx:
+        session = tx.sessions.get(session_id)
+        named = list(zip(names(turns, session_id, tx.space.key), turns, strict=True))[-_LOOKED_BACK:]
+        known = {message.id for message in tx.sessions.messages_by_id([name for name, _ in named])}
+    if quiet(session.project if session else dialogue.project, session_id) is not None:
+        return []
+    new = [
+        _said(turn, name)
+        for name, turn in named[_first_new(named, known) :]
+        if 0 < len(turn.text) <= MOST_MESSAGE
+    ]
+    return say_all(session_id, new, desk=desk) if new else []
+
+
+def _first_new(named: Sequence[tuple[str, Turn]], known: Collection[str]) -> int:
+    after = max((place for place, (name, _) in enumerate(named) if name in known), default=-1) + 1
+    asked = max((place for place, (_, turn) in enumerate(named) if turn.role == "user"), default=len(named))
+    return after or asked
+
+
+def _answered(dialogue: Dialogue, session_id: str, answer: Turn, desk: Desk) -> None:
+    """Notes how a conversation was answered first: by that it is told from others that begin alike."""
+    if dialogue.session is not None or dialogue.first_reply is not None:
+        return
+    with desk.store.write(desk.space) as tx:
+        _note(tx, _reply_key(tx, dialogue.opening, mark(answer)), session_id, desk)
+        _note(tx, _answered_key(tx, session_id), session_id, desk)
+
+
+def _session(dialogue: Dialogue, desk: Desk) -> Session:
+    with desk.store.read(desk.space) as tx:
+        found = _known(dialogue, tx, desk)
+    if found is not None:
+        return found
+    with desk.store.write(desk.space) as tx:
+        found = _known(dialogue, tx, desk)  # another request may have been faster
+        if found is not None:
+            return found
+        session = Session(
+            id=_new_id(dialogue, tx, desk),
+            space=desk.space,
+            client=safe_or_none(dialogue.client),
+            project=safe_or_none(dialogue.project),
+            started_at=desk.now(),
+        )
+        tx.sessions.save(session)
+        if dialogue.session is None and dialogue.first_reply is not None:
+            _note(tx, _reply_key(tx, dialogue.opening, dialogue.first_reply), session.id, desk)
+            _note(tx, _answered_key(tx, session.id), session.id, desk)
+    return session
+
+
+def _new_id(dialogue: Dialogue, tx: Transaction, desk: Desk) -> str:
+    return checked_id(dialogue.session or f"{_beginning(tx, dialogue.opening)}{desk.new_id()}")
+
+
+def _known(dialogue: Dialogue, tx: Transaction, desk: Desk) -> Session | None:
+    """The session that a conversation belongs to: as its client says, or by its first words and answer."""
+    if dialogue.session is not None:
+        return tx.sessions.get(checked_id(dialogue.session))
+    if dialogue.first_reply is not None:
+        noted = tx.calls.get(_reply_key(tx, dialogue.opening, dialogue.first_reply))
+        if noted is not None:
+            return tx.sessions.get(str(noted[1]["session"]))
+    latest = tx.sessions.latest_named(_beginning(tx, dialogue.opening))
+    # One that was answered has another answer than this one, or ends where this one begins: it is another.
+    if latest is None or tx.calls.get(_answered_key(tx, latest.id)) is not None:
+        return None
+    retried = dialogue.first_reply is not None or desk.now() - latest.started_at < _RETRIED
+    return latest if retried else None
+
+
+def _given(dialogue: Dialogue, session_id: str, desk: Desk) -> tuple[dict[int, str], tuple[int, str] | None]:
+    """What turns were given before, by their places; and the turn that waits for its own, with its name."""
+    with desk.store.read(desk.space) as tx:
+        named = [
+            (turn.place, name)
+            for turn, name in zip(
+                dialogue.turns, names(dialogue.turns, session_id, tx.space.key), strict=True
+            )
+            if turn.role == "user"
+        ]
+        texts = tx.receipts.texts([name for _, name in named])
+    given = {place: text for place, name in named if (text := texts.get(name))}
+    newest = named[-1] if dialogue.asks and named[-1][1] not in texts else None
+    return given, newest
+
+
+def _said(turn: Turn, name: str | None = None) -> Said:
+    return Said(role=turn.role, content=turn.text, speaker=turn.speaker, message_id=name)
+
+
+def _beginning(tx: Transaction, opening: str) -> str:
+    return f"proxy-{digest(tx.space.key, 'opening', opening)[:24]}-"
+
+
+def _reply_key(tx: Transaction, opening: str, reply: str) -> str:
+    return f"proxy-reply-{digest(tx.space.key, 'reply', opening, reply)}"
+
+
+def _answered_key(tx: Transaction, session_id: str) -> str:
+    return f"proxy-answered-{digest(tx.space.key, 'answered', session_id)}"
+
+
+def _note(tx: Transaction, key: str, session_id: str, desk: Desk) -> None:
+    if tx.calls.get(key) is None:
+        tx.calls.put(key, "session", {"session": session_id}, desk.now())
