@@ -17,7 +17,7 @@ from holdfast.errors import Invalid
 
 BUILT_IN = ("default", "ops", "assistant", "semantic", "files")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
-_TOP = set("name says default_category tools category event cooldown limits policy block".split())
+_TOP = set("name says default_category unsorted tools category event cooldown limits policy block".split())
 # The least and the most of every number, by the table it stands in.
 _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "limits": {
@@ -35,11 +35,14 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
         "weaken_by": (0, 1),
         "decay_by": (0, 1),
         "decay_after_days": (0, 36_500),
+        "unused_days": (0, 36_500),
         "importance": (1, 5),
         "raise_importance_by": (0, 5),
     },
     "block": {"budget": (0, 10_000_000), "lines": (0, 1_000_000)},
 }
+#: The most that a category's rules of retention may say; 0 is no rule.
+_RETENTION = {"unused_days": 36_500, "keep_days": 36_500, "keep_most": 1_000_000}
 
 Section = TypeVar("Section", Limits, Policy, Block, Category, Level, Cooldown)
 Named = TypeVar("Named", Category, Level, Cooldown)
@@ -100,6 +103,7 @@ class _Reader:
             tools=self.tools(tree),
             levels=self.named(Level, tree, "event"),
             cooldowns=self.cooldowns(tree),
+            unsorted=self.text_of(tree, "unsorted") if "unsorted" in tree else None,
         )
         self.check(profile)
         return profile
@@ -108,6 +112,10 @@ class _Reader:
         found = self.named(Category, tree, "category")
         if not found:
             raise self.wrong("category", "at least one [[category]] is needed")
+        for category in found:
+            for key, most in _RETENTION.items():
+                if not 0 <= (value := getattr(category, key)) <= most:
+                    raise self.wrong(key, f"{key} = {value} of {category.name!r}: expected 0 to {most:,}")
         return found
 
     def cooldowns(self, tree: dict[str, Any]) -> tuple[Cooldown, ...]:

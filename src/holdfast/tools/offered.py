@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.profile import Profile
 from holdfast.errors import HoldfastError, Invalid
-from holdfast.tools import memory_tools
+from holdfast.tools import file_tools, memory_tools
 from holdfast.tools.definition import Answer, Tool
 
 if TYPE_CHECKING:
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 # Under the names that profiles choose from.
 _MAKERS: Mapping[str, Callable[[Profile], Tool]] = {
-    "memory_search": memory_tools.search,
+    # Where memories are files that are read by name, a search answers with those names.
+    "memory_search": lambda profile: (
+        file_tools.search(profile) if "memory_read" in profile.tools else memory_tools.search(profile)
+    ),
     "memory_remember": memory_tools.remember,
     "memory_revise": memory_tools.revise,
     "memory_forget": memory_tools.forget,
@@ -26,6 +29,11 @@ _MAKERS: Mapping[str, Callable[[Profile], Tool]] = {
         profile, name="add_to_memory", revise_with="update_memory"
     ),
     "update_memory": lambda profile: memory_tools.revise(profile, name="update_memory"),
+    "memory_view": file_tools.view,
+    "memory_read": file_tools.read,
+    "memory_write": file_tools.write,
+    "memory_update": file_tools.update,
+    "memory_delete": file_tools.delete,
 }
 
 

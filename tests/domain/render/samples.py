@@ -20,7 +20,7 @@ PROFILES: dict[Layout, Profile] = {
     "by-subject": built_in("ops"),
     "by-category": built_in("assistant"),
     "hits": built_in("semantic"),
-    "index": built_in("files"),
+    "index": replace(built_in("files"), block=replace(built_in("files").block, intro=())),
 }
 
 BREAK_OUTS = {

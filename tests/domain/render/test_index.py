@@ -1,5 +1,6 @@
 """The index of named notes."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from holdfast.domain.memory import Memory
@@ -8,7 +9,8 @@ from holdfast.profiles.loader import built_in
 from tests.domain.render.samples import START, memory
 from tests.requirements_ledger import requirement
 
-FILES = built_in("files")
+# As in MEMORY.md, which is the index alone; a session is told above it how to use it.
+FILES = replace(built_in("files"), block=replace(built_in("files").block, intro=()))
 ROOMY = 1_000_000
 
 

@@ -7,7 +7,7 @@ stored text stays text is `escape`'s; here it is decided who is in, and the whol
 import hashlib
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.domain.budget import Estimate, estimate_tokens
@@ -38,14 +38,16 @@ def render(
     budget: int | None = None,
     subject: str | None = None,
     estimate: Estimate = estimate_tokens,
+    paths: Mapping[str, str] | None = None,
 ) -> Block:
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
 
     Memories about `subject` go first. The text is empty when there is nothing to show or no room for it.
+    An index names files: those of `paths`, by memory, else what they would be called.
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
-    request = Request(profile, folded(subject), len(eligible), estimate)
+    request = Request(profile, folded(subject), len(eligible), estimate, paths or {})
 
     def ordered(entries: Sequence[Entry]) -> list[Entry]:
         return sorted(entries, key=lambda entry: layout.order(entry, request))

@@ -4,8 +4,8 @@ A layout says how; how many fit is the business of `blocks`. Titles, introductio
 come from the profile, everything else that is shown of a memory goes through `escape`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
@@ -19,6 +19,7 @@ from holdfast.domain.render.file_names import file_name
 from holdfast.domain.text import clean
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TYPES = "{types}"  # a line of an introduction that stands for the profile's categories
 _DESCRIPTION = 120  # characters of a text that stand for its missing summary
 
 Key = tuple[Any, ...]
@@ -32,6 +33,11 @@ class Request:
     subject: str  # whose memories come first, folded; empty = nobody's
     eligible: int  # how many memories could be shown
     estimate: Estimate
+    paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
+
+    def path(self, memory: Memory) -> str:
+        """The file that a memory stands in, or would."""
+        return self.paths.get(memory.id) or file_name(memory.subject or memory.id)
 
     def is_about(self, name: str | None) -> bool:
         """Whether `name` is the subject that was asked for."""
@@ -90,7 +96,7 @@ def _subject_page(entries: Sequence[Entry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
-    body = (*_intro(block), *_sections(entries, "###", block.general))
+    body = (*_intro(request.profile), *_sections(entries, "###", block.general))
     shown, all_of_them = len(entries), request.eligible
     count = f"{shown:,} of {all_of_them:,}" if shown < all_of_them else f"{shown:,}"
     noun = "memory" if all_of_them == 1 else "memories"
@@ -143,7 +149,7 @@ def _category_page(entries: Sequence[Entry], request: Request) -> str:
         return ""
     block = request.profile.block
     sections = _sections(entries, "###", block.general)
-    return _joined(f"## {block.title}", *_intro(block), *sections, *_rest(entries, request))
+    return _joined(f"## {block.title}", *_intro(request.profile), *sections, *_rest(entries, request))
 
 
 # hits: what recall found, in the order of the ranking
@@ -166,17 +172,17 @@ def _hit_page(entries: Sequence[Entry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
-    return _joined(f"## {block.title}", *_intro(block), "\n".join(entry.line for entry in entries))
+    return _joined(f"## {block.title}", *_intro(request.profile), "\n".join(entry.line for entry in entries))
 
 
 # index: the names of notes, which are read on demand
 
 
 def _index_entry(memory: Memory, place: int, request: Request) -> Entry:
-    name = memory.subject or memory.id
+    name = memory.subject or request.path(memory).removesuffix(".md")
     says = memory.summary or _first_line(memory.content)[:_DESCRIPTION]
     shown = escape.inline(clean(says, one_line=True).strip())
-    target = escape.link_target(file_name(name))
+    target = "/".join(map(escape.link_target, request.path(memory).split("/")))
     line = f"- [{escape.link_text(name)}]({target}){' - ' if shown else ''}{shown}{_origin(memory)}"
     known = memory.category in request.profile.category_names
     return Entry(memory, place, _capital(memory.category) if known else "", line)
@@ -189,13 +195,13 @@ def _index_urgency(entry: Entry, request: Request) -> Key:
 def _index_order(entry: Entry, request: Request) -> Key:
     memory, names = entry.memory, request.profile.category_names
     kind = names.index(memory.category) if entry.section else len(names)
-    return (kind, file_name(memory.subject or memory.id), memory.id)
+    return (kind, request.path(memory), memory.id)
 
 
 def _index_page(entries: Sequence[Entry], request: Request) -> str:
     block = request.profile.block
     sections = _sections(entries, "##", block.general) if request.eligible else ["(empty)"]
-    return _joined(f"# {block.title}", *_intro(block), *sections, *_rest(entries, request))
+    return _joined(f"# {block.title}", *_intro(request.profile), *sections, *_rest(entries, request))
 
 
 # What the layouts share
@@ -221,8 +227,10 @@ def _rest(entries: Sequence[Entry], request: Request) -> tuple[str, ...]:
     return (f"({left_out:,} more not shown)",) if left_out else ()
 
 
-def _intro(block: profiles.Block) -> tuple[str, ...]:
-    return ("\n".join(block.intro),) if block.intro else ()
+def _intro(profile: Profile) -> tuple[str, ...]:
+    types = "\n".join(f"- {each.name}: {each.says}".rstrip(": ") for each in profile.categories)
+    lines = [types if line == _TYPES else line for line in profile.block.intro]
+    return ("\n".join(lines),) if lines else ()
 
 
 def _joined(*parts: str) -> str:

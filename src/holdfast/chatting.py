@@ -1,0 +1,172 @@
+"""Where `holdfast chat` is put together: a space, a model, the agent between them, and a terminal."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast import memory_command, places, quiet, wiring
+from holdfast.errors import Invalid
+
+if TYPE_CHECKING:
+    from holdfast.doors.chat.agent import Agent
+    from holdfast.engine.ports import Clock, Store
+    from holdfast.memories import Memories
+    from holdfast.models.talk import Connection
+
+SPACE = "chat"  # for those who name none; made when it is first needed
+PROFILE = "files"
+MODEL = "anthropic:claude-sonnet-5-5"
+HELP = """\
+Type what you want to say. Ctrl-C stops an answer, Ctrl-D ends the chat.
+/memory - what is remembered; /memory help says more
+/quit - end the chat"""
+
+
+class Terminal(Protocol):
+    """Where the person looks and types."""
+
+    def ask(self) -> str | None:
+        """The next line; none at the end."""
+
+    def show(self, piece: str) -> None:
+        """A piece of the model's answer, as it comes."""
+
+    def note(self, line: str) -> None:
+        """What happens beside the answer."""
+
+    def tell(self, text: str) -> None:
+        """An answer that is not the model's."""
+
+    def ended(self) -> None:
+        """The model's answer is whole."""
+
+
+def chat(memories: "Memories", connection: "Connection", model: str, terminal: Terminal) -> None:
+    """Talks until the person ends it. What is said is kept as a session of the space.
+
+    Raises: Unavailable, when the memory can't be used at the start.
+    """
+    from holdfast.doors.chat.agent import Agent
+    from holdfast.tools import for_messages_api
+
+    session = memories.open_session(
+        client="holdfast-chat", name=f"Chat with {model}", directory=os.getcwd()
+    ).id
+    silence = quiet.reason(places.project_of(os.getcwd()), session)
+    talk = connection(system=system_prompt(memories, session), tools=for_messages_api(memories.profile))
+    agent = Agent(memories, talk, terminal, session=session, record=silence is None)
+    for told in _greeting(memories, talk.name):
+        terminal.note(told)
+    if silence:
+        terminal.note(f"nothing that is said is kept: {silence}")
+    try:
+        while (line := terminal.ask()) is not None and line.strip() not in ("/quit", "/exit"):
+            _answered(line.strip(), memories, agent, terminal)
+    finally:
+        talk.close()
+        agent.close(lambda ended: memories.capture(ended, quiet=quiet.reason))
+
+
+def _answered(text: str, memories: "Memories", agent: "Agent", terminal: Terminal) -> None:
+    if memory_command.asked(text):
+        terminal.tell(memory_command.answer(memories, text))
+    elif text.startswith("/") and " " not in text:
+        terminal.tell(HELP)
+    elif text:
+        agent.turn(text)
+        terminal.ended()
+
+
+def system_prompt(memories: "Memories", session: str) -> str:
+    """Who the model is, how to use the memory, and the index: the same text for the whole session.
+
+    Nothing in it changes from turn to turn, not even the time: a prompt that stays the same is cached.
+    """
+    from holdfast.prompts import Prompts
+    from holdfast.tools import guidance
+
+    brief = memories.speaking_as("assistant", session=session).brief().text
+    parts = (Prompts().chat(), guidance(memories.profile), brief)
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def connection_to(model: str) -> "Connection":
+    """The model of that name.
+
+    Raises: Invalid, listing the forms of a name; Unavailable, without its SDK or a key.
+    """
+    from holdfast.models.language_spec import FORMS, parse_language
+    from holdfast.models.talk import connected
+    from holdfast.settings import Settings
+
+    spec = parse_language(model)
+    if spec is None:
+        raise Invalid(f"a chat needs a model: use {FORMS.removeprefix('none, ')}", field="model")
+    return connected(spec, key=Settings.read().key_for_model(spec))
+
+
+@contextmanager
+def space_for_chat(
+    *, db: str | None, space: str | None, directory: str | None, clock: "Clock"
+) -> Iterator["Memories"]:
+    """The space that is meant: the named one, the one bound to `directory`, or the one for chats.
+
+    Raises: NotFound, for a named space that is not there; Conflict, when either is bound elsewhere.
+    """
+    from holdfast.engine.spaces import create_space
+    from holdfast.memories import Memories
+    from holdfast.settings import Settings
+
+    settings = Settings.read()
+    store = wiring.open_store(db)
+    try:
+        wanted = space or os.environ.get("HOLDFAST_SPACE")
+        name = wanted or (_space_of(directory, store) if directory else SPACE)
+        if wanted is None and store.space(name) is None:
+            create_space(name, store=store, clock=clock, profile=PROFILE)
+        memories = Memories.of(
+            store,
+            name,
+            clock=clock,
+            embedder=wiring.open_embedder(settings.embedder),
+            budget=settings.budget,
+            readers=wiring.open_readers(settings),
+        )
+        if directory and not _is_bound(memories, directory):
+            memories.bind_directory(directory)
+        yield memories
+    finally:
+        store.close()
+
+
+def _space_of(directory: str, store: "Store") -> str:
+    """The space that is bound to a directory, or a free name for it."""
+    real = os.path.realpath(os.path.expanduser(directory))
+    for binding in wiring.directories(store).bindings():
+        if binding.path == real:
+            return binding.space
+    folder = Path(real)
+    words = folder.name if folder.name.strip(".") not in ("memory", "memories") else folder.parent.name
+    stem = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:40] or SPACE
+    name, number = stem, 1
+    while store.space(name) is not None:
+        number += 1
+        name = f"{stem}-{number}"
+    return name
+
+
+def _is_bound(memories: "Memories", directory: str) -> bool:
+    state = memories.directory()
+    return state is not None and state.path == os.path.realpath(os.path.expanduser(directory))
+
+
+def _greeting(memories: "Memories", model: str) -> Iterator[str]:
+    state = memories.directory()
+    where = f", files in {state.path}" if state is not None else ""
+    known = memories.find(limit=0).total
+    yield f"{model}; space {memories.space!r}, {known:,} remembered{where}. /help says what you can type."
+    if state is not None and state.asks:
+        yield state.asks

@@ -1,0 +1,266 @@
+"""What a person can do in a chat besides talking, and what happens when something goes wrong."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast import Memories
+from holdfast.doors.cli.chat import Terminal
+from holdfast.errors import Unavailable
+from tests.agents.scripted_model import Failure, ScriptedModel, Tool
+from tests.doors.chat.conftest import Person
+from tests.doors.chat.scripts import Step, completions_model
+from tests.requirements_ledger import requirement
+
+NOTE = {
+    "filename": "note.md",
+    "name": "Note",
+    "description": "A note",
+    "type": "user",
+    "content": "Likes tea",
+}
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    scripted = ScriptedModel()
+    yield scripted
+    scripted.close()
+
+
+def named(model: ScriptedModel) -> str:
+    return f"anthropic:claude-sonnet-5-5@{model.url}"
+
+
+@requirement("files.agent")
+def test_the_memory_command_lists_and_deletes_without_asking_the_model(
+    sqlite_person: Person, model: ScriptedModel
+) -> None:
+    model.say(Tool("memory_write", NOTE), "Noted.")
+
+    said, _ = sqlite_person.talks(named(model), "I like tea", "/memory", "/memory delete nosuchid", "/help")
+    memories = sqlite_person.memories("chat")
+    [memory] = memories.find().memories
+    memories.close()
+    after, _ = sqlite_person.talks(named(model), f"/memory delete {memory.id}", "/memory")
+
+    assert f"• [{memory.id}] Note: Likes tea" in said
+    assert "There is no memory nosuchid" in said
+    assert "/quit - end the chat" in said
+    assert f"Deleted: 'Likes tea'\n/memory restore {memory.id} brings it back." in after
+    assert "Nothing is remembered yet." in after
+    assert len(model.requests) == 2
+
+
+def test_without_a_space_the_one_for_chats_is_made_and_used_again(
+    sqlite_person: Person, model: ScriptedModel
+) -> None:
+    _, first = sqlite_person.talks(named(model), "/quit", "this is not said")
+    _, second = sqlite_person.talks(named(model))
+
+    assert "space 'chat', 0 remembered." in first
+    assert "space 'chat', 0 remembered." in second
+    assert model.requests == []
+
+
+def test_another_space_is_talked_to_with_its_own_tools(sqlite_person: Person, model: ScriptedModel) -> None:
+    sqlite_person.shell.in_space("helper", "assistant")
+    model.say(Tool("add_to_memory", {"content": "Alec is my boss", "category": "person"}), "Noted.")
+
+    sqlite_person.talks(named(model), "Remember that Alec is my boss", options=("--space", "helper"))
+
+    assert "add_to_memory" in model.requests[0].tools
+    assert "call add_to_memory only after a yes" in model.requests[0].system
+    found = sqlite_person.shell.json("list", "--space", "helper")["memories"]
+    assert "Alec is my boss" in [memory["content"] for memory in found]
+
+
+def test_a_space_that_is_not_there_is_named(sqlite_person: Person, model: ScriptedModel) -> None:
+    result = sqlite_person.shell("chat", "--model", named(model), "--space", "nowhere")
+
+    assert result.exit_code == 1
+    assert "there is no space 'nowhere'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("anthropic:claude-sonnet-5-5", "set ANTHROPIC_API_KEY; or name another model with --model"),
+        ("openai:gpt-5", "set OPENAI_API_KEY"),
+        ("claude", "use none, anthropic:MODEL[@URL]"),
+        ("none", "a chat needs a model: use anthropic:MODEL"),
+    ],
+)
+def test_without_a_key_or_a_model_one_line_says_what_to_do(
+    sqlite_person: Person, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+
+    result = sqlite_person.shell("chat", "--model", name, stdin="hello\n")
+
+    assert result.exit_code in (1, 3)
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "chat" not in sqlite_person.shell.says("space", "list")  # nothing was made
+
+
+def test_what_the_model_refuses_can_be_said_again(sqlite_person: Person, model: ScriptedModel) -> None:
+    model.say(Failure(529, "overloaded_error"), "Hello.")
+
+    said, noted = sqlite_person.talks(named(model), "hello", "hello again")
+
+    assert said == "Hello.\n"
+    assert "has too much to do (529)" in noted
+    assert [text for _, text in model.requests[1].messages] == ["hello again"]
+
+
+def test_a_failure_after_tools_is_kept_in_the_conversation(
+    sqlite_person: Person, model: ScriptedModel
+) -> None:
+    model.say(["One moment. ", Tool("memory_write", NOTE)], Failure(500, "api_error"), "Where were we?")
+
+    sqlite_person.talks(named(model), "I like tea", "go on")
+
+    roles = [role for role, _ in model.requests[2].messages]
+    assert roles == ["user", "assistant", "user", "assistant", "user"]
+    assert "(interrupted)" in model.requests[2].messages[3][1]
+
+
+def test_arguments_that_are_no_object_are_sent_back_to_the_model(sqlite_person: Person) -> None:
+    model = completions_model(
+        Step(Tool("memory_view", {}), ("hello",)),
+        Step("Sorry.", ("Error: The arguments are no JSON object: send them again.",)),
+        raw_arguments='{"what": ',
+    )
+
+    said, noted = sqlite_person.talks(f"openai:gpt-5@{model.url}/v1", "hello")
+    model.close()
+
+    model.script.followed()
+    assert said == "Sorry.\n"
+    assert "memory_view: what the model sent can't be read" in noted
+
+
+def test_a_model_that_never_stops_calling_tools_is_stopped(
+    sqlite_person: Person, model: ScriptedModel
+) -> None:
+    model.say(*[Tool("memory_view", {})] * 25, "Hello again.")
+
+    said, noted = sqlite_person.talks(named(model), "hello", "are you there?")
+
+    assert "stopped after 25 rounds of tools" in noted
+    assert said == "Hello again.\n"
+    assert len(model.requests) == 26
+
+
+def test_a_memory_that_fails_does_not_end_the_talk(
+    sqlite_person: Person, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise Unavailable("the database is away")
+
+    monkeypatch.setattr(Memories, "say_all", away)
+    monkeypatch.setattr(Memories, "write_file", away)
+    model.say(Tool("memory_write", NOTE), "I could not note that.", "Still here.")
+
+    said, noted = sqlite_person.talks(named(model), "I like tea", "hello?")
+
+    assert said == "I could not note that.\nStill here.\n"
+    assert "the database is away" in model.requests[1].text
+    assert "what was said is not kept: the database is away" in noted
+
+
+@pytest.mark.parametrize("why", ["HOLDFAST_QUIET is set", "capture is off in the project website"])
+def test_where_it_is_quiet_nothing_that_is_said_is_kept(
+    sqlite_person: Person, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, why: str
+) -> None:
+    (tmp_path / "website" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "website")
+    if "project" in why:
+        sqlite_person.shell.says("quiet", "on")
+    else:
+        monkeypatch.setenv("HOLDFAST_QUIET", "1")
+
+    _, noted = sqlite_person.talks(named(model), "a secret of mine")
+    memories = sqlite_person.memories("chat")
+    [session] = memories.sessions()
+    said = memories.session(session.id).messages
+    memories.close()
+
+    assert f"nothing that is said is kept: {why}" in noted
+    assert said == ()
+
+
+def test_an_answer_cannot_steer_the_terminal(sqlite_person: Person, model: ScriptedModel) -> None:
+    model.say("\x1b]0;owned\x07hi")
+
+    said, _ = sqlite_person.talks(named(model), "hello")
+
+    assert said == "\\x1b]0;owned\\x07hi\n"
+
+
+@requirement("files.agent")
+def test_ctrl_c_stops_an_answer_and_not_the_talk(
+    sqlite_url: str, tmp_path: Path, model: ScriptedModel
+) -> None:
+    model.gate.clear()
+    model.say("This is never read", "I am here.")
+    command = [sys.executable, "-m", "holdfast", "chat", "--db", sqlite_url, "--model", named(model)]
+    person = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        said = _interrupted(person, model)
+    finally:
+        person.kill()
+        person.communicate()
+
+    assert person.returncode == 0
+    assert said.endswith("I am here.\n")
+    assert [text for _, text in model.requests[-1].messages] == [
+        "tell me a long story",
+        "(interrupted)",
+        "are you there?",
+    ]
+
+
+def test_ctrl_c_at_the_prompt_ends_the_talk_and_closes_the_session(
+    sqlite_person: Person, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: Terminal) -> str | None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Terminal, "ask", interrupted)
+
+    result = sqlite_person.shell("chat", "--model", named(model))
+    memories = sqlite_person.memories("chat")
+    [session] = memories.sessions()
+    memories.close()
+
+    assert result.exit_code == 130
+    assert session.ended_at is not None
+
+
+def _interrupted(person: subprocess.Popen[str], model: ScriptedModel) -> str:
+    """Asks, breaks the answer off while the model thinks, and asks again; answers what came out."""
+    assert person.stdin is not None
+    person.stdin.write("tell me a long story\n")
+    person.stdin.flush()
+    assert model.asked.wait(120)
+    person.send_signal(signal.SIGINT)
+    assert _line_with("stopped", person)
+    model.gate.set()
+    said, _ = person.communicate("are you there?\n", timeout=120)
+    return said
+
+
+def _line_with(text: str, process: subprocess.Popen[str]) -> bool:
+    assert process.stderr is not None
+    return any(text in line for line in iter(process.stderr.readline, ""))
