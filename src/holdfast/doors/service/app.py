@@ -16,12 +16,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast import __version__
 from holdfast.domain.grant import Grant
-from holdfast.doors.service.guard import LOCAL, Admit, App, Guard
+from holdfast.doors.service.guard import LOCAL, Admit, App, Guard, Pages
 from holdfast.doors.service.problems import tell_problems
+from holdfast.doors.service.watching import Watcher, watched
 from holdfast.doors.service.worker import Worker
 
 #: A hook's event, its input and what its token allows, to what it says.
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
+#: Requests at once. Those that write wait for each other in their threads; those that read need not.
+THREADS = 128
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
@@ -33,6 +36,8 @@ def application(
     worker: Worker,
     routers: Sequence[APIRouter] = (),
     outside: Sequence[str] = (),
+    watchers: Sequence[Watcher] = (),
+    pages: Pages | None = None,
 ) -> App:
     """Everything behind the guard, for this machine and for `outside` names."""
 
@@ -59,12 +64,17 @@ def application(
     for router in routers:
         app.include_router(router)
     app.router.routes.append(Route("/mcp", mcp))
-    return Guard(app, admit=admit, hosts={*LOCAL, *outside})  # type: ignore[arg-type]  # Starlette types ASGI messages as MutableMapping
+    # Starlette types ASGI messages as MutableMapping.
+    hosts = {*LOCAL, *outside}
+    return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)  # type: ignore[arg-type]
 
 
 def _lifespan(mcp: "MountedMcp", worker: Worker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        from anyio.to_thread import current_default_thread_limiter
+
+        current_default_thread_limiter().total_tokens = THREADS
         async with mcp.running():
             worker.start()
             try:

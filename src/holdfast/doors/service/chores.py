@@ -59,6 +59,22 @@ def capture(names: Names, memories: Open, quiet: Quiet) -> Callable[[], bool]:
     return chore
 
 
+def reading(names: Names, memories: Open, quiet: Quiet) -> Callable[[], bool]:
+    """Reads with a model what the rules have read: a chunk of each space at a time."""
+
+    def chore() -> bool:
+        done = 0
+        for name in names():
+            done += _quietly(name, partial(_read, memories, name, quiet))
+        return done > 0
+
+    return chore
+
+
+def _read(memories: Open, name: str, quiet: Quiet) -> int:
+    return int(memories(name).read_due(quiet=quiet) is not None)
+
+
 def _capture(memories: Open, name: str, quiet: Quiet) -> int:
     return int(memories(name).capture_due(quiet=quiet) is not None)
 

@@ -6,10 +6,11 @@ token allows is put beside the request (`state.grant`); whoever answers holds it
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Protocol
+from urllib.parse import quote, urlsplit
 
 from holdfast.domain.grant import Grant
+from holdfast.doors.service.acquainted import Acquainted
 from holdfast.errors import Unavailable
 from holdfast.problems import MEDIA_TYPE, problem
 
@@ -23,62 +24,150 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN = frozenset({"/health"})  # says that the service is there, and nothing else
 #: For programs that can be told an address and nothing else, the token is the part of it after this.
 IN_ADDRESS = ("/proxy/", "/webhook/")
+PROXY = "/proxy/"  # goes on without the store for who was let in before
 MOST_BYTES = 4 * 1024 * 1024
+MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
 _NO_TOKEN = "a token is needed: Authorization: Bearer TOKEN (`holdfast token create` makes one)"
+_FOREIGN_FORM = "a page of another origin may not change anything here: use this service's own pages"
+_SAFE = ("GET", "HEAD")
+_SHIELD = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
 Refusal = tuple[int, str]
+
+
+class Pages(Protocol):
+    """The part of the service that browsers look at: there, and nowhere else, a cookie counts as a token."""
+
+    @property
+    def login(self) -> str: ...
+    def covers(self, path: str) -> bool: ...
+    def is_open(self, path: str) -> bool: ...
+    def secret(self, headers: Mapping[str, str]) -> str: ...
+    def admit(self, secret: str) -> Grant | None: ...
 
 
 class Guard:
     """Lets a request through to `app`, or answers why not."""
 
-    def __init__(self, app: App, *, admit: Admit, hosts: Collection[str] = LOCAL) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        admit: Admit,
+        hosts: Collection[str] = LOCAL,
+        watched: Callable[[App], App] = lambda app: app,
+        pages: Pages | None = None,
+    ) -> None:
         self._app = app
         self._admit = admit
+        self._acquainted = Acquainted(admit)
         self._hosts = frozenset(hosts)
+        self._pages = pages
+        self._answered = watched(self._answer)  # what is refused is seen as well
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":
-            return  # nothing here speaks websockets: not accepting closes the connection
+        if scope["type"] == "http":  # nothing here speaks websockets: not accepting closes the connection
+            await self._answered(scope, receive, _shielded(send))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refused = self._refusal(headers)
+        most = MOST_FOR_A_MODEL if scope["path"].startswith(PROXY) else MOST_BYTES
+        refused = self._refusal(headers, most)
         if refused is None and scope["path"] not in OPEN:
-            refused = await self._let_in(scope, headers)
+            if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
+                refused = await self._let_browser_in(self._pages, scope, headers)
+                if refused is not None and refused[0] == 401:
+                    await _send_to(self._pages.login, scope, headers, send)
+                    return
+            else:
+                refused = await self._let_in(scope, headers)
         if refused is not None:
             await _answer(send, *refused)
             return
-        await self._app(scope, _bounded(receive), send)
+        await self._app(scope, _bounded(receive, most), send)
 
-    def _refusal(self, headers: Mapping[str, str]) -> Refusal | None:
+    def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
         """Status and reason, when the request may not go on, whoever sends it."""
         if _host_of(f"//{headers.get('host', '')}") not in self._hosts:
             return 421, "this service answers to local names only: use http://127.0.0.1"
         origin = headers.get("origin")
-        if origin is not None and _host_of(origin) not in self._hosts:
+        if origin is not None and not self._own(origin, headers["host"]):
             return 403, "pages of other origins may not ask this service"
         length = headers.get("content-length", "0")
-        if not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES:
-            return 413, f"the body is too large: at most {MOST_BYTES:,} bytes fit"
+        if not (length.isascii() and length.isdigit()) or int(length[:20]) > most:
+            return 413, f"the body is too large: at most {most:,} bytes fit"
         return None
+
+    def _own(self, origin: str, host: str) -> bool:
+        """Whether a page is this service's: of the very host and port that it asks, or of a name outside.
+
+        Another port of this machine is another program. Outside, TLS may end on a port unknown here.
+        """
+        if not origin.startswith(("http://", "https://")):
+            return False
+        return _host_of(origin) in self._hosts - LOCAL or origin.partition("://")[2].lower() == host.lower()
 
     async def _let_in(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
         """Puts what the token allows beside the request, or says why there is nothing."""
+        admit = self._acquainted if scope["path"].startswith(PROXY) else _in_thread(self._admit)
+        return await _admitted(scope, admit, _secret(scope["path"], headers))
+
+    async def _let_browser_in(
+        self, pages: Pages, scope: Scope, headers: Mapping[str, str]
+    ) -> Refusal | None:
+        """The same by the cookie, which a browser sends whoever's page asks: so that page must be ours."""
+        if scope["method"] not in _SAFE and not _own_page(headers):
+            return 403, _FOREIGN_FORM
+        if pages.is_open(scope["path"]):
+            return None
+        secret = pages.secret(headers)
+        refused = await _admitted(scope, _in_thread(pages.admit), secret)
+        if refused is None:
+            scope["state"]["browser"] = secret
+        return refused
+
+
+def _in_thread(admit: Admit) -> Callable[[str], Awaitable[Grant | None]]:
+    async def asked(secret: str) -> Grant | None:
         from anyio.to_thread import run_sync
 
-        secret = _secret(scope["path"], headers)
-        if not secret:
-            return 401, _NO_TOKEN
-        try:
-            grant = await run_sync(self._admit, secret)
-        except Unavailable as trouble:
-            return 503, str(trouble)
-        if grant is None:
-            return 401, _NO_TOKEN
-        scope.setdefault("state", {})["grant"] = grant
-        return None
+        return await run_sync(admit, secret)
+
+    return asked
+
+
+async def _admitted(
+    scope: Scope, admit: Callable[[str], Awaitable[Grant | None]], secret: str
+) -> Refusal | None:
+    if not secret:
+        return 401, _NO_TOKEN
+    try:
+        grant = await admit(secret)
+    except Unavailable as trouble:
+        return 503, str(trouble)
+    if grant is None:
+        return 401, _NO_TOKEN
+    scope.setdefault("state", {})["grant"] = grant
+    return None
+
+
+def _by_browser(pages: Pages, path: str, headers: Mapping[str, str]) -> bool:
+    return pages.covers(path) and "authorization" not in headers
+
+
+def _own_page(headers: Mapping[str, str]) -> bool:
+    """Whether the browser says that a page of this very service asks: the same host and the same port."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is None and origin is None:
+        return False
+    try:
+        same = origin is None or urlsplit(origin).netloc == headers.get("host")
+    except ValueError:
+        return False
+    return same and site in (None, "same-origin")
 
 
 def _secret(path: str, headers: Mapping[str, str]) -> str:
@@ -96,7 +185,20 @@ def _host_of(place: str) -> str | None:
         return None
 
 
-def _bounded(receive: Receive) -> Receive:
+def _shielded(send: Send) -> Send:
+    """The same answer, which no page of another origin can put to use, whatever it embeds it as."""
+
+    async def with_shield(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            named = {name.lower() for name, _ in given}
+            message = {**message, "headers": [*given, *(pair for pair in _SHIELD if pair[0] not in named)]}
+        await send(message)
+
+    return with_shield
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
     """The same body, cut off where it grows past the limit whatever its headers said."""
     seen = 0
 
@@ -104,11 +206,25 @@ def _bounded(receive: Receive) -> Receive:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > MOST_BYTES:
+        if seen > most:
             return {"type": "http.disconnect"}
         return message
 
     return counted
+
+
+async def _send_to(login: str, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
+    """Sends a browser to where it can sign in, and from there back to what it asked for."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    asked = scope["path"] + (f"?{query}" if query else "")
+    if "hx-request" in headers:  # a part of a page: the whole page has to go
+        status, told = 401, [(b"hx-redirect", login.encode())]
+    else:
+        back = f"?next={quote(asked, safe='')}" if scope["method"] in _SAFE and asked != "/" else ""
+        status, told = 303, [(b"location", f"{login}{back}".encode("latin-1"))]
+    told += [(b"content-length", b"0"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": status, "headers": told})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _answer(send: Send, status: int, reason: str) -> None:

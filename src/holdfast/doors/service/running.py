@@ -33,8 +33,9 @@ def serve(app: App, listening: socket.socket) -> None:
     """Answers until a signal comes; then ends what is at hand and returns."""
     config = uvicorn.Config(
         app,
+        log_config=None,  # its lines go where the service's own go
         log_level="warning",
-        access_log=False,
+        access_log=False,  # addresses may hold tokens; `logs` writes a line a request without them
         server_header=False,
         timeout_graceful_shutdown=GRACE,
         lifespan="on",

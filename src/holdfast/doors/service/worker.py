@@ -10,10 +10,16 @@ Chore = Callable[[], bool]  # does some of its work; true when there is more to 
 
 
 class Worker:
-    """One thread, woken by a pause's end or by `wake`."""
+    """One thread, woken by a pause's end or by `wake`; a second one for `beside`.
 
-    def __init__(self, chores: Sequence[Chore], *, pause: float = 5.0) -> None:
+    Chores beside are those that wait for other machines: nothing here should wait with them.
+    """
+
+    def __init__(
+        self, chores: Sequence[Chore], *, beside: Sequence[Chore] = (), pause: float = 5.0
+    ) -> None:
         self._chores = chores
+        self._beside = Worker(beside, pause=pause) if beside else None
         self._pause = pause  # seconds between rounds when there is nothing to do
         self._stopping = threading.Event()
         self._woken = threading.Event()
@@ -21,15 +27,21 @@ class Worker:
 
     def start(self) -> None:
         self._thread.start()
+        if self._beside is not None:
+            self._beside.start()
 
     def wake(self) -> None:
         """There is work: the next round begins now."""
         self._woken.set()
+        if self._beside is not None:
+            self._beside.wake()
 
     def stop(self, patience: float = 10.0) -> None:
         """Ends after the chore at hand; what it leaves behind is taken up when its lease ends."""
         self._stopping.set()
         self._woken.set()
+        if self._beside is not None:
+            self._beside.stop(patience)
         if self._thread.is_alive():
             self._thread.join(patience)
 

@@ -1,6 +1,7 @@
 """The public benchmarks of recall over what was said: LoCoMo and LongMemEval, in a throw-away store."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,9 +13,17 @@ from holdfast.doors.cli.tables import Column, Table
 from holdfast.errors import Unavailable
 
 if TYPE_CHECKING:
+    from holdfast.domain.ranking import Hit
     from holdfast.engine.ports import Embedder, Store
-    from holdfast.memories import Memories
-    from holdfast.quality.conversations import Ask, Conversation, ConversationsReport, Loaded, Question
+    from holdfast.engine.sessions import Said
+    from holdfast.quality.conversations import (
+        Ask,
+        Conversation,
+        ConversationsReport,
+        Loaded,
+        Meeting,
+        Question,
+    )
 
 _AT_ONCE = 512  # messages that are embedded at a time
 
@@ -26,33 +35,37 @@ def _on_public_data(command: Command) -> Command:
         "--data", type=click.Path(path_type=Path), required=True, help="The benchmark's file."
     )
     first = click.option("--first", type=click.IntRange(min=1), metavar="N", help="Only the first N of it.")
-    return data(first(with_result_file(command)))
+    says = "Read the conversations in as transcripts are, and capture what is worth keeping, before asking."
+    tapped = click.option("--through-tap", "tapped", is_flag=True, help=says)
+    return data(first(tapped(with_result_file(command))))
 
 
 @click.command()
 @_on_public_data
 @click.pass_context
-def locomo(ctx: click.Context, data: Path, first: int | None, file: str | None) -> None:
+def locomo(ctx: click.Context, data: Path, first: int | None, tapped: bool, file: str | None) -> None:
     """Measure recall on LoCoMo: talks of two people over months.
 
     Expects locomo10.json from github.com/snap-research/locomo as it is, gzipped or not. Each conversation is
     said into a space of its own; each question searches its conversation only, with no language model.
     Sessions are ranked by their best message. Adversarial questions are reported apart, and questions without
-    evidence are left out.
+    evidence are left out. With --through-tap memories are captured from the talks first; a memory that is
+    found stands for the message that it was taken from.
 
     \b
         holdfast bench locomo --data locomo10.json
+        holdfast bench locomo --data locomo10.json --through-tap
         holdfast bench locomo --data locomo10.json --first 1 --json figures.json
     """
     from holdfast.quality.locomo import load
 
-    _measured(ctx, load, data, first, file)
+    _measured(ctx, load, data, first, tapped, file)
 
 
 @click.command()
 @_on_public_data
 @click.pass_context
-def longmemeval(ctx: click.Context, data: Path, first: int | None, file: str | None) -> None:
+def longmemeval(ctx: click.Context, data: Path, first: int | None, tapped: bool, file: str | None) -> None:
     """Measure recall on LongMemEval: one question to some fifty chats.
 
     Expects longmemeval_s.json (or _m, or _oracle) from github.com/xiaowu0162/LongMemEval as it is, or one
@@ -66,11 +79,16 @@ def longmemeval(ctx: click.Context, data: Path, first: int | None, file: str | N
     """
     from holdfast.quality.longmemeval import load
 
-    _measured(ctx, load, data, first, file)
+    _measured(ctx, load, data, first, tapped, file)
 
 
 def _measured(
-    ctx: click.Context, load: "Callable[[Path], Loaded]", data: Path, first: int | None, file: str | None
+    ctx: click.Context,
+    load: "Callable[[Path], Loaded]",
+    data: Path,
+    first: int | None,
+    tapped: bool,
+    file: str | None,
 ) -> None:
     import tempfile
     from dataclasses import replace
@@ -86,20 +104,30 @@ def _measured(
     if first is not None:
         loaded = replace(loaded, conversations=loaded.conversations[:first])
     embedder = wiring.open_embedder()
+    captured = Counter[str]()
     with tempfile.TemporaryDirectory() as folder, progress(loaded.bench, loaded.questions) as bar:
         store = wiring.open_store(f"{folder}/bench.db")
         try:
-            report = measure(loaded, partial(_told, store=store, embedder=embedder), bar.done)
+            hold = partial(_told, store=store, embedder=embedder, captured=captured if tapped else None)
+            report = measure(loaded, hold, bar.done)
         finally:
             store.close()
     figures = {**report.as_json(), "embedder": embedder.name if embedder else None}
-    answer(ctx, figures, file, lambda: _show(report))
+    if tapped:
+        figures["captured"] = captured["memories"]
+    answer(ctx, figures, file, lambda: _show(report, captured["memories"] if tapped else None))
 
 
 @contextmanager
-def _told(conversation: "Conversation", *, store: "Store", embedder: "Embedder | None") -> "Iterator[Ask]":
-    """The conversation in a space of its own, as long as its questions are asked."""
-    from holdfast.domain.ranking import MessageHit
+def _told(
+    conversation: "Conversation",
+    *,
+    store: "Store",
+    embedder: "Embedder | None",
+    captured: "Counter[str] | None",
+) -> "Iterator[Ask]":
+    """The conversation in a space of its own, as long as its questions are asked; `captured` counts memories
+    where it goes through the tap."""
     from holdfast.engine.spaces import create_space
     from holdfast.memories import Memories
     from holdfast.quality.conversations import DEPTH
@@ -107,7 +135,17 @@ def _told(conversation: "Conversation", *, store: "Store", embedder: "Embedder |
     now = conversation.meetings[0].at
     space = create_space("conversation", store=store, clock=lambda: now)
     memories = Memories.of(store, space.name, clock=lambda: now, embedder=embedder)
-    turn_of = _said(conversation, memories)
+    turn_of: dict[str, str] = {}
+    for number, meeting in enumerate(conversation.meetings, start=1):
+        said = _said(number, meeting, turn_of)
+        if captured is None:
+            memories.say_all(f"s{number}", said)
+            continue
+        now = meeting.at
+        memories.take_session(f"s{number}", said, started_at=now, ended_at=now)
+        memories.capture()
+    if captured is not None:
+        captured["memories"] += memories.overview().active
     while memories.embed(_AT_ONCE):
         pass
 
@@ -117,35 +155,41 @@ def _told(conversation: "Conversation", *, store: "Store", embedder: "Embedder |
         found = memories.recall(question.text, limit=DEPTH, threshold=0.0)
         if embedder is not None and found.matched != "meaning":
             raise Unavailable(f"the embedder {embedder.name} fails: what words alone find would be measured")
-        return [turn_of[hit.message.id] for hit in found.hits if isinstance(hit, MessageHit)]
+        return _turns(found.hits, turn_of)
 
     yield ask
     store.delete_space(space.name)
 
 
-def _said(conversation: "Conversation", memories: "Memories") -> dict[str, str]:
-    """Says every turn; answers which turn a message is."""
+def _turns(hits: "Sequence[Hit]", turn_of: "Mapping[str, str]") -> list[str]:
+    """The turns in the order of the hits: a memory shows the one that it was taken from."""
+    from holdfast.domain.ranking import MessageHit
+
+    shown = [hit.message if isinstance(hit, MessageHit) else hit.cites for hit in hits]
+    return list(dict.fromkeys(turn_of[message.id] for message in shown if message is not None))
+
+
+def _said(number: int, meeting: "Meeting", turn_of: dict[str, str]) -> "list[Said]":
+    """The turns of a meeting, each noted under the message that it is."""
     from holdfast.engine.sessions import Said
 
-    turn_of: dict[str, str] = {}
-    for number, meeting in enumerate(conversation.meetings, start=1):
-        said = []
-        for count, turn in enumerate(meeting.turns, start=1):
-            turn_of[f"s{number}m{count}"] = turn.id
-            said.append(
-                Said(
-                    role=turn.role,
-                    content=turn.text,
-                    speaker=turn.speaker,
-                    message_id=f"s{number}m{count}",
-                    said_at=meeting.at,
-                )
+    said = []
+    for count, turn in enumerate(meeting.turns, start=1):
+        message_id = f"s{number}m{count}"
+        turn_of[message_id] = turn.id
+        said.append(
+            Said(
+                role=turn.role,
+                content=turn.text,
+                speaker=turn.speaker,
+                message_id=message_id,
+                said_at=meeting.at,
             )
-        memories.say_all(f"s{number}", said)
-    return turn_of
+        )
+    return said
 
 
-def _show(report: "ConversationsReport") -> None:
+def _show(report: "ConversationsReport", captured: int | None) -> None:
     """One table: a line for all questions, one for each category, and those that are counted apart."""
     names = [name for name in _TITLES if name in report.metrics]
     apart = [name for name in report.counts if f"{name}.session.hit@5" in report.metrics]
@@ -159,6 +203,8 @@ def _show(report: "ConversationsReport") -> None:
         label = f"{category}, apart" if category in apart else category
         table.rows.append([label, f"{count:,}", *_shares(report, names, form)])
     table.show()
+    if captured is not None:
+        click.echo(f"\nread in through the tap: {captured:,} memories were captured beside the messages")
     if report.left_out:
         click.echo(f"\n{report.left_out:,} questions without evidence were left out")
 
