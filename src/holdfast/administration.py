@@ -5,7 +5,7 @@ The counterpart of `Memories`, which knows one space from inside.
 
 from holdfast import wiring
 from holdfast.domain.grant import EVERYTHING, Grant, needs
-from holdfast.engine import spaces, tokens
+from holdfast.engine import figures, spaces, tokens
 from holdfast.engine.ports import Clock, NewId, Space, Store, Token
 from holdfast.engine.spaces import DEFAULT, Overview, no_space
 from holdfast.engine.tokens import NewToken
@@ -37,6 +37,11 @@ class Administration:
         """The spaces within reach and how much is in them."""
         names = [space.name for space in self._store.spaces() if self._grant.reaches(space.name)]
         return [spaces.overview(name, store=self._store) for name in names]
+
+    @needs("read")
+    def names(self) -> list[str]:
+        """The names of the spaces within reach, without a look into them."""
+        return [space.name for space in self._store.spaces() if self._grant.reaches(space.name)]
 
     @needs("read")
     def space(self, name: str) -> Overview:
@@ -78,6 +83,16 @@ class Administration:
         gone = spaces.overview(self._reached(name), store=self._store)
         spaces.delete_space(name, store=self._store)
         return gone
+
+    @needs("metrics")
+    def figures(self, *, embedder: str | None = None) -> figures.Figures:
+        """How much there is and how much waits, in all spaces together; `embedder` is the one in use.
+
+        Raises: Forbidden, to who reaches some spaces only.
+        """
+        if self._grant.spaces is not None:
+            raise Forbidden("the figures are sums over all spaces: make the token with --all-spaces")
+        return figures.figures(store=self._store, now=self._clock(), embedder=embedder)
 
     @needs("admin")
     def tokens(self) -> list[Token]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from holdfast.domain.operations import Attempt, Event, Standing
     from holdfast.domain.outcomes import Outcome
     from holdfast.domain.ranking import Hit
+    from holdfast.domain.spend import SpendReport, Spent
+    from holdfast.engine.audit import Audit
     from holdfast.engine.brief import Brief
     from holdfast.engine.context import Context
     from holdfast.engine.erase import Erasure
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.engine.ports import Job, Token
     from holdfast.engine.recall import Recall
     from holdfast.engine.spaces import Overview
+    from holdfast.engine.tend import Preview, Tended
     from holdfast.engine.undo_session import Undone
 
 Json = dict[str, Any]
@@ -290,6 +293,33 @@ def standing(found: "Standing") -> Json:
     }
 
 
+def spend(report: "SpendReport") -> Json:
+    return {
+        "by": report.by,
+        "groups": [{"name": name, **_spent(sums)} for name, sums in report.groups],
+        "total": _spent(report.total),
+        "today": _spent(report.today),
+        "daily_cap": _dollars(report.caps.daily),
+        "session_cap": _dollars(report.caps.session),
+        "stopped": report.stopped,
+    }
+
+
+def _spent(sums: "Spent") -> Json:
+    return {
+        "calls": sums.calls,
+        "input_tokens": sums.usage.input,
+        "cached_tokens": sums.usage.cached,
+        "output_tokens": sums.usage.output,
+        "dollars": _dollars(sums.micro_dollars),
+        "calls_without_price": sums.unpriced_calls,
+    }
+
+
+def _dollars(micro: int | None) -> float | None:
+    return None if micro is None else micro / 1_000_000
+
+
 def job(work: "Job") -> Json:
     """Without what the job works on, which may be anything."""
     return {
@@ -300,6 +330,53 @@ def job(work: "Job") -> Json:
         "error": work.error,
         "due_at": moment(work.due_at),
         "created_at": moment(work.created_at),
+    }
+
+
+def tended(done: "Tended") -> Json:
+    return {
+        "decayed": [memory(after) for _, after in done.decayed],
+        "deactivated": done.deactivated,
+        "archived": [{"memory": memory(after), "reason": reason} for after, reason in done.archived],
+        "proposed": [memory(each) for each in done.proposed],
+        "embedded": done.embedded,
+        "trouble": done.trouble,
+    }
+
+
+def tend_preview(plan: "Preview") -> Json:
+    """What would fade (as it would be), be archived and be proposed."""
+    return {
+        "decayed": [memory(after) for _, after in plan.decayed],
+        "deactivated": sum(before.active and not after.active for before, after in plan.decayed),
+        "archived": [{"memory": memory(each.memory), "reason": each.reason} for each in plan.archived],
+        "proposed": [
+            {
+                "kept": memory(each.kept),
+                "dropped": memory(each.dropped),
+                "content": each.wording.content,
+                "reason": each.reason,
+            }
+            for each in plan.proposed
+        ],
+    }
+
+
+def audit(found: "Audit") -> Json:
+    return {
+        "memories": found.memories,
+        "clean": found.clean,
+        "findings": [
+            {
+                "kind": each.kind,
+                "count": each.count,
+                "ids": list(each.ids),
+                "pairs": [list(pair) for pair in each.pairs],
+                "says": each.says,
+                "advice": each.advice,
+            }
+            for each in found.findings
+        ],
     }
 
 

@@ -3,22 +3,25 @@
 import os
 import shutil
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from holdfast import context_files, places, wiring
 from holdfast.doors.connect.clients import CLIENTS, Scope, Setup, client_named, in_use
 from holdfast.doors.connect.connection import Change, Connection
 from holdfast.engine.ports import Store
-from holdfast.errors import Invalid, Unavailable
+from holdfast.errors import HoldfastError, Invalid, Unavailable
 from holdfast.memories import Memories
 from holdfast.settings import Settings
 
 __all__ = [
     "CLIENTS",
     "Change",
+    "ClientState",
     "Connection",
     "Scope",
+    "client_states",
     "clients_in_use",
     "connect",
     "connection",
@@ -84,6 +87,37 @@ def disconnect(found: Connection) -> list[Change]:
 def clients_in_use() -> list[str]:
     """The clients that seem to be used on this machine."""
     return in_use(os.environ, Path(os.path.expanduser("~")))
+
+
+@dataclass(frozen=True, slots=True)
+class ClientState:
+    """A client of this machine, and whether it uses a space."""
+
+    name: str
+    title: str
+    used: bool  # whether it seems to be used on this machine
+    state: Literal["connected", "otherwise", "none", "unknown"]
+    says: str = ""  # why it is not known
+
+
+def client_states(space: str) -> list[ClientState]:
+    """How every client that there is stands to a space; nothing is changed."""
+    used = clients_in_use()
+    return [_state(name, space, used=name in used) for name in CLIENTS]
+
+
+def _state(name: str, space: str, *, used: bool) -> ClientState:
+    title = CLIENTS[name].title
+    # Who named no space when connecting meant the usual one.
+    named = (space, None) if space == Settings.read().space else (space,)
+    try:
+        ways = [connection(name, space=one) for one in named]
+        if any(not any(change.needed for change in way.connecting()) for way in ways):
+            return ClientState(name, title, used, "connected")
+        ours = any(change.needed for change in ways[0].disconnecting())
+    except (HoldfastError, OSError) as trouble:
+        return ClientState(name, title, used, "unknown", str(trouble))
+    return ClientState(name, title, used, "otherwise" if ours else "none")
 
 
 def context(path: Path, store: Store, *, space: str, project: str | None) -> context_files.ContextFile:

@@ -17,13 +17,16 @@ from holdfast.domain.grant import EVERYTHING, Grant
 from holdfast.errors import Conflict, Forbidden, HoldfastError, Invalid, Unavailable
 from holdfast.house import House
 from holdfast.memories import Memories
+from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     import socket
 
     from holdfast.brief_files import BriefFiles
+    from holdfast.doors.dashboard.browsers import Browsers
     from holdfast.doors.service.app import Asking
     from holdfast.doors.service.guard import App
+    from holdfast.doors.service.logs import LogForm
     from holdfast.doors.service.worker import Worker
 
 PORT = 7437
@@ -49,43 +52,43 @@ def serve(
     host: str = "127.0.0.1",
     port: int = PORT,
     outside: Sequence[str] = (),
-    said: Callable[[str], None] = lambda _: None,
+    log: "LogForm" = "off",
+    said: Callable[[str, str], None] = lambda url, login: None,
 ) -> None:
-    """Runs the service until a signal ends it; `said` is told where it listens.
+    """Runs the service until a signal ends it; `said` is told where it listens, and a link to sign in by.
 
     `outside` are the names that others on the network know it by; without one it answers this machine alone.
 
-    Raises: Conflict, when a service runs already; Invalid, Unavailable.
+    Raises: Conflict, when a service of this home runs already; Invalid, Unavailable.
     """
-    from holdfast.doors.service.running import serve as run
-    from holdfast.doors.service.running import until_a_signal
+    from holdfast.doors.service import logs, running
     from holdfast.doors.service.worker import Worker
 
-    if host not in LOOPBACK and not outside:
-        raise Invalid(
-            f"{host!r} is not local: use {' or '.join(LOOPBACK)}, or name with --outside what others call it",
-            field="host",
-        )
+    logs.set_up(log)
     with _the_only_one():
-        listening = _listening(host, port)
+        listening = _listening(host, port, outside)
         house = House(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
-            worker = Worker(_chores(house))
-            app = assembled(house, worker, own=token(), outside=outside)
+            worker = Worker(_chores(house), beside=_beside(house))
+            browsers = _browsers(token(), house)
+            app = assembled(house, worker, own=token(), outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
                 house.memories()
-            with until_a_signal(), _announced(url):
-                said(url)
-                run(app, listening)
+            with running.until_a_signal(), _announced(url), _watched(worker.wake):
+                said(url, _login(host, listening, browsers))
+                running.serve(app, listening)
         finally:
             listening.close()
             house.close()
 
 
-def _listening(host: str, port: int) -> "socket.socket":
+def _listening(host: str, port: int, outside: Sequence[str]) -> "socket.socket":
     from holdfast.doors.service.running import listen
 
+    if host not in LOOPBACK and not outside:
+        right = f"use {' or '.join(LOOPBACK)}, or name with --outside what others call it"
+        raise Invalid(f"{host!r} is not local: {right}", field="host")
     try:
         return listen(host, port)
     except OSError as error:
@@ -94,19 +97,38 @@ def _listening(host: str, port: int) -> "socket.socket":
         ) from None
 
 
-def assembled(house: House, worker: "Worker", *, own: str, outside: Sequence[str] = ()) -> "App":
+def assembled(
+    house: House,
+    worker: "Worker",
+    *,
+    own: str,
+    outside: Sequence[str] = (),
+    browsers: "Browsers | None" = None,
+) -> "App":
     """The whole application over a house: every door of the service, behind the guard."""
-    from holdfast.doors import rest
+    from holdfast.doors import proxy, rest
+    from holdfast.doors.dashboard import dashboard
     from holdfast.doors.mcp.server import server
+    from holdfast.doors.service import metrics
     from holdfast.doors.service.app import ASKING, MountedMcp, application
+    from holdfast.doors.service.logs import log_request
 
+    figures = metrics.Metrics(house.figures)
+    pages, entrance = dashboard(house, browsers or _browsers(own, house))
     return application(
         admit=_admission(own, house),
         answer_hook=_hooks(house, worker.wake),
         mcp=MountedMcp(server(lambda: _for_model(house, ASKING.get()))),
         worker=worker,
         outside=outside,
-        routers=[rest.router(house, heard=worker.wake)],
+        routers=[
+            rest.router(house, heard=worker.wake),
+            metrics.router(figures),
+            proxy.router(house, upstreams=Settings.read().upstreams, heard=worker.wake),
+            pages,
+        ],
+        pages=entrance,
+        watchers=[figures.seen, log_request],
     )
 
 
@@ -160,6 +182,19 @@ def _announced(url: str) -> Iterator[None]:
         os.unlink(file)
 
 
+@contextmanager
+def _watched(woken: Callable[[], None]) -> Iterator[None]:
+    """Notices what is done by hand in bound directories, for as long as the service runs."""
+    from holdfast.files.watching import Watching
+
+    watching = Watching(woken)
+    watching.start()
+    try:
+        yield
+    finally:
+        watching.stop()
+
+
 def _admission(own: str, house: House) -> Callable[[str], Grant | None]:
     """Lets in whoever holds the token of this machine's user, with all rights, or one that they made."""
 
@@ -169,6 +204,27 @@ def _admission(own: str, house: House) -> Callable[[str], Grant | None]:
         return house.admit(secret)
 
     return admit
+
+
+def _browsers(own: str, house: House) -> "Browsers":
+    """Who is signed in to the dashboard; a browser may do what the token may that it came in with."""
+    from holdfast.doors.dashboard.browsers import Browsers, hashed
+
+    owners = hashed(own)
+
+    def held(token_hash: str) -> Grant | None:
+        return EVERYTHING if hmac.compare_digest(token_hash, owners) else house.admit_known(token_hash)
+
+    return Browsers(own=own, held=held, file=places.browsers_file())
+
+
+def _login(host: str, listening: "socket.socket", browsers: "Browsers") -> str:
+    """A link that opens the dashboard on this machine, once."""
+    from holdfast.doors.dashboard.login import link_path
+
+    there = host if host in LOOPBACK else LOOPBACK[0]
+    named = f"[{there}]" if ":" in there else there
+    return f"http://{named}:{listening.getsockname()[1]}{link_path(browsers)}"
 
 
 def _for_model(house: House, asking: "Asking") -> Memories:
@@ -198,11 +254,20 @@ def _hooks(
     return answered
 
 
+def _beside(house: House) -> list[Callable[[], bool]]:
+    """What waits for other people's machines, and keeps nothing else waiting: reading with a model."""
+    from holdfast import quiet
+    from holdfast.doors.service.chores import reading
+
+    return [reading(house.spaces, house.memories, quiet.reason)] if house.reads else []
+
+
 def _chores(house: House) -> list[Callable[[], bool]]:
     """What the service does in the background, in this order."""
     from holdfast import quiet
     from holdfast.doors.hooks.captures import take_in
     from holdfast.doors.service.chores import capture, upkeep, vectors
+    from holdfast.files.watching import follow
 
     @cache
     def warm() -> bool:
@@ -227,6 +292,7 @@ def _chores(house: House) -> list[Callable[[], bool]]:
         transcripts,
         capture(house.spaces, house.memories, quiet.reason),
         briefs,
+        follow(lambda: house.memories().store),
         vectors(house.spaces, house.memories),
         upkeep(house.spaces, house.memories),
     ]

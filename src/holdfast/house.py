@@ -4,11 +4,13 @@ import threading
 
 from holdfast import wiring
 from holdfast.administration import Administration
-from holdfast.domain.grant import Grant
+from holdfast.checkup import Checkup, checkup
+from holdfast.domain.grant import EVERYTHING, Grant
+from holdfast.engine.figures import Figures
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import no_space
-from holdfast.engine.tokens import grant_of
-from holdfast.errors import Invalid
+from holdfast.engine.tokens import grant_by_hash, grant_of
+from holdfast.errors import Forbidden, Invalid
 from holdfast.memories import Memories
 from holdfast.settings import Settings
 
@@ -27,6 +29,12 @@ class House:
         self._store: Store | None = None
         self._opened: dict[str, Memories] = {}
         self._embedder = wiring.open_embedder(self._settings.embedder)
+        self._readers = wiring.open_readers(self._settings)
+
+    @property
+    def reads(self) -> bool:
+        """Whether there is a model that reads what was said."""
+        return self._readers is not None and self._readers.extract is not None
 
     def memories(self, space: str | None = None) -> Memories:
         """The memories of `space`, the usual one when none is named.
@@ -40,7 +48,11 @@ class House:
                 if self._store is None:
                     self._store = wiring.open_store(self._db or self._settings.db)
                 found = self._opened[name] = Memories.of(
-                    self._store, name, embedder=self._embedder, budget=self._settings.budget
+                    self._store,
+                    name,
+                    embedder=self._embedder,
+                    budget=self._settings.budget,
+                    readers=self._readers,
                 )
             return found
 
@@ -61,6 +73,11 @@ class House:
         found = self.memories(space)
         return (found if grant.allows("admin") else found.speaking_as("assistant")).granted(grant)
 
+    @property
+    def usual(self) -> str:
+        """The name of the space that is meant when none is named."""
+        return self._space
+
     def administration(self, grant: Grant) -> Administration:
         """Spaces and tokens, for whoever holds `grant`."""
         return Administration(self.memories().store, grant=grant)
@@ -71,6 +88,31 @@ class House:
         Raises: Unavailable.
         """
         return grant_of(secret, store=self.memories().store, now=wiring.utc_now())
+
+    def admit_known(self, token_hash: str) -> Grant | None:
+        """The same for a token that was shown before, by its hash.
+
+        Raises: Unavailable.
+        """
+        return grant_by_hash(token_hash, store=self.memories().store, now=wiring.utc_now())
+
+    def figures(self) -> Figures:
+        """How much there is and how much waits, in all spaces together.
+
+        Raises: Unavailable.
+        """
+        embedder = self._embedder.name if self._embedder else None
+        return self.administration(EVERYTHING).figures(embedder=embedder)
+
+    def checkup(self, grant: Grant) -> Checkup:
+        """What is right and wrong with the whole installation.
+
+        Raises: Forbidden, to who administers some spaces only; Unavailable, Invalid.
+        """
+        grant.require("admin")
+        if grant.spaces is not None:
+            raise Forbidden("a checkup looks at all spaces: make the token with --all-spaces")
+        return checkup(self._db or self._settings.db, self._embedder)
 
     def left(self, space: str) -> None:
         """A space was deleted: one of that name is another one from now on."""

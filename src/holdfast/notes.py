@@ -4,14 +4,22 @@ What a note becomes is the engine's to decide; which files are notes is the impo
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.outcomes import Merged, Outcome, Refused, Waiting, settled
 from holdfast.domain.query import Filter
-from holdfast.doors.importers import Found, drafts_in, files_in, note_format, notes_of
+from holdfast.doors.importers import (
+    FOREIGN_KINDS,
+    Found,
+    drafts_in,
+    files_in,
+    linked_notes,
+    note_format,
+    notes_of,
+)
 from holdfast.engine.imports import Told
 from holdfast.engine.intake import safe
 from holdfast.errors import HoldfastError, Invalid
@@ -23,16 +31,21 @@ __all__ = ["Found", "found_in", "session_of", "take"]
 def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Path, str, Found]]:
     """The notes of a folder and of those in it: where they are, the session they belong to, what they say.
 
-    Claude Code's own notes go by the folder, each graph of a memory server by itself.
+    Claude Code's own notes go by the folder, each graph of a memory server by itself, basic-memory's notes
+    all together.
     Raises: Invalid.
     """
     folders: dict[Path, list[Path]] = {}
+    linked: list[Path] = []
     for path in files_in(folder):
         try:
-            form = note_format(path)
+            named = format_name == "basic-memory" and path.suffix == ".md"
+            form = "basic-memory" if named else note_format(path)
             if format_name not in (None, form):
                 continue
-            if form == "auto-memory":
+            if form == "basic-memory":
+                linked.append(path)
+            elif form == "auto-memory":
                 folders.setdefault(path.parent, []).append(path)
             elif form == "mcp-memory":
                 session = session_of(path)
@@ -43,6 +56,9 @@ def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Pat
     for place, files in folders.items():
         session = session_of(place)
         yield place, session, notes_of(files, Source(origin="file", session=session))
+    if linked:
+        session = session_of(folder)
+        yield folder, session, linked_notes(linked, Source(origin="import", session=session))
 
 
 def session_of(path: Path) -> str:
@@ -50,21 +66,32 @@ def session_of(path: Path) -> str:
     return f"import-{hashlib.sha256(str(path.resolve()).encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
 
 
-def take(found: Found, memories: Memories, *, review: bool = False) -> list[Told]:
-    """Remembers drafts and ties those that belong together."""
+def take(
+    found: Found,
+    memories: Memories,
+    *,
+    review: bool = False,
+    dry_run: bool = False,
+    report: Callable[[int], None] = lambda done: None,
+) -> list[Told]:
+    """Remembers drafts and ties those that belong together; `report` hears how many were done.
+
+    A dry run answers what would become of them, and changes nothing.
+    """
     known = memories.profile.category_names
     drafts = [(number, _fitting(draft, known, found.format)) for number, draft in found.drafts]
-    grown = {place: _reworded(draft, memories) for place, (_, draft) in enumerate(drafts) if _is_note(draft)}
-    rest = iter(
-        memories.import_drafts(
-            [each for place, each in enumerate(drafts) if not grown.get(place)], review=review
-        )
-    )
+    grown = {
+        place: _reworded(draft, memories, dry_run=dry_run)
+        for place, (_, draft) in enumerate(drafts)
+        if _is_note(draft)
+    }
+    fresh = [each for place, each in enumerate(drafts) if not grown.get(place)]
+    rest = iter(memories.import_drafts(fresh, review=review, dry_run=dry_run, report=report))
     told = [
         Told(number, outcome) if (outcome := grown.get(place)) else next(rest)
         for place, (number, _) in enumerate(drafts)
     ]
-    for from_place, to_place in found.ties:
+    for from_place, to_place in () if dry_run else found.ties:
         one, other = settled(told[from_place].outcome), settled(told[to_place].outcome)
         if one is not None and other is not None and one.id != other.id:
             memories.link(one.id, other.id)
@@ -73,7 +100,7 @@ def take(found: Found, memories: Memories, *, review: bool = False) -> list[Told
 
 def _fitting(draft: Draft, categories: tuple[str, ...], form: str) -> Draft:
     """The draft in a category of this space: other programs' own kinds are none of ours."""
-    if form in ("mcp-memory", "auto-memory") and draft.category not in categories:
+    if form in FOREIGN_KINDS and draft.category not in categories:
         return replace(draft, category=None)
     return draft
 
@@ -82,13 +109,15 @@ def _is_note(draft: Draft) -> bool:
     return draft.source.origin == "file" and draft.subject is not None
 
 
-def _reworded(draft: Draft, memories: Memories) -> Outcome | None:
+def _reworded(draft: Draft, memories: Memories, *, dry_run: bool = False) -> Outcome | None:
     """What became of a note that says something else now than when it was last read; none of all others."""
     same = Filter(subject=draft.subject, project=draft.project, session=draft.source.session, origin="file")
     found = memories.find(same, limit=2).memories
     if len(found) != 1 or found[0].content == safe(draft.content):
         return None
     known = found[0]
+    if dry_run:
+        return Merged(known, known)
     try:
         done = memories.speaking_as("file", session=draft.source.session).revise(
             known.id, draft.content, summary=draft.summary or ""

@@ -52,6 +52,11 @@ def service_lock() -> str:
     return os.path.join(home(), "service.lock")
 
 
+def browsers_file() -> str:
+    """Says which browsers are signed in to the dashboard; of their secrets only hashes."""
+    return os.path.join(home(), "browsers.json")
+
+
 def spool() -> str:
     """Holds what hooks could not hand over to a service, a file each."""
     return os.path.join(home(), "spool")
@@ -90,6 +95,16 @@ def context_files() -> str:
 def context_file(space: str, project: str | None) -> str:
     """The one of ours among them: for clients that read a file and know no hooks."""
     return os.path.join(home(), "context", file_stem(space), _of_project(project))
+
+
+def directories() -> str:
+    """Lists the directories on this machine that show spaces as files."""
+    return os.path.join(home(), "directories.json")
+
+
+def directory_lock(path: str) -> str:
+    """Held by who brings such a directory and its space to agree."""
+    return os.path.join(home(), "directories", f"{file_stem(path)}.lock")
 
 
 def connections() -> str:

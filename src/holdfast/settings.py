@@ -4,13 +4,21 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from holdfast import places
+from holdfast.domain.spend import Caps, micro_dollars
 from holdfast.errors import Invalid
+from holdfast.models.language_spec import LanguageSpec, parse_language
 from holdfast.models.spec import OPENAI, Spec, parse
 
 #: The first that is set counts. The second name is what operators of service agents have in place already.
 _BUDGET = ("HOLDFAST_MEMORY_BUDGET", "CLAUDEOPS_MEMORY_BUDGET")
+#: Dollars that models may cost a space, unless said otherwise.
+DAILY_CAP = "1.00"
+SESSION_CAP = "0.25"
+#: Where the proxy forwards to, unless HOLDFAST_ANTHROPIC_UPSTREAM or HOLDFAST_OPENAI_UPSTREAM name another.
+UPSTREAMS: Mapping[str, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +31,13 @@ class Settings:
     embedder: str  # "default", "none" to search by words alone, or another by its name
     embedder_key: str | None = field(default=None, repr=False)  # for the server of that embedder alone
     openai_key: str | None = field(default=None, repr=False)  # for OpenAI's own server alone
+    gate_model: LanguageSpec | None = None  # says whether a conversation is worth reading
+    extract_model: LanguageSpec | None = None  # reads it
+    judge_model: LanguageSpec | None = None  # decides where the rules are not sure
+    caps: Caps = field(default_factory=Caps)
+    anthropic_key: str | None = field(default=None, repr=False)  # for Anthropic's own server alone
+    model_key: str | None = field(default=None, repr=False)  # for servers that a model's name names
+    upstreams: Mapping[str, str] = field(default_factory=lambda: UPSTREAMS)  # where the proxy forwards to
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -34,6 +49,16 @@ class Settings:
             embedder=_embedder(environment),
             embedder_key=environment.get("HOLDFAST_EMBEDDER_KEY"),
             openai_key=environment.get("OPENAI_API_KEY"),
+            gate_model=_model(environment, "HOLDFAST_GATE_MODEL"),
+            extract_model=_model(environment, "HOLDFAST_EXTRACT_MODEL"),
+            judge_model=_model(environment, "HOLDFAST_JUDGE_MODEL"),
+            caps=Caps(
+                daily=_cap(environment, "HOLDFAST_DAILY_CAP", DAILY_CAP),
+                session=_cap(environment, "HOLDFAST_SESSION_CAP", SESSION_CAP),
+            ),
+            anthropic_key=environment.get("ANTHROPIC_API_KEY"),
+            model_key=environment.get("HOLDFAST_MODEL_KEY"),
+            upstreams={vendor: _upstream(environment, vendor) for vendor in UPSTREAMS},
         )
 
     def key_for(self, spec: Spec) -> str | None:
@@ -48,6 +73,17 @@ class Settings:
             return _key("OPENAI_API_KEY", self.openai_key)
         return None
 
+    def key_for_model(self, spec: LanguageSpec) -> str | None:
+        """The key for a model's server: a vendor's own sees that vendor's key, no other does.
+
+        Raises: Invalid, naming the variable.
+        """
+        if not spec.usual:
+            return _key("HOLDFAST_MODEL_KEY", self.model_key or "")
+        if spec.kind == "anthropic":
+            return _key("ANTHROPIC_API_KEY", self.anthropic_key or "")
+        return _key("OPENAI_API_KEY", self.openai_key or "") if spec.kind == "openai" else None
+
 
 def default_path() -> Path:
     """The database in the user's data directory, outside of any install or cache."""
@@ -61,6 +97,39 @@ def _embedder(environment: Mapping[str, str]) -> str:
     except Invalid as wrong:
         raise Invalid(f"HOLDFAST_EMBEDDER: {wrong}", field="embedder") from None
     return name
+
+
+def _model(environment: Mapping[str, str], name: str) -> LanguageSpec | None:
+    try:
+        return parse_language((environment.get(name) or "none").strip())
+    except Invalid as wrong:
+        raise Invalid(f"{name}: {wrong}", field="model") from None
+
+
+def _upstream(environment: Mapping[str, str], vendor: str) -> str:
+    """A server's address, to which the proxy adds paths that begin with /v1."""
+    name = f"HOLDFAST_{vendor.upper()}_UPSTREAM"
+    text = (environment.get(name) or UPSTREAMS[vendor]).strip()
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        fits = False
+    if not fits or "@" in text or "?" in text or "#" in text or not text.isprintable() or " " in text:
+        raise Invalid(
+            f"{name} is no address of a server: use for example {UPSTREAMS[vendor]}", field="upstream"
+        )
+    return text.rstrip("/").removesuffix("/v1").rstrip("/")
+
+
+def _cap(environment: Mapping[str, str], name: str, usual: str) -> int | None:
+    text = (environment.get(name) or usual).strip()
+    if text == "none":
+        return None
+    try:
+        return micro_dollars(text)
+    except ValueError as wrong:
+        raise Invalid(f"{name}: {wrong}, or none for no limit", field="cap") from None
 
 
 def _key(name: str, text: str) -> str | None:

@@ -5,7 +5,7 @@ For the command line, the first set-up and the service alike. Which lines are so
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -125,21 +125,30 @@ def usual_places(environment: Mapping[str, str] = os.environ) -> dict[str, list[
     return {form: places for form, places in there.items() if places}
 
 
-def take(reading: Reading, memories: Memories, tally: Tally) -> None:
+def take(
+    reading: Reading,
+    memories: Memories,
+    tally: Tally,
+    *,
+    dry_run: bool = False,
+    report: Callable[[float], None] = lambda share: None,
+) -> None:
     """Keeps what a reading holds, but for what is to be left alone, and adds it to the tally.
 
+    `report` hears which share is done. A dry run counts, and keeps nothing.
     Raises: Unavailable.
     """
     tally.skipped.update(reading.skipped)
     tally.broken += reading.broken
-    for conversation in reading.conversations:
+    for number, conversation in enumerate(reading.conversations):
+        report(number / len(reading.conversations))
         if not conversation.messages:
             continue
         if quiet.reason(conversation.project, conversation.session) is not None:
             tally.skipped["capture is off"] += len(conversation.messages)
             continue
         try:
-            kept = take_conversation(conversation, memories)
+            kept = take_conversation(conversation, memories, dry_run=dry_run)
         except Invalid as error:
             tally.refused.append((conversation.session, str(error)))
             continue
@@ -161,7 +170,7 @@ def take_from(path: Path, offset: int, memories: Memories, format_name: str) -> 
     return reading.next_offset
 
 
-def take_conversation(conversation: Conversation, memories: Memories) -> int:
+def take_conversation(conversation: Conversation, memories: Memories, *, dry_run: bool = False) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
 
     Raises: Invalid, Unavailable.
@@ -184,4 +193,5 @@ def take_conversation(conversation: Conversation, memories: Memories) -> int:
         project=conversation.project,
         started_at=conversation.started_at,
         ended_at=conversation.ended_at,
+        dry_run=dry_run,
     )

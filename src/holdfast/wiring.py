@@ -1,18 +1,22 @@
 """The one place where the parts are put together: store, judge, clock and ids for a space."""
 
+import os
 import secrets
 import string
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
+from holdfast import places
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.compare import TextJudge
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store
+from holdfast.engine.readers import Readers
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.settings import Settings
@@ -20,7 +24,11 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     from holdfast.brief_files import BriefFiles
     from holdfast.doors.importers import Found
+    from holdfast.files.bound import Directories
 
+JUDGED_WITHIN = 10.0  # seconds: somebody waits while a model judges
+#: One for each store: it remembers how it last found its directories.
+_DIRECTORIES: "WeakKeyDictionary[Store, Directories]" = WeakKeyDictionary()
 _ALPHABET = string.ascii_letters + string.digits
 
 
@@ -42,6 +50,7 @@ def open_store(db: str | None = None) -> Store:
 
     database = Database.open(db or Settings.read().db)
     database.watchers.append(brief_files(database).changed)
+    database.watchers.append(lambda space: _files_follow(database, space))
     return database
 
 
@@ -50,6 +59,25 @@ def brief_files(store: Store) -> "BriefFiles":
     from holdfast.brief_files import BriefFiles
 
     return BriefFiles(store, lambda space: desk_for(space, store, budget=Settings.read().budget))
+
+
+def directories(store: Store) -> "Directories":
+    """The directories on this machine that show spaces of `store`."""
+    from holdfast.files.bound import Directories
+
+    if store not in _DIRECTORIES:
+        _DIRECTORIES[store] = Directories(store, lambda space: desk_for(space, store))
+    return _DIRECTORIES[store]
+
+
+def _files_follow(store: Store, space: str) -> None:
+    if os.path.exists(places.directories()):  # else nothing is loaded
+        directories(store).changed(space)
+
+
+def _files_first(desk: Desk) -> None:
+    if os.path.exists(places.directories()):
+        directories(desk.store).arrive(desk)
 
 
 def open_embedder(name: str | None = None) -> Embedder | None:
@@ -63,6 +91,36 @@ def open_embedder(name: str | None = None) -> Embedder | None:
     settings = Settings.read()
     spec = parse(name or settings.embedder)
     return opened(spec, key=settings.key_for(spec))
+
+
+def open_readers(settings: Settings | None = None) -> Readers | None:
+    """The language models that the settings name; none, when they name none. Nothing is loaded or asked yet.
+
+    Raises: Invalid, naming the variable.
+    """
+    settings = settings or Settings.read()
+    named = (settings.gate_model, settings.extract_model, settings.judge_model)
+    if not any(named):
+        return None
+    from holdfast.engine.readers import Instructions
+    from holdfast.models.language import opened_model
+    from holdfast.models.prices import cautious
+    from holdfast.prompts.texts import shipped
+
+    gate, extract, judge = (
+        opened_model(spec, key=settings.key_for_model(spec), within=within) if spec else None
+        for spec, within in zip(named, (None, None, JUDGED_WITHIN), strict=True)
+    )
+    return Readers(
+        gate=gate,
+        extract=extract,
+        judge=judge,
+        instructions=Instructions(
+            gate=shipped("capture-gate.md"), extract=shipped("capture-extract.md"), judge=shipped("judge.md")
+        ),
+        caps=settings.caps,
+        cautious=cautious(),
+    )
 
 
 @lru_cache(maxsize=8)
@@ -135,6 +193,7 @@ def desk_for(
     embedder: Embedder | None = None,
     open_embedder: Callable[[str], Embedder | None] = reopened,
     budget: int | None = None,
+    readers: Readers | None = None,
 ) -> Desk:
     """A space ready to work in. The default space exists from first use.
 
@@ -159,4 +218,6 @@ def desk_for(
         embedder=embedder,
         open_embedder=open_embedder,
         budget=budget,
+        readers=readers,
+        arrive=_files_first,
     )

@@ -7,19 +7,21 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, Protocol, TypeVa
 
 from holdfast.errors import Forbidden, Invalid
 
-Scope = Literal["read", "write", "proxy", "admin"]
+Scope = Literal["read", "write", "proxy", "metrics", "admin"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 #: What a scope brings along: who may write may read, and who administers may do everything.
 _INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
     "read": frozenset({"read"}),
     "write": frozenset({"read", "write"}),
     "proxy": frozenset({"proxy"}),
+    "metrics": frozenset({"metrics"}),
     "admin": frozenset(SCOPES),
 }
 _DOES: Final[dict[Scope, str]] = {
     "read": "read memories",
     "write": "change memories",
     "proxy": "use the proxy",
+    "metrics": "read the figures",
     "admin": "decide for the owner of a space",
 }
 

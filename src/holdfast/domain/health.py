@@ -39,6 +39,23 @@ def findings(health: Health) -> list[Finding]:
     return sorted(found, key=lambda finding: finding.level != "problem")
 
 
+def unread(space: str, failed: int, error: str | None, put_off: str | None) -> list[Finding]:
+    """What is said of pieces of conversations that a model could not read; the rules have read them all."""
+    found = []
+    if failed:
+        pieces = "piece of conversation" if failed == 1 else "pieces of conversation"
+        says = f"a model could not read {failed:,} {pieces} in space {space!r}: {error or 'its workers died'}"
+        advice = (
+            "what the rules found stands; "
+            f"`holdfast capture --again --space {space}` tries once more, --leave gives them up"
+        )
+        found.append(Finding("problem", says, advice))
+    if put_off is not None:
+        advice = "what the rules found stands; raise HOLDFAST_DAILY_CAP or wait: the rest is read tomorrow"
+        found.append(Finding("note", f"models rest in space {space!r}: {put_off}", advice))
+    return found
+
+
 def _schema(health: Health) -> list[Finding]:
     if not health.exists:
         return [Finding("note", "there is no database yet", "the first `holdfast remember` makes it")]

@@ -24,6 +24,7 @@ Action = Literal[
     "imported",
     "undone",
     "purged",
+    "archived",
 ]
 
 #: The belief and labels of a memory, as the journal keeps them. Wordings stand in versions alone.

@@ -46,6 +46,7 @@ class Policy:
     weaken_by: float = 0.0
     decay_by: float = 0.0  # a week, after the grace; 0 = never
     decay_after_days: int = 30
+    unused_days: int = 0  # archived when neither used nor confirmed for so long; 0 = never
     importance: int = 3
     raise_importance_by: int = 0
     subject_is_key: bool = False  # one memory a subject, as with files
@@ -74,6 +75,9 @@ class Category:
     everywhere: bool = False  # holds in every project: about a person, not about a piece of work
     example: str = ""  # what an agent might record of this kind
     example_subject: str = ""  # and the service, person or file that it would be about
+    unused_days: int = 0  # as the policy's, for this kind alone; 0 = as the policy says
+    keep_days: int = 0  # archived when not confirmed for so long, used or not; 0 = never
+    keep_most: int = 0  # the most recently used and confirmed stay, the rest is archived; 0 = all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +112,7 @@ class Profile:
     tools: tuple[str, ...] = TOOLS  # for models, in this order
     levels: tuple[Level, ...] = ()  # of events; none = the space keeps no events
     cooldowns: tuple[Cooldown, ...] = ()
+    unsorted: str | None = None  # the category of files that name none; offered to nobody
 
     @property
     def category_names(self) -> tuple[str, ...]:
@@ -141,7 +146,7 @@ class Profile:
             names = ", ".join(self.category_names)
             raise Invalid(f"a category is needed: one of {names}", field="category")
         wanted = category if category is not None else self.default_category
-        if wanted not in self.category_names:
+        if wanted not in self.category_names and (wanted is None or wanted != self.unsorted):
             raise UnknownCategory(str(wanted), self.category_names)
         return str(wanted)
 

@@ -8,6 +8,7 @@ from typing import Literal
 from holdfast.domain.memory import Memory, Message, Origin, State
 
 Order = Literal["category", "recent", "confidence", "created"]
+Group = Literal["subject", "category"]  # what stands together before the order counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,39 @@ class Filter:
     importance: int | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
+    changed_after: datetime | None = None  # worded or confirmed then or later
+    text: str | None = None  # each of its words stands in the wording or a label, as a part of a word too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a page of a list ended. What an order goes by, so that it holds when that memory is gone."""
+
+    id: str
+    category: str
+    subject: str | None
+    confidence: float
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, memory: Memory) -> "Place":
+        return cls(
+            id=memory.id,
+            category=memory.category,
+            subject=memory.subject,
+            confidence=memory.confidence,
+            created_at=memory.created_at,
+            updated_at=memory.updated_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a page of what is listed by time, the latest first, ended."""
+
+    at: datetime
+    id: str
 
 
 EVERYTHING = Filter(states=("active", "inactive", "waiting", "forgotten"))
@@ -55,12 +89,22 @@ def admits(where: Filter, memory: Memory) -> bool:
         and (where.least_confidence is None or memory.confidence >= where.least_confidence)
         and (where.created_after is None or memory.created_at >= where.created_after)
         and (where.created_before is None or memory.created_at < where.created_before)
+        and (where.changed_after is None or memory.updated_at >= where.changed_after)
+        and (where.text is None or _says(memory, where.text))
     )
+
+
+def _says(memory: Memory, text: str) -> bool:
+    parts = (memory.content, memory.subject, memory.summary, *memory.tags)
+    whole = "\n".join(part for part in parts if part).casefold()
+    return all(word in whole for word in text.casefold().split())
 
 
 def of_memories_only(where: Filter) -> bool:
     """Whether `where` asks for what only memories have, so that no message can be meant."""
-    asked = (where.category, where.subject, where.origin, where.least_confidence, where.importance)
+    asked = (
+        where.category, where.subject, where.origin, where.least_confidence, where.importance, where.text,
+    )  # fmt: skip
     return where.general or bool(where.tags) or "active" not in where.states or asked != (None,) * len(asked)
 
 
@@ -78,8 +122,13 @@ def admits_message(where: Filter, message: Message, project: str | None) -> bool
     )
 
 
-def in_order(memories: Iterable[Memory], order: Order) -> list[Memory]:
-    """The same orders that a store gives."""
+def in_order(memories: Iterable[Memory], order: Order, group: Group | None = None) -> list[Memory]:
+    """The same orders that a store gives; those without a subject stand before all that have one."""
+    match group:
+        case "subject":
+            return sorted(in_order(memories, order), key=lambda memory: memory.subject or "")
+        case "category":
+            return sorted(in_order(memories, order), key=lambda memory: memory.category)
     found = sorted(memories, key=lambda memory: memory.id)
     match order:
         case "category":

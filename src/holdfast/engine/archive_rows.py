@@ -4,9 +4,11 @@ import re
 from datetime import datetime
 from typing import Any
 
+from holdfast.domain.file_paths import checked_path
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
 from holdfast.domain.profile import Profile
 from holdfast.domain.text import clean
+from holdfast.errors import Invalid
 
 _ID = re.compile(r"[A-Za-z0-9]{8}")
 _TEXTS = {
@@ -20,6 +22,7 @@ _TEXTS = {
     "tombstones": ("hash", "reason"),
     "journal": ("action", "origin"),
     "calls": ("key", "fingerprint"),
+    "files": ("path",),
 }
 _ITEMS = ("memory_id", "message_id")  # what an item of a receipt names
 _ONE_OF = {"state": STATES, "origin": ORIGINS}
@@ -42,9 +45,18 @@ def wrong(table: str, row: dict[str, Any]) -> str | None:
             return f"has {value!r} for {name}, which is none of {', '.join(_ONE_OF[name])}"
     if table == "receipt_items" and not any(isinstance(row.get(name), str) for name in _ITEMS):
         return f"lacks {' or '.join(_ITEMS)}"
+    if table == "files" and not _possible(row["path"]):
+        return f"has {row['path']!r} for a path"
     if table == "links" and row["kind"] not in LINK_KINDS:
         return f"has {row['kind']!r} for kind, which is none of {', '.join(LINK_KINDS)}"
     return None
+
+
+def _possible(path: str) -> bool:
+    try:
+        return checked_path(path) == path
+    except Invalid:
+        return False
 
 
 def _of_a_message(table: str, name: str, row: dict[str, Any]) -> bool:
@@ -57,7 +69,7 @@ def wrong_memory(row: dict[str, Any], profile: Profile) -> str | None:
     """What is wrong with a memory for a space with this profile, if anything is."""
     if not _ID.fullmatch(row["id"]):
         return f"has {row['id']!r} for an id"
-    if row["category"] not in profile.category_names:
+    if row["category"] not in (*profile.category_names, profile.unsorted):
         return f"has the category {row['category']!r}, which the profile {profile.name} does not have"
     tags = row.get("tags")
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from holdfast.domain.file_paths import assigned
 from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
@@ -41,6 +42,11 @@ def brief(
     """
     if budget is not None and budget < 0:
         raise Invalid(f"budget {budget} is negative: give tokens, 0 or more", field="budget")
+    if session is not None:
+        with desk.store.read(desk.space) as tx:
+            given = tx.receipts.brief_of(session)
+        if given is not None:
+            return _again(given)
     with desk.store.write(desk.space) as tx:
         now = desk.now()
         if session is not None:
@@ -72,7 +78,10 @@ def rendered(
     if desk.profile.block.layout == "hits":
         # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
         memories = sorted(memories, key=lambda memory: (memory.importance, memory.updated_at), reverse=True)
-    return render(list(memories), desk.profile, budget=budget, subject=subject, estimate=desk.estimate)
+    memories = list(memories)
+    # Notes are read by the names in the index, so these have to be the ones that they are found under.
+    paths = assigned(memories, tx.files.paths()) if desk.profile.block.layout == "index" else None
+    return render(memories, desk.profile, budget=budget, subject=subject, estimate=desk.estimate, paths=paths)
 
 
 def _made(block: Block) -> Brief:

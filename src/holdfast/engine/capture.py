@@ -11,7 +11,7 @@ from hashlib import sha256
 from holdfast.domain.capture.chunks import Chunk, chunks
 from holdfast.domain.capture.extract import Extracted, extract
 from holdfast.domain.capture.gate import AGENT, TAKEN_BACK, Verdict, gate
-from holdfast.domain.memory import Draft, Memory, Message, Session, Source
+from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
@@ -20,6 +20,7 @@ from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, j
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job
+from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 
@@ -113,20 +114,23 @@ def _piece(job: Job, session_id: str, desk: Desk, quiet: Quiet) -> tuple[Capture
         found = tx.sessions.around(places)
     new = [message for message in found if message.number > read]
     reason = quiet(session.project if session else None, session_id)
+    pieces: list[Chunk] = []
     if reason is not None or session is None:
         part = Captured(session=session_id, messages=len(new), quiet=reason)
     else:
-        part = _read(session, [message for message in found if message.number <= read], new, desk)
-    job, more = _marked(job, new[-1].number if new else read, part, desk)
+        before = [message for message in found if message.number <= read]
+        pieces = list(chunks(before, new, desk.estimate))
+        part = _read(session, pieces, len(new), desk)
+    job, more = _marked(job, new[-1].number if new else read, part, pieces, desk)
     return part, job, more
 
 
-def _read(session: Session, before: Sequence[Message], new: Sequence[Message], desk: Desk) -> Captured:
+def _read(session: Session, pieces: Sequence[Chunk], messages: int, desk: Desk) -> Captured:
     outcomes: list[Outcome] = []
     passed_over: list[str] = []
     refused: list[str] = []
     withdrawn: list[Memory] = []
-    for chunk in chunks(before, new, desk.estimate):
+    for chunk in pieces:
         verdict = gate(chunk.spoken)
         withdrawn += _withdrawn(chunk, verdict, session, desk)
         if not verdict.keep:
@@ -144,7 +148,7 @@ def _read(session: Session, before: Sequence[Message], new: Sequence[Message], d
                 refused.append(str(wrong))
     return Captured(
         session=session.id,
-        messages=len(new),
+        messages=messages,
         outcomes=tuple(outcomes),
         passed_over=tuple(passed_over),
         withdrawn=tuple(withdrawn),
@@ -162,11 +166,13 @@ def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, desk: Desk) -> 
     if not back or desk.profile.policy.removal == "permanent":
         return []
     with desk.store.read(desk.space) as tx:
-        mine = tx.memories.find(
-            Filter(session=session.id, origin="user"), order="created", limit=_MOST_OF_A_SESSION
-        )
+        mine = tx.memories.find(Filter(session=session.id), order="created", limit=_MOST_OF_A_SESSION)
     source = Source(origin="user", session=session.id, message=chunk.new[0].id)
-    found = [memory for memory in mine if memory.source.message in back]
+    found = [
+        memory
+        for memory in mine
+        if memory.source.message in back and memory.source.origin in ("user", "assistant")
+    ]
     return [forget(memory.id, desk=desk, source=source).memory for memory in found]
 
 
@@ -203,18 +209,24 @@ def _key(draft: Draft) -> str:
     return f"capture-{sha256(named.encode()).hexdigest()}"
 
 
-def _marked(job: Job, read: int, part: Captured, desk: Desk) -> tuple[Job, bool]:
-    """Marks messages as read; says whether more waits that should be read at once."""
+def _marked(job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: Desk) -> tuple[Job, bool]:
+    """Marks messages as read by rules, and leaves them to a model where there is one.
+
+    Says whether more waits that should be read at once.
+    """
     now = desk.now()
     with desk.store.write(desk.space) as tx:
         stored = tx.jobs.get(job.id)
         if stored is None or stored.state != "running" or stored.attempts != job.attempts:
             return job, False  # another worker has it
         session_id = str(job.payload["session"])
+        if desk.readers is not None and desk.readers.extract is not None:
+            expect_chunks(tx, session_id, pieces, now)
         left = tx.sessions.last_number(session_id) - read
         counts = {
             "read": read,
             "kept": int(job.payload.get("kept", 0)) + len(part.outcomes),
+            "chunks": int(job.payload.get("chunks", 0)) + len(pieces),
             "chunks_without": int(job.payload.get("chunks_without", 0)) + len(part.passed_over),
         }
         payload = {**job.payload, **counts}

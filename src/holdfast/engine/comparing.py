@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from holdfast.domain.compare import Statement
 from holdfast.domain.memory import Draft, Memory, Tombstone
-from holdfast.domain.words import words
+from holdfast.domain.terms import stems
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
@@ -63,7 +63,7 @@ def _neighbours(draft: Draft, tx: Transaction) -> list[Memory]:
     near = tx.memories.about(draft.category, draft.subject, draft.project, NEAREST + 1)
     if len(near) <= NEAREST:
         return near
-    wanted = list(dict.fromkeys(words(draft.content)))
+    wanted = list(dict.fromkeys(stems(draft.content)))
     counts = tx.words.frequencies(wanted)
     rare = sorted((word for word in wanted if counts[word]), key=lambda word: counts[word])[:_RARE_WORDS]
     close = tx.words.matching(rare, 4 * NEAREST)

@@ -1,7 +1,7 @@
 """context: what the memory has to add to what was just said, as a small block that no session gets twice."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.domain.history import Receipt
@@ -23,7 +23,7 @@ from holdfast.errors import Invalid
 BUDGET = 500  # tokens
 #: What each of the last messages counts, the newest first: an older one had its turn when it was the newest.
 WEIGHTS = (1.0, 0.85, 0.7)
-_MOST_HITS = 12
+MOST_HITS = 12
 _MOST_TEXT = 1_000  # characters of a message that are asked with: its beginning and its end
 _SPOKEN = ("user", "assistant")
 
@@ -49,12 +49,16 @@ def context(
     session: str | None = None,
     project: str | None = None,
     budget: int = BUDGET,
+    receipt_id: str | None = None,
+    keeps_question: bool = True,
+    wanted: Callable[[], bool] = lambda: True,
 ) -> Context:
     """What is relevant to the last three messages, oldest first; a plain text was said by the user.
 
     Where fewer are given, the session's own kept ones come before them. Each message asks by itself, the
     newest counts most. What this session was shown is left out, and what was said in it; what is given here
-    counts as shown and leaves a receipt.
+    counts as shown and leaves a receipt, under `receipt_id` where one is named. When nothing is `wanted` any
+    more by then, nothing is given or noted.
     Raises: Invalid.
     """
     if budget < 0:
@@ -66,12 +70,14 @@ def context(
     with desk.store.read(desk.space) as tx:
         where = Filter(project=project or project_of(session, tx), other_projects=False)
         found = _relevant(questions, where, session, tx)
-        hits = best(found, desk.profile.policy, desk.now(), _MOST_HITS, tx)
-    wanted = {base for asked in questions for term in asked.question.terms for base in term.stems}
-    block = render_hits(hits, wanted=wanted, budget=budget, estimate=desk.estimate)
+        hits = best(found, desk.profile.policy, desk.now(), MOST_HITS, tx, session)
+    stems = {base for asked in questions for term in asked.question.terms for base in term.stems}
+    block = render_hits(hits, wanted=stems, budget=budget, estimate=desk.estimate)
     made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
     if made.hits:
-        _note(texts[0], made, session, desk)
+        query = texts[0] if keeps_question else None
+        receipt = _receipt(receipt_id or desk.new_id(), query, made, session, desk)
+        return _noted(made, receipt, wanted, desk)
     return made
 
 
@@ -106,7 +112,7 @@ def _relevant(
     shown = tx.receipts.shown_in(session) if session is not None else set()
     found: dict[str, FoundMemory | FoundMessage] = {}
     for asked, weight in zip(questions, WEIGHTS, strict=False):
-        for each in search(asked, where, tx, limit=_MOST_HITS, session=session).all:
+        for each in search(asked, where, tx, limit=MOST_HITS, session=session).all:
             owner = each.memory.id if isinstance(each, FoundMemory) else each.message.id
             relevance = weight * each.relevance
             known = found.get(owner)
@@ -117,24 +123,33 @@ def _relevant(
     return list(found.values())
 
 
-def _note(query: str, made: Context, session: str | None, desk: Desk) -> None:
-    now = desk.now()
+def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], desk: Desk) -> Context:
+    """`made`, once its receipt is kept; nothing, when it came too late."""
     with desk.store.write(desk.space) as tx:
-        tx.memories.touch([hit.memory.id for hit in made.hits if isinstance(hit, MemoryHit)], now)
-        if session is None:
-            return
-        known_session(tx, Source(session=session), now)
-        tx.receipts.add(
-            Receipt(
-                id=desk.new_id(),
-                kind="recall",
-                session=session,
-                query=query,
-                text=made.text,
-                sha256=made.sha256,
-                tokens=made.tokens,
-                left_out=made.left_out,
-                created_at=now,
-                items=receipt_items(made.hits),
-            )
+        if not wanted():  # asked here, for the wait for other writers is the long one
+            return Context()
+        given = tx.receipts.texts([receipt.id])
+        if receipt.id in given:  # by another who asked the same at the same time
+            return Context(given[receipt.id] or "")
+        tx.memories.touch(
+            [hit.memory.id for hit in made.hits if isinstance(hit, MemoryHit)], receipt.created_at
         )
+        if receipt.session is not None:
+            known_session(tx, Source(session=receipt.session), receipt.created_at)
+            tx.receipts.add(receipt)
+    return made
+
+
+def _receipt(receipt_id: str, query: str | None, made: Context, session: str | None, desk: Desk) -> Receipt:
+    return Receipt(
+        id=receipt_id,
+        kind="recall",
+        session=session,
+        query=query,
+        text=made.text,
+        sha256=made.sha256,
+        tokens=made.tokens,
+        left_out=made.left_out,
+        created_at=desk.now(),
+        items=receipt_items(made.hits),
+    )

@@ -8,6 +8,7 @@ from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store, Transaction
+from holdfast.engine.readers import Readers
 from holdfast.errors import Conflict, NotFound, Outdated
 
 
@@ -25,6 +26,8 @@ class Desk:
     embedder: Embedder | None = None  # none: recall by words
     open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
     budget: int | None = None  # tokens of a brief; none = the profile's
+    arrive: Callable[["Desk"], None] | None = None  # takes over what was changed outside, before each verb
+    readers: Readers | None = None  # none: capture by rules alone
 
     def now(self) -> datetime:
         return self.clock()

@@ -7,7 +7,9 @@ from datetime import datetime
 from holdfast.domain.memory import Memory, Source, Tombstone
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
+from holdfast.engine.merging import merged_into, proposals_about
 from holdfast.engine.ports import Transaction
+from holdfast.engine.reading_queue import forget_answers
 from holdfast.errors import NotFound
 
 
@@ -29,6 +31,7 @@ def erasure(memory_ids: Sequence[str], *, desk: Desk) -> Erasure:
     Raises: NotFound.
     """
     with desk.store.read(desk.space) as tx:
+        memory_ids = _with_copies(memory_ids, tx)
         traces = [_Trace(memory_id, tx) for memory_id in memory_ids]
         return Erasure(
             memories=tuple(memory_ids),
@@ -50,14 +53,30 @@ def erase(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> Erasure:
     silenced: dict[str, None] = {}
     with desk.store.write(desk.space) as tx:
         now = desk.now()
+        memory_ids = _with_copies(memory_ids, tx)
         for memory_id in memory_ids:
             trace = _Trace(memory_id, tx)
             texts += trace.texts
             texts += _said(trace.messages, tx)
             silenced |= dict.fromkeys(trace.messages)
             _remove(trace, tx, source, now)
+        bound = tx.files.bound()
     left = desk.store.scrub(texts, memory_ids, desk.space, tuple(silenced))
+    if bound is not None:
+        left.append(f"the history of {bound.path}, where it is kept in git or another archive")
     return replace(planned, left=tuple(left))
+
+
+def _with_copies(memory_ids: Sequence[str], tx: Transaction) -> tuple[str, ...]:
+    """The memories and those that consolidation made of them or into them, which say the same."""
+    found = dict.fromkeys(memory_ids)
+    coming = list(memory_ids)
+    while coming:
+        memory_id = coming.pop()
+        copies = (*merged_into(memory_id, tx), *proposals_about(memory_id, tx))
+        coming += [copy.id for copy in copies if copy.id not in found]
+        found |= dict.fromkeys(copy.id for copy in copies)
+    return tuple(found)
 
 
 class _Trace:
@@ -93,6 +112,7 @@ def _remove(trace: _Trace, tx: Transaction, source: Source, now: datetime) -> No
     _silence(trace.messages, tx)
     tx.receipts.strike(trace.id)
     tx.calls.strike(trace.id)
+    tx.files.strike(trace.id)
     tx.words.drop(trace.id)
     tx.memories.remove(trace.id)
     if trace.memory is not None:
@@ -106,6 +126,7 @@ def _silence(message_ids: Sequence[str], tx: Transaction) -> None:
     tx.receipts.strike_messages(message_ids)
     tx.message_vectors.drop(message_ids)
     tx.message_words.drop(*message_ids)
+    forget_answers(tx, message_ids)
 
 
 def _said(message_ids: Sequence[str], tx: Transaction) -> list[str]:

@@ -2,6 +2,7 @@
 
 from holdfast.domain.memory import Source
 from holdfast.domain.operations import Event
+from holdfast.domain.query import Moment
 from holdfast.domain.text import clean
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
@@ -46,6 +47,7 @@ def events(
     session: str | None = None,
     limit: int | None = None,
     offset: int = 0,
+    after: Moment | None = None,
 ) -> list[Event]:
     """What happened, the latest first.
 
@@ -56,7 +58,9 @@ def events(
     if offset < 0:
         raise Invalid(f"offset {offset} is negative: give 0 or more", field="offset")
     with desk.store.read(desk.space) as tx:
-        return tx.events.find(level=level, service=service, session=session, limit=limit, offset=offset)
+        return tx.events.find(
+            level=level, service=service, session=session, limit=limit, offset=offset, after=after
+        )
 
 
 def one_line(text: str | None, field: str, most: int) -> str | None:

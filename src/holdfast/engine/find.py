@@ -6,7 +6,7 @@ from datetime import datetime
 
 from holdfast.domain.history import Story, recollected
 from holdfast.domain.memory import Link, Memory, Message, Version
-from holdfast.domain.query import Filter, Order, admits, in_order
+from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
 from holdfast.engine.desk import Desk, existing
 from holdfast.engine.ports import Transaction
 from holdfast.errors import Invalid
@@ -37,23 +37,52 @@ def find(
     *,
     desk: Desk,
     order: Order = "category",
+    group: Group | None = None,
     limit: int | None = None,
     offset: int = 0,
+    after: Place | None = None,
     as_of: datetime | None = None,
 ) -> Page:
-    """The memories that `where` admits, now or as they were believed at a past moment."""
+    """The memories that `where` admits, now or as they were believed at a past moment.
+
+    A page begins behind `after`, which only lists of now know; they stay quick however far it is.
+    """
     if (limit is not None and limit < 0) or not 0 <= offset <= _FARTHEST:
         raise Invalid("limit and offset can't be negative or enormous: give 0 or more", field="limit")
-    texts = (where.category, where.subject, where.project, where.session, *where.tags)
+    texts = (where.category, where.subject, where.project, where.session, where.text, *where.tags)
     if any(text is not None and "\0" in text for text in texts):
         raise Invalid("a filter holds a NUL, which no memory does", field="filter")
     limit = MOST if limit is None else min(limit, MOST)
     with desk.store.read(desk.space) as tx:
         if as_of is None:
-            found = tx.memories.find(where, order=order, limit=limit, offset=offset)
-            return Page(tuple(found), tx.memories.count(where))
-        past = in_order([memory for memory in believed_at(as_of, tx) if admits(where, memory)], order)
+            found = tx.memories.find(
+                where, order=order, group=group, limit=limit, offset=offset, after=after
+            )
+            whole = after is None and not offset and len(found) < limit
+            return Page(tuple(found), len(found) if whole else tx.memories.count(where))
+        past = in_order([memory for memory in believed_at(as_of, tx) if admits(where, memory)], order, group)
         return Page(tuple(past[offset : offset + limit]), len(past))
+
+
+def subjects(*, desk: Desk, limit: int) -> list[tuple[str | None, int]]:
+    """What memories in use are about, and how many of each; none stands for general knowledge."""
+    with desk.store.read(desk.space) as tx:
+        return tx.memories.subjects(limit)
+
+
+def last_change(*, desk: Desk) -> int:
+    """The number of the newest change in this space."""
+    with desk.store.read(desk.space) as tx:
+        return tx.journal.last()
+
+
+def linked(memory_id: str, *, desk: Desk) -> list[tuple[Link, Memory]]:
+    """The links of a memory with what stands at their other ends."""
+    with desk.store.read(desk.space) as tx:
+        links = tx.links.of(memory_id)
+        others = [link.to_id if link.from_id == memory_id else link.from_id for link in links]
+        found = {memory.id: memory for memory in tx.memories.many(list(dict.fromkeys(others)))}
+        return [(link, found[other]) for link, other in zip(links, others, strict=True) if other in found]
 
 
 def show(memory_id: str, *, desk: Desk) -> Details:

@@ -1,11 +1,13 @@
 """forget and restore: out of sight, and back."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from holdfast.domain.belief import believed
 from holdfast.domain.memory import Memory, Source, State, Tombstone
+from holdfast.domain.retention import archived
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk, existing, expect, refuse_taken_name
 from holdfast.engine.intake import text_hash
@@ -31,18 +33,25 @@ def forget(memory_id: str, *, desk: Desk, source: Source, expect_version: int | 
         now = desk.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
-        bury(tx, known, "forgotten", now)
-        if desk.profile.policy.removal == "permanent":
-            tx.words.drop(known.id)
-            tx.memories.remove(known.id)
-            tx.journal.write("purged", source=source, now=now, before=known)
-            return Forgotten(known, restorable=False)
-        changes.change(tx, known, replace(known, state="forgotten"), "forgotten", source=source, now=now)
-        return Forgotten(known, restorable=True)
+        return forgotten(known, tx=tx, desk=desk, source=source, now=now)
+
+
+def forgotten(
+    known: Memory, *, tx: Transaction, desk: Desk, source: Source, now: datetime, softly: bool = False
+) -> Forgotten:
+    """The same inside a transaction; `softly`: to be restored, even where the profile removes for good."""
+    bury(tx, known, "forgotten", now)
+    if desk.profile.policy.removal == "permanent" and not softly:
+        tx.words.drop(known.id)
+        tx.memories.remove(known.id)
+        tx.journal.write("purged", source=source, now=now, before=known)
+        return Forgotten(known, restorable=False)
+    changes.change(tx, known, replace(known, state="forgotten"), "forgotten", source=source, now=now)
+    return Forgotten(known, restorable=True)
 
 
 def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
-    """Brings a forgotten memory back as it was.
+    """Brings a forgotten memory back as it was, and an archived one to where it is found again.
 
     Raises: NotFound, Conflict.
     """
@@ -51,14 +60,26 @@ def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
         if tx.memories.get(memory_id) is None and tx.tombstones.of(memory_id):
             raise NotFound(f"memory {memory_id} was removed for good and can't be restored")
         known = existing(tx, memory_id, forgotten=True)
+        if archived(known, desk.profile):
+            # Known to hold as of now: else the next upkeep would archive it again.
+            back = replace(known.confirmed(now), state="active")
+            return changes.change(tx, known, back, "restored", source=source, now=now)
         if known.state != "forgotten":
             raise Conflict(f"memory {memory_id} is {known.state}, not forgotten: there is nothing to restore")
-        refuse_taken_name(known.subject, known.project, known.id, tx, desk)
-        unbury(tx, known)
-        # What waited for a person waits again: this is no way around the inbox.
-        state: State = "waiting" if known.waiting_for else "active"
-        back = believed(replace(known, state=state), known.confidence, desk.profile.policy)
-        return changes.change(tx, known, back, "restored", source=source, now=now)
+        return restored(known, tx=tx, desk=desk, source=source, now=now)
+
+
+def restored(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:
+    """The same for a forgotten memory inside a transaction.
+
+    Raises: Conflict, when its name was given to another one meanwhile.
+    """
+    refuse_taken_name(known.subject, known.project, known.id, tx, desk)
+    unbury(tx, known)
+    # What waited for a person waits again: this is no way around the inbox.
+    state: State = "waiting" if known.waiting_for else "active"
+    back = believed(replace(known, state=state), known.confidence, desk.profile.policy)
+    return changes.change(tx, known, back, "restored", source=source, now=now)
 
 
 def unbury(tx: Transaction, memory: Memory) -> None:
@@ -68,10 +89,17 @@ def unbury(tx: Transaction, memory: Memory) -> None:
 
 
 def bury(
-    tx: Transaction, memory: Memory, reason: Literal["forgotten", "rejected", "undone"], now: datetime
+    tx: Transaction,
+    memory: Memory,
+    reason: Literal["forgotten", "rejected", "undone"],
+    now: datetime,
+    *,
+    but: Collection[str] = (),
 ) -> None:
-    """Forbids every wording that the memory has had."""
+    """Forbids every wording that the memory has had, `but` those that another one has."""
     for content in _wordings(tx, memory):
+        if content in but:
+            continue
         tx.tombstones.add(
             Tombstone(
                 hash=text_hash(content, tx.space.key),

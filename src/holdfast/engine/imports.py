@@ -1,6 +1,7 @@
 """import: an archive of ours, field by field, or drafts from anywhere else."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -25,6 +26,7 @@ _BELONGING = {
     "links": ("from_id", "to_id"),
     "receipt_items": ("memory_id",),
     "journal": ("memory_id",),
+    "files": ("memory_id",),
 }
 
 
@@ -46,13 +48,21 @@ class Told:
     outcome: Outcome
 
 
-def restore_rows(archive: Archive, *, desk: Desk) -> Imported:
+class _TakenBack(Exception):
+    """Ends a transaction that was only to show what would come of it."""
+
+
+def restore_rows(archive: Archive, *, desk: Desk, dry_run: bool = False) -> Imported:
     """Takes an archive into the space: memories that are not there yet, with all that belongs to them.
 
+    A dry run answers what would come in, and takes nothing.
     Raises: Conflict, when the space has another profile.
     """
-    with desk.store.write(desk.space) as tx:
-        return take_rows(archive, tx, desk.judge)
+    with suppress(_TakenBack), desk.store.write(desk.space) as tx:
+        done = take_rows(archive, tx, desk.judge)
+        if dry_run:
+            raise _TakenBack
+    return done
 
 
 def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
@@ -84,14 +94,34 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
     return Imported(added, len(known), tuple(different), tuple(sorted(forbidden)))
 
 
-def import_drafts(drafts: Iterable[tuple[int, Draft]], *, desk: Desk, review: bool = False) -> list[Told]:
-    """Remembers drafts, each with its line; a bad one is reported and the rest goes on."""
+def import_drafts(
+    drafts: Iterable[tuple[int, Draft]],
+    *,
+    desk: Desk,
+    review: bool = False,
+    dry_run: bool = False,
+    report: Callable[[int], None] = lambda done: None,
+) -> list[Told]:
+    """Remembers drafts, each with its line; a bad one is reported and the rest goes on.
+
+    `report` hears now and then how many are done. A dry run answers what would become of each, of those that
+    say the same as an earlier one too, and changes nothing.
+    """
     told: list[Told] = []
     coming = iter(drafts)
+    if dry_run:
+        with suppress(_TakenBack), desk.store.write(desk.space) as tx:
+            for line, draft in coming:
+                told.append(Told(line, _told(draft, tx, desk, review)))
+                if len(told) % _BATCH == 0:
+                    report(len(told))
+            raise _TakenBack
+        return told
     # In batches, so that other writers get their turn during a long import.
     while batch := list(islice(coming, _BATCH)):
         with desk.store.write(desk.space) as tx:
             told += [Told(line, _told(draft, tx, desk, review)) for line, draft in batch]
+        report(len(told))
     return told
 
 

@@ -10,6 +10,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk, existing
 from holdfast.engine.forget import bury, unbury
+from holdfast.engine.merging import keep_apart, merge, proposal_of
 from holdfast.engine.ports import Transaction
 from holdfast.engine.remember import weaken
 from holdfast.errors import Conflict
@@ -31,7 +32,8 @@ def inbox(*, desk: Desk) -> list[Item]:
 
 
 def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Memory]:
-    """Lets waiting memories in: what they contradict loses trust, what they replace takes their wording.
+    """Lets waiting memories in: what they contradict loses trust, what they replace takes their wording,
+    and what a proposal makes one becomes one.
 
     Raises: NotFound, Conflict; then none was approved.
     """
@@ -40,6 +42,9 @@ def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Me
         now = desk.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
+            if (proposal := proposal_of(waiting, tx)) is not None:
+                approved.append(merge(proposal, waiting, tx, desk, source, now))
+                continue
             unbury(tx, waiting)
             superseded = _known(waiting, tx, kinds=("supersedes",)) or _of_that_name(waiting, tx, desk)
             if superseded:
@@ -50,7 +55,7 @@ def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Me
 
 
 def reject(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Memory]:
-    """Turns waiting memories down for good: they do not come back.
+    """Turns waiting memories down for good: they do not come back. Of a proposal both memories stay.
 
     Raises: NotFound, Conflict; then none was rejected.
     """
@@ -59,6 +64,9 @@ def reject(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Mem
         now = desk.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
+            if proposal_of(waiting, tx) is not None:
+                rejected.append(keep_apart(waiting, tx, source, now))
+                continue
             bury(tx, waiting, "rejected", now)
             gone = replace(waiting, state="forgotten", waiting_for=None)
             rejected.append(changes.change(tx, waiting, gone, "rejected", source=source, now=now))

@@ -5,7 +5,7 @@ A job's kind names what is to be done; whoever runs it must be able to do it twi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.engine.desk import Desk
@@ -17,6 +17,7 @@ LEASE = timedelta(minutes=5)
 MOST_ATTEMPTS = 5
 _FIRST_PAUSE = timedelta(seconds=30)  # doubled with each failure
 _MOST_ERROR = 2_000
+_LONGEST_WAIT = 3_600.0  # seconds, whatever a server asks for
 
 
 def enqueue(
@@ -74,8 +75,11 @@ def finish(job: Job, *, desk: Desk) -> None:
             tx.jobs.save(replace(job, state="done", error=None, leased_until=None))
 
 
-def fail(job: Job, error: str, *, desk: Desk) -> None:
-    """Puts a job back for later, or gives it up after many attempts; the error can be seen."""
+def fail(job: Job, error: str, *, desk: Desk, wait: float | None = None) -> None:
+    """Puts a job back for later, or gives it up after many attempts; the error can be seen.
+
+    `wait` are the seconds before which it can't succeed.
+    """
     with desk.store.write(desk.space) as tx:
         if not _still_ours(tx, job):
             return
@@ -85,10 +89,51 @@ def fail(job: Job, error: str, *, desk: Desk) -> None:
                 job,
                 state="failed" if given_up else "queued",
                 error=safe(error)[:_MOST_ERROR],
-                due_at=desk.now() + _FIRST_PAUSE * 2 ** (job.attempts - 1),
+                due_at=desk.now() + max(_FIRST_PAUSE * 2 ** (job.attempts - 1), _bounded(wait)),
                 leased_until=None,
             )
         )
+
+
+def put_off(job: Job, until: datetime, reason: str, *, desk: Desk) -> None:
+    """Leaves a job for a later time, through no fault of its own: the attempt does not count."""
+    with desk.store.write(desk.space) as tx:
+        if _still_ours(tx, job):
+            later = replace(job, state="queued", attempts=job.attempts - 1, due_at=until, leased_until=None)
+            tx.jobs.save(replace(later, error=safe(reason)[:_MOST_ERROR]))
+
+
+def note(job: Job, payload: Mapping[str, Any], *, desk: Desk) -> Job | None:
+    """Keeps what a job has come to, for whoever takes it next; none, when another worker has it."""
+    with desk.store.write(desk.space) as tx:
+        if not _still_ours(tx, job):
+            return None
+        job = replace(job, payload=payload, leased_until=desk.now() + LEASE)
+        tx.jobs.save(job)
+        return job
+
+
+def clear(job: Job, *, desk: Desk) -> None:
+    """Marks a job as done and leaves nothing of it: there may be thousands of its kind."""
+    with desk.store.write(desk.space) as tx:
+        if _still_ours(tx, job):
+            tx.jobs.remove(job.id)
+
+
+def again(kind: str, *, desk: Desk, drop: bool = False) -> int:
+    """Puts back every job of a kind that was given up, or takes it out for good; answers how many."""
+    with desk.store.write(desk.space) as tx:
+        given_up = [job for job in tx.jobs.of_kind(kind) if job.state == "failed"]
+        for job in given_up:
+            if drop:
+                tx.jobs.remove(job.id)
+            else:
+                tx.jobs.save(replace(job, state="queued", attempts=0, due_at=desk.now(), leased_until=None))
+    return len(given_up)
+
+
+def _bounded(wait: float | None) -> timedelta:
+    return timedelta(seconds=min(max(wait or 0.0, 0.0), _LONGEST_WAIT))
 
 
 def _still_ours(tx: Transaction, job: Job) -> bool:

@@ -1,11 +1,11 @@
 """recall: what answers a question, remembered or said, by meaning and words; nothing, when nothing does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.history import Receipt, ReceiptItem
-from holdfast.domain.memory import Message, Source
+from holdfast.domain.memory import Memory, Message, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter
 from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, factors, score
@@ -24,6 +24,8 @@ BY_MEANING = memory_search.CANDIDATES
 _ENOUGH = 40  # candidates to choose from, however few are asked for
 _NO_TEXT = "0" * 64
 _MOST_QUERY = 10_000
+
+Candidate = FoundMemory | FoundMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,17 @@ class Found:
     def all(self) -> list[FoundMemory | FoundMessage]:
         return [*self.memories, *self.messages]
 
+    def parted(self, threshold: float | None = None) -> tuple[list[Candidate], list[Candidate]]:
+        """What counts as an answer, and what does not."""
+        above = [each for each in self.all if _answers(each, threshold)]
+        return above, [each for each in self.all if not _answers(each, threshold)]
+
+    def matched(self, asked: Asked) -> str:
+        """Whether meaning could be searched, or words alone."""
+        found = self.all
+        by_meaning = asked.meaning is not None and (not found or any(each.by_meaning for each in found))
+        return "meaning" if by_meaning else "text"
+
 
 def recall(
     query: str,
@@ -73,24 +86,37 @@ def recall(
     receipt with a session.
     Raises: Invalid.
     """
+    query = checked(query, limit)
+    [asked] = asking(query, desk=desk, as_of=as_of, asked_at=asked_at, messages=messages)
+    with desk.store.read(desk.space) as tx:
+        where = where or Filter(project=project or project_of(session, tx), other_projects=False)
+        found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
+        above, below = found.parted(threshold)
+        hits = best(above, desk.profile.policy, as_of or desk.now(), limit, tx, session)
+    answer = Recall(tuple(hits), len(below), found.matched(asked))
+    if as_of is None and answer.hits:
+        _note(query, answer, session, desk)
+    return answer
+
+
+def checked(query: str, limit: int) -> str:
+    """A question as it is asked and kept.
+
+    Raises: Invalid.
+    """
     if not clean(query).strip():
         raise Invalid("the question is empty: say what to look for", field="query")
     if limit < 1:
         raise Invalid(f"limit {limit} is too low: give 1 or more", field="limit")
-    query = safe(query[:_MOST_QUERY])
+    return safe(query[:_MOST_QUERY])
+
+
+def asking(
+    query: str, *, desk: Desk, as_of: datetime | None, asked_at: datetime | None, messages: bool
+) -> list[Asked]:
+    """A past moment is searched by words: vectors are those of present wordings."""
     now = as_of or asked_at or desk.now()
-    # A past moment is searched by words: vectors are those of present wordings.
-    [asked] = ask([query], desk=desk, asked_at=now, messages=messages, by_meaning=as_of is None)
-    with desk.store.read(desk.space) as tx:
-        where = where or Filter(project=project or project_of(session, tx), other_projects=False)
-        found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
-        above = [each for each in found.all if _answers(each, threshold)]
-        hits = best(above, desk.profile.policy, as_of or desk.now(), limit, tx)
-    searched = asked.meaning is not None and (not found.all or any(each.by_meaning for each in found.all))
-    answer = Recall(tuple(hits), len(found.all) - len(above), "meaning" if searched else "text")
-    if as_of is None and answer.hits:
-        _note(query, answer, session, desk)
-    return answer
+    return ask([query], desk=desk, asked_at=now, messages=messages, by_meaning=as_of is None)
 
 
 def search(
@@ -116,13 +142,23 @@ def search(
 
 
 def best(
-    found: Sequence[FoundMemory | FoundMessage], policy: Policy, now: datetime, limit: int, tx: Transaction
+    found: Sequence[FoundMemory | FoundMessage],
+    policy: Policy,
+    now: datetime,
+    limit: int,
+    tx: Transaction,
+    session: str | None = None,
 ) -> list[Hit]:
     """The `limit` with the highest scores, each memory with the message that it was taken from.
 
-    Such a message is not listed again, and neither is one that says what was forgotten.
+    Such a message is not listed again, and neither is one that says what was forgotten. A memory that nobody
+    touched since says no more than its message, and stands where that would: what was captured does not
+    push back what was said.
     """
-    hits = sorted((_hit(each, policy, now) for each in found), key=_order)
+    hits = [_hit(each, policy, now) for each in found]
+    said = {hit.message.id: hit.score for hit in hits if isinstance(hit, MessageHit)}
+    places = _places([hit for hit in hits if isinstance(hit, MemoryHit)], said, session, tx)
+    hits.sort(key=lambda hit: _order(hit, places))
     while True:
         shown = hits[:limit]
         messages = {hit.message.id: hit.message for hit in shown if isinstance(hit, MessageHit)}
@@ -188,9 +224,34 @@ def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hi
     return MessageHit(found.message, None, score(parts), parts, evidence, matched)
 
 
-def _order(hit: Hit) -> tuple[float, bool, datetime, str]:
+def _places(
+    hits: Sequence[MemoryHit], said: Mapping[str, float], session: str | None, tx: Transaction
+) -> dict[str, float]:
+    """By which score each memory is put in order: the better of its own and its message's; when nobody
+    touched it since, its message's alone, and where that was not found, under all that were."""
+    places = {hit.memory.id: max(hit.score, said.get(hit.memory.source.message or "", 0.0)) for hit in hits}
+    alone = [hit for hit in hits if _only_said(hit.memory) and hit.memory.source.session != session]
+    missed = {hit.memory.source.message or "" for hit in alone} - said.keys()
+    there = tx.sessions.messages_by_id(sorted(missed)) if said and missed else []
+    kept = {each.id for each in there if each.findable}
+    for hit in alone:
+        message = hit.memory.source.message or ""
+        if message in said:
+            places[hit.memory.id] = said[message]
+        elif message in kept:
+            places[hit.memory.id] = min(hit.score, *said.values())
+    return places
+
+
+def _only_said(memory: Memory) -> bool:
+    """Whether a memory is as it was taken from a message; said twice, it is still what was said."""
+    return memory.source.message is not None and memory.version == 1 and not memory.pinned
+
+
+def _order(hit: Hit, places: Mapping[str, float]) -> tuple[float, bool, datetime, str]:
+    """Best first."""
     if isinstance(hit, MemoryHit):
-        return -hit.score, False, hit.memory.created_at, hit.memory.id
+        return -places[hit.memory.id], False, hit.memory.created_at, hit.memory.id
     message = hit.message
     return -hit.score, True, message.said_at, message.id
 

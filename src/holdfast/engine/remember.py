@@ -21,30 +21,42 @@ from holdfast.engine.comparing import buried, compared
 from holdfast.engine.desk import Desk
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
+from holdfast.engine.judging import judged
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
+from holdfast.engine.told import Told, weigh
 from holdfast.engine.waiting import propose, protected, wait, why_wait
 
 
-def remember(draft: Draft, *, desk: Desk, key: str | None = None, anyway: bool = False) -> Outcome:
+def remember(
+    draft: Draft,
+    *,
+    desk: Desk,
+    key: str | None = None,
+    anyway: bool = False,
+    told: Told | None = None,
+) -> Outcome:
     """Keeps what `draft` says; exactly one outcome, in one transaction.
 
     The same `key` again answers the first outcome and changes nothing. `anyway` lets a person bring back
-    what was deleted.
+    what was deleted. `told` is what a model said of the draft and a known memory.
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = taken_in(draft, desk.profile)
+    words = (told,) if told is not None else judged(draft, desk=desk)
     with desk.store.write(desk.space) as tx:
         return once(
             tx,
             key,
             fingerprint(draft),
             desk.now(),
-            lambda: decide(draft, tx, desk, anyway=anyway),
+            lambda: decide(draft, tx, desk, anyway=anyway, told=words),
         )
 
 
-def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -> Outcome:
+def decide(
+    draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False, told: tuple[Told, ...] = ()
+) -> Outcome:
     """What becomes of a checked draft."""
     now = desk.now()
     draft = replace(draft, source=known_session(tx, draft.source, now))
@@ -56,6 +68,10 @@ def decide(draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False) -
         tx.tombstones.lift(tombstone.hash)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
+    weighed = weigh(told, findings, draft, tx)
+    findings, draft = weighed.findings, weighed.draft
+    if weighed.replaces is not None:
+        return _overwritten(weighed.replaces, draft, tx, desk, now)
     if reason := why_wait(draft, findings, tx):
         return wait(reason, draft, findings, tx, desk, now)
     if findings.same is not None:

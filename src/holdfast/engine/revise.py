@@ -59,18 +59,32 @@ def revise(
         now = desk.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
-        source = known_session(tx, source, now)
-        revision = _with_earlier_wording(revision, known, tx)
-        draft = _drafted(known, revision, source, desk.profile)
-        _refuse_buried(draft, known, tx, desk)
-        if (draft.subject, draft.project) != (known.subject, known.project):
-            refuse_taken_name(draft.subject, draft.project, known.id, tx, desk)
-        if protected(known, draft, tx):
-            return propose(known, draft, tx, desk, now)
-        after = _applied(known, draft, revision, desk.profile, now)
-        if source.origin in PEOPLE:
-            after = after.confirmed(now)
-        changes.change(tx, known, after, "revised", source=source, now=now)
+        return revised(known, revision, tx=tx, desk=desk, source=source, now=now)
+
+
+def revised(
+    known: Memory,
+    revision: Revision,
+    *,
+    tx: Transaction,
+    desk: Desk,
+    source: Source,
+    now: datetime,
+    vouched: bool = False,
+) -> Revised | Waiting:
+    """The same inside a transaction; `vouched`: a person lets this source change what an operator said."""
+    source = known_session(tx, source, now)
+    revision = _with_earlier_wording(revision, known, tx)
+    draft = _drafted(known, revision, source, desk.profile)
+    _refuse_buried(draft, known, tx, desk)
+    if (draft.subject, draft.project) != (known.subject, known.project):
+        refuse_taken_name(draft.subject, draft.project, known.id, tx, desk)
+    if not vouched and protected(known, draft, tx):
+        return propose(known, draft, tx, desk, now)
+    after = _applied(known, draft, revision, desk.profile, now)
+    if source.origin in PEOPLE:
+        after = after.confirmed(now)
+    changes.change(tx, known, after, "revised", source=source, now=now)
     return Revised(after, known)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.domain.memory import Message, Session, Source
+from holdfast.domain.query import Moment
 from holdfast.domain.text import clean
 from holdfast.engine.capture_queue import expect
 from holdfast.engine.desk import Desk
@@ -15,7 +16,7 @@ from holdfast.engine.tend import decay
 from holdfast.errors import Invalid, NotFound
 
 _MOST_ID = 200
-_MOST_MESSAGE = 1_000_000
+MOST_MESSAGE = 1_000_000
 TIERS = (1, 2, 3)
 
 
@@ -38,15 +39,28 @@ class Conversation:
     messages: tuple[Message, ...]
 
 
-def listed(*, desk: Desk, limit: int | None = None, offset: int = 0) -> list[Session]:
-    """The sessions, the latest first.
+def listed(
+    *,
+    desk: Desk,
+    limit: int | None = None,
+    offset: int = 0,
+    after: Moment | None = None,
+    upkeep: bool = True,
+) -> list[Session]:
+    """The sessions, the latest first; `upkeep`: also those in which pairs were proposed and made one.
 
     Raises: Invalid.
     """
     if (limit is not None and limit < 0) or offset < 0:
         raise Invalid("limit and offset can't be negative: give 0 or more", field="limit")
     with desk.store.read(desk.space) as tx:
-        return tx.sessions.latest(limit, offset)
+        return tx.sessions.latest(limit, offset, after=after, not_of=None if upkeep else "tend")
+
+
+def tallies(session_ids: Sequence[str], *, desk: Desk) -> dict[str, tuple[int, int]]:
+    """How many messages each session has, and how many memories came from it."""
+    with desk.store.read(desk.space) as tx:
+        return tx.sessions.tallies(session_ids)
 
 
 def conversation(session_id: str, *, desk: Desk) -> Conversation:
@@ -65,6 +79,19 @@ def message(message_id: str, *, desk: Desk) -> Message:
     if found is None:
         raise NotFound(f"there is no message {message_id!r} in space {desk.space!r}")
     return found
+
+
+def around(message_id: str, *, desk: Desk, reach: int) -> list[Message]:
+    """A message between those said before and after it, up to `reach` of each.
+
+    Raises: NotFound.
+    """
+    found = message(message_id, desk=desk)
+    numbers = range(max(found.number - reach, 0), found.number + reach + 1)
+    with desk.store.read(desk.space) as tx:
+        return sorted(
+            tx.sessions.around([(found.session, number) for number in numbers]), key=lambda one: one.number
+        )
 
 
 def open_session(
@@ -175,9 +202,9 @@ def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], desk: D
 
 
 def _message(said: Said, session_id: str, desk: Desk) -> Message:
-    if len(said.content) > _MOST_MESSAGE:
+    if len(said.content) > MOST_MESSAGE:
         raise Invalid(
-            f"the message has {len(said.content):,} characters: at most {_MOST_MESSAGE:,} fit",
+            f"the message has {len(said.content):,} characters: at most {MOST_MESSAGE:,} fit",
             field="content",
         )
     return Message(

@@ -67,7 +67,12 @@ def grant_of(secret: str, *, store: Store, now: datetime) -> Grant | None:
     """
     if len(secret) != _LENGTH or not secret.startswith(_PREFIX) or not secret.isascii():
         return None
-    token = store.tokens.by_hash(hashed(secret))
+    return grant_by_hash(hashed(secret), store=store, now=now)
+
+
+def grant_by_hash(token_hash: str, *, store: Store, now: datetime) -> Grant | None:
+    """The same for a secret that was shown before and of which only the hash was kept."""
+    token = store.tokens.by_hash(token_hash)
     if token is None or token.revoked_at is not None:
         return None
     if token.used_at is None or now - token.used_at >= _NOTED_EVERY:

@@ -27,8 +27,11 @@ def take_session(
     project: str | None = None,
     started_at: datetime | None = None,
     ended_at: datetime | None = None,
+    dry_run: bool = False,
 ) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
+
+    A dry run answers how many would be, and keeps none.
 
     Raises: Invalid, for ids that can't be ids.
     """
@@ -42,12 +45,9 @@ def take_session(
         started_at=started_at or desk.now(),
         ended_at=ended_at,
     )
-    with desk.store.read(desk.space) as tx:
-        known = tx.sessions.get(told.id)
-    if known is None or _both(known, told) != known:
-        with desk.store.write(desk.space) as tx:
-            known = tx.sessions.get(told.id)
-            tx.sessions.save(told if known is None else _both(known, told))
+    if dry_run:
+        return len(_unknown(said, desk))
+    _note(told, desk)
     coming = iter(said)
     kept = 0
     # In batches, so that other writers get their turn during a long import.
@@ -55,6 +55,16 @@ def take_session(
         new = _unknown(batch, desk)
         kept += len(say_all(told.id, new, desk=desk)) if new else 0
     return kept
+
+
+def _note(told: Session, desk: Desk) -> None:
+    """Keeps what is new about a session; most of the time there is nothing, and no need for the lock."""
+    with desk.store.read(desk.space) as tx:
+        known = tx.sessions.get(told.id)
+    if known is None or _both(known, told) != known:
+        with desk.store.write(desk.space) as tx:
+            known = tx.sessions.get(told.id)
+            tx.sessions.save(told if known is None else _both(known, told))
 
 
 def _unknown(said: Sequence[Said], desk: Desk) -> list[Said]:

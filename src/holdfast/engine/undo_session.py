@@ -11,6 +11,7 @@ from holdfast.engine import changes
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
+from holdfast.engine.undo import TAKEN_BACK
 from holdfast.errors import NotFound
 
 #: What others do to a memory that shows they rely on it.
@@ -40,13 +41,12 @@ def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
         changed: list[Memory] = []
         kept: list[Memory] = []
         for memory, entries in _touched(session_id, tx):
-            since = [entry for entry in tx.journal.of(memory.id) if _by_others(entry, entries[0], session_id)]
             if entries[0].action in ("added", "waiting"):
-                vouched = any(entry.action in _VOUCHING for entry in since)
+                vouched = _vouched_for(memory, entries, session_id, tx)
                 (kept if vouched else removed).append(memory)
                 if not vouched:
                     _remove(memory, tx, source, now)
-            elif after := _taken_back(memory, entries, since, tx, desk, now):
+            elif after := _taken_back(memory, entries, session_id, tx, desk, now):
                 changed.append(
                     changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
                 )
@@ -58,6 +58,32 @@ def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
     return Undone(tuple(removed), tuple(changed), tuple(kept), len(links))
 
 
+def undoing(session_id: str, *, desk: Desk) -> Undone:
+    """What `undo_session` would do, the memories as they are now.
+
+    Raises: NotFound.
+    """
+    with desk.store.read(desk.space) as tx:
+        if tx.sessions.get(session_id) is None:
+            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+        removed: list[Memory] = []
+        changed: list[Memory] = []
+        kept: list[Memory] = []
+        for memory, entries in _touched(session_id, tx):
+            if entries[0].action in ("added", "waiting"):
+                (kept if _vouched_for(memory, entries, session_id, tx) else removed).append(memory)
+            elif entries[0].before is not None and entries[-1].after is not None:
+                changed.append(memory)
+        links = len(tx.links.of_session(session_id))
+    return Undone(tuple(removed), tuple(changed), tuple(kept), links)
+
+
+def _vouched_for(memory: Memory, entries: Sequence[Entry], session_id: str, tx: Transaction) -> bool:
+    """Whether others relied on a memory since the session made it."""
+    since = (entry for entry in tx.journal.of(memory.id) if _by_others(entry, entries[0], session_id))
+    return any(entry.action in _VOUCHING for entry in since)
+
+
 def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]]]:
     """The memories that a session changed and that are still there, each with what it did, in order."""
     done: dict[str, list[Entry]] = {}
@@ -67,12 +93,16 @@ def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]
     found = []
     for memory_id, entries in done.items():
         memory = tx.memories.get(memory_id)
-        already = any(
-            entry.action == "undone" and entry.note == session_id for entry in tx.journal.of(memory_id)
-        )
-        if memory is not None and not already and not _gone(memory, entries):
+        if memory is not None and not _undone(session_id, memory_id, tx) and not _gone(memory, entries):
             found.append((memory, entries))
     return found
+
+
+def _undone(session_id: str, memory_id: str, tx: Transaction) -> bool:
+    """Whether what the session did to a memory was taken back, and that not taken back again."""
+    notes = [entry.note for entry in tx.journal.of(memory_id) if entry.action == "undone"]
+    about = [note for note in notes if note == session_id or note == f"{session_id}{TAKEN_BACK}"]
+    return bool(about) and about[-1] == session_id
 
 
 def _gone(memory: Memory, entries: Sequence[Entry]) -> bool:
@@ -96,7 +126,7 @@ def _remove(memory: Memory, tx: Transaction, source: Source, now: datetime) -> N
 def _taken_back(
     memory: Memory,
     entries: Sequence[Entry],
-    since: Sequence[Entry],
+    session_id: str,
     tx: Transaction,
     desk: Desk,
     now: datetime,
@@ -105,7 +135,7 @@ def _taken_back(
     before, last = entries[0].before, entries[-1].after
     if before is None or last is None:
         return None
-    if since:
+    if any(_by_others(entry, entries[0], session_id) for entry in tx.journal.of(memory.id)):
         share = sum(e.after["confidence"] - e.before["confidence"] for e in entries if e.after and e.before)
         return believed(memory, memory.confidence - share, desk.profile.policy)
     if memory.state == "forgotten":

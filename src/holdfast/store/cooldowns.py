@@ -37,6 +37,12 @@ class CooldownTable:
         query = query.order_by(cooldowns.c.created_at.desc(), cooldowns.c.id)
         return [_attempt(row) for row in self._connection.execute(query)]
 
+    def of_session(self, session_id: str) -> list[Attempt]:
+        """What a session did, in order."""
+        mine = (cooldowns.c.space == self._space) & (cooldowns.c.session_id == session_id)
+        query = select(cooldowns).where(mine).order_by(cooldowns.c.created_at, cooldowns.c.id)
+        return [_attempt(row) for row in self._connection.execute(query)]
+
 
 def _attempt(row: AnyRow) -> Attempt:
     return Attempt(

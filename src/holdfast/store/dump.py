@@ -30,7 +30,10 @@ TABLES: tuple[Table, ...] = (
     schema.spend,
     schema.journal,
     schema.calls,
+    schema.files,
 )
+#: What means nothing elsewhere: the order tells a message's position, a file's state is a machine's.
+_LOCAL = {"messages": ("position",), "files": ("hash", "stat")}
 _BY_NAME = {table.name: table for table in TABLES}
 _MANY = 500  # memories made findable at a time
 
@@ -65,15 +68,14 @@ class TableDump:
         return tuple(_BY_NAME)
 
     def rows(self, table: str) -> Iterator[dict[str, Any]]:
-        """Each row without its space, in JSON's terms. A message's position is told by the order alone."""
+        """Each row without its space and what is of this machine alone, in JSON's terms."""
         source = _BY_NAME[table]
         order = [source.c.position] if source is schema.messages else list(source.primary_key.columns)
         query = select(source).where(source.c.space == self._space).order_by(*order)
         for row in self._connection.execution_options(yield_per=500).execute(query):
             values = dict(row._mapping)
-            del values["space"]
-            if source is schema.messages:
-                del values["position"]
+            for column in ("space", *_LOCAL.get(table, ())):
+                del values[column]
             yield {
                 key: to_text(value) if isinstance(value, datetime) else value for key, value in values.items()
             }
@@ -83,7 +85,7 @@ class TableDump:
         target = _BY_NAME[table]
         values: dict[str, Any] = {"space": self._space}
         for column in target.columns:
-            if column.name in row:
+            if column.name in row and column.name not in _LOCAL.get(table, ()):
                 value = row[column.name]
                 is_moment = isinstance(column.type, Moment) and isinstance(value, str)
                 values[column.name] = datetime.fromisoformat(value) if is_moment else value

@@ -1,8 +1,9 @@
 """Queries over events."""
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, and_, insert, or_, select
 
 from holdfast.domain.operations import Event
+from holdfast.domain.query import Moment
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import events
 
@@ -34,6 +35,7 @@ class EventTable:
         session: str | None = None,
         limit: int | None = None,
         offset: int = 0,
+        after: Moment | None = None,
     ) -> list[Event]:
         """The latest first."""
         query = select(events).where(events.c.space == self._space)
@@ -44,6 +46,9 @@ class EventTable:
         ):
             if wanted is not None:
                 query = query.where(column == wanted)
+        if after is not None:
+            same = and_(events.c.created_at == after.at, events.c.id > after.id)
+            query = query.where(or_(events.c.created_at < after.at, same))
         query = query.order_by(events.c.created_at.desc(), events.c.id).limit(limit).offset(offset)
         return [_event(row) for row in self._connection.execute(query)]
 

@@ -4,12 +4,15 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, select, update
+from sqlalchemy import Connection, Text, and_, case, func, insert, or_, select, text, type_coerce, update
 
 from holdfast.domain.history import Action, Entry, remembered
 from holdfast.domain.memory import Memory, Source, Version
 from holdfast.store.rows import AnyRow, from_source, to_source
 from holdfast.store.schema import heads, journal, versions
+
+#: What leaves a memory in use, or out of it.
+_STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
 
 
 class VersionTable:
@@ -91,6 +94,25 @@ class JournalTable:
     def of_session(self, session_id: str) -> list[Entry]:
         return self._entries(journal.c.session_id == session_id)
 
+    def last(self) -> int:
+        """The number of the newest entry; 0 before the first."""
+        found = self._connection.execute(select(heads.c.seq).where(heads.c.space == self._space))
+        return int(found.scalar_one())
+
+    def growth(self) -> list[tuple[str, int]]:
+        """By day of UTC: how many more memories came into use than went out of it."""
+        if self._connection.dialect.name == "postgresql":
+            day: Any = func.to_char(func.timezone("UTC", journal.c.created_at), "YYYY-MM-DD")
+        else:
+            day = func.substr(journal.c.created_at, 1, 10)
+        change = func.sum(_in_use(journal.c.after) - _in_use(journal.c.before))
+        query = (
+            select(day.label("day"), change)
+            .where(journal.c.space == self._space, journal.c.action.not_in(_STAYS))
+            .group_by(text("1"))
+        )
+        return sorted((str(row[0]), int(row[1])) for row in self._connection.execute(query))
+
     def latest_before(self, moment: datetime) -> Iterator[Entry]:
         """For each memory, the last entry written at or before `moment` that says how it stood."""
         latest = (
@@ -142,6 +164,16 @@ class JournalTable:
     def _entries(self, condition: Any) -> list[Entry]:
         query = select(journal).where(journal.c.space == self._space, condition).order_by(journal.c.seq)
         return [_entry(row) for row in self._connection.execute(query)]
+
+
+def _in_use(column: Any) -> Any:
+    """1 for an entry whose side says that the memory is in use, else 0.
+
+    Looked for in the stored text: inside of a text of JSON such quotes can't stand unescaped.
+    """
+    stored = type_coerce(column, Text)
+    found = [stored.contains(f'"state":"{state}"', autoescape=True) for state in ("active", "inactive")]
+    return case((or_(*found), 1), else_=0)
 
 
 def _version(row: AnyRow) -> Version:

@@ -1,11 +1,12 @@
 """Queries over jobs: background work of one space, taken under a lease."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, and_, func, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, or_, select, update
 
-from holdfast.engine.ports import Job
+from holdfast.engine.ports import Job, JobTally
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import jobs, spaces
 from holdfast.store.upsert import insert_new
@@ -71,6 +72,22 @@ class JobTable:
         elif job.state in ("done", "failed") and not self.unfinished():
             self._mark(has_work=False)
 
+    def remove(self, job_id: str) -> None:
+        """Takes a job out that left nothing behind to be seen."""
+        self._connection.execute(delete(jobs).where(self._mine, jobs.c.id == job_id))
+        if not self.unfinished():
+            self._mark(has_work=False)
+
+    def of_kind(self, kind: str) -> list[Job]:
+        """The jobs of one kind that are not done, given up ones too."""
+        query = select(jobs).where(self._mine, jobs.c.kind == kind, jobs.c.state != "done")
+        return [_job(row) for row in self._connection.execute(query.order_by(jobs.c.id))]
+
+    def payloads(self, kind: str) -> list[Mapping[str, Any]]:
+        """What all jobs of one kind hold, done ones too."""
+        query = select(jobs.c.payload).where(self._mine, jobs.c.kind == kind)
+        return list(self._connection.execute(query).scalars())
+
     def unfinished(self) -> int:
         """How many jobs are not done and not given up."""
         open_states = jobs.c.state.in_(("queued", "running"))
@@ -82,6 +99,15 @@ class JobTable:
         query = select(jobs).where(self._mine, jobs.c.state == state)
         rows = self._connection.execute(query.order_by(jobs.c.created_at, jobs.c.id).limit(limit))
         return [_job(row) for row in rows]
+
+    def tallies(self) -> list[JobTally]:
+        """How many there are of each kind and state; done ones are left out, for they pile up."""
+        query = (
+            select(jobs.c.kind, jobs.c.state, func.count(), func.min(jobs.c.due_at))
+            .where(self._mine, jobs.c.state != "done")
+            .group_by(jobs.c.kind, jobs.c.state)
+        )
+        return [JobTally(*row) for row in self._connection.execute(query)]
 
     def _mark(self, *, has_work: bool) -> None:
         self._connection.execute(update(spaces).where(spaces.c.name == self._space).values(has_work=has_work))

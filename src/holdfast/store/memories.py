@@ -6,26 +6,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, Text, delete, func, select, type_coerce, update
+from sqlalchemy import Connection, Integer, Select, Text, delete, func, or_, select, type_coerce, update
 
-from holdfast.domain.memory import Memory
-from holdfast.domain.query import Filter, Order
+from holdfast.domain.memory import Memory, State
+from holdfast.domain.query import Filter, Group, Order, Place
 from holdfast.domain.ranking import findable
-from holdfast.store import sqlite
+from holdfast.engine.ports import CountedBy
+from holdfast.store import listing, sqlite
 from holdfast.store.chosen import one_of
 from holdfast.store.rows import from_memory, same_or_none, to_memory, to_memory_from_file
 from holdfast.store.schema import memories
 from holdfast.store.types import to_text
 from holdfast.store.upsert import insert_new
 from holdfast.store.vector_rows import VectorTable
-
-_ORDERS: dict[Order, tuple[Any, ...]] = {
-    "category": (memories.c.category, memories.c.created_at, memories.c.id),
-    "recent": (memories.c.updated_at.desc(), memories.c.created_at.desc(), memories.c.id),
-    "confidence": (memories.c.confidence.desc(), memories.c.created_at, memories.c.id),
-    "created": (memories.c.created_at, memories.c.id),
-}
-
 
 # Past SQLAlchemy, which takes more than half of the time: these are asked for on every recall.
 _COLUMNS = ", ".join(f"memories.{column.name}" for column in memories.columns)
@@ -93,10 +86,31 @@ class MemoryTable:
         return self._connection.execute(query)
 
     def find(
-        self, where: Filter, *, order: Order = "category", limit: int | None = None, offset: int = 0
+        self,
+        where: Filter,
+        *,
+        order: Order = "category",
+        group: Group | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        after: Place | None = None,
     ) -> list[Memory]:
-        query = narrowed(self._all(), where).order_by(*_ORDERS[order]).limit(limit).offset(offset or None)
-        return [to_memory(row) for row in self._connection.execute(query)]
+        return listing.listed(
+            _narrowed(self._all(), where), where, self._connection,
+            order=order, group=group, limit=limit, offset=offset, after=after,
+        )  # fmt: skip
+
+    def subjects(self, limit: int) -> list[tuple[str | None, int]]:
+        """What memories in use are about, and how many of each; what most are about first."""
+        return listing.subjects(self._connection, self._space, limit)
+
+    def counted(self, by: CountedBy, states: Sequence[State]) -> list[tuple[Any, int]]:
+        """How many memories in these states have each value, in the order of values."""
+        return listing.counted(self._connection, self._space, by, states)
+
+    def most_used(self, limit: int) -> list[Memory]:
+        """Those in use that were recalled most often, none that never was."""
+        return listing.most_used(self._all(), self._connection, limit)
 
     def count(self, where: Filter) -> int:
         query = select(func.count()).select_from(memories).where(memories.c.space == self._space)
@@ -188,8 +202,12 @@ class MemoryTable:
 
 def narrowed(query: Select[Any], where: Filter) -> Select[Any]:
     """`query` with the conditions of `where`."""
+    return _narrowed(query.where(memories.c.state.in_(where.states)), where)
+
+
+def _narrowed(query: Select[Any], where: Filter) -> Select[Any]:
+    """The same without the states."""
     column = memories.c
-    query = query.where(column.state.in_(where.states))
     exact = {
         column.category: where.category,
         column.subject: where.subject,
@@ -210,10 +228,15 @@ def narrowed(query: Select[Any], where: Filter) -> Select[Any]:
         query = query.where(column.created_at >= where.created_after)
     if where.created_before is not None:
         query = query.where(column.created_at < where.created_before)
+    if where.changed_after is not None:
+        query = query.where(column.updated_at >= where.changed_after)
     for tag in where.tags:
         # Tags are stored as a JSON list, so a tag is found as its JSON text, quotes included.
         quoted = json.dumps(tag, ensure_ascii=False)
         # Not LIKE: on SQLite it does not tell upper from lower case.
         tags = type_coerce(column.tags, Text)
         query = query.where(func.replace(tags, quoted, "") != tags)
+    for word in (where.text or "").split():
+        parts = (column.content, column.subject, column.summary, type_coerce(column.tags, Text))
+        query = query.where(or_(*(part.icontains(word, autoescape=True) for part in parts)))
     return query

@@ -5,8 +5,10 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
 from holdfast.domain.history import Receipt, ReceiptItem, Use
+from holdfast.domain.memory import Session
 from holdfast.store.chosen import one_of
-from holdfast.store.schema import receipt_items, receipts
+from holdfast.store.rows import AnyRow
+from holdfast.store.schema import receipt_items, receipts, sessions
 
 
 class ReceiptTable:
@@ -52,20 +54,33 @@ class ReceiptTable:
         mine = (receipts.c.space == self._space) & (receipts.c.session_id == session_id)
         query = select(receipts).where(mine, receipts.c.kind == "brief", receipts.c.text.is_not(None))
         row = self._connection.execute(query.order_by(receipts.c.created_at).limit(1)).one_or_none()
-        if row is None:
-            return None
-        return Receipt(
-            id=row.id,
-            kind=row.kind,
-            session=row.session_id,
-            query=row.query,
-            text=row.text,
-            sha256=row.sha256,
-            tokens=row.tokens,
-            left_out=row.left_out,
-            created_at=row.created_at,
-            items=self._items(row.id),
+        return self._receipt(row) if row is not None else None
+
+    def of_session(self, session_id: str) -> list[Receipt]:
+        """What a session was given, in order; of the same moment, what has lost its text came first."""
+        mine = (receipts.c.space == self._space) & (receipts.c.session_id == session_id)
+        order = (receipts.c.created_at, receipts.c.text.is_not(None), receipts.c.id)
+        return [
+            self._receipt(row)
+            for row in self._connection.execute(select(receipts).where(mine).order_by(*order))
+        ]
+
+    def brief_before(self, session: Session) -> Receipt | None:
+        """The first brief of the latest session before this one that had any, in the same project."""
+        query = (
+            select(receipts)
+            .join(sessions, (sessions.c.space == receipts.c.space) & (sessions.c.id == receipts.c.session_id))
+            .where(
+                sessions.c.space == self._space,
+                sessions.c.project.is_not_distinct_from(session.project),
+                sessions.c.started_at < session.started_at,
+                receipts.c.kind == "brief",
+            )
+            .order_by(sessions.c.started_at.desc(), sessions.c.id, receipts.c.created_at)
+            .limit(1)
         )
+        row = self._connection.execute(query).one_or_none()
+        return self._receipt(row) if row is not None else None
 
     def uses(self, memory_id: str) -> list[Use]:
         """The prompts that a memory went into, oldest first."""
@@ -104,6 +119,12 @@ class ReceiptTable:
         )
         return {shown for row in self._connection.execute(query) for shown in row if shown is not None}
 
+    def texts(self, receipt_ids: Collection[str]) -> dict[str, str | None]:
+        """What went into prompts by those of the receipts that there are; none where it was erased since."""
+        named = one_of(receipts.c.id, receipt_ids, self._connection)
+        query = select(receipts.c.id, receipts.c.text).where(receipts.c.space == self._space, named)
+        return {row.id: row.text for row in self._connection.execute(query)}
+
     def strike(self, memory_id: str) -> int:
         """Takes a memory out of every receipt, and the text of those it stood in; answers how many."""
         return self._strike(receipt_items.c.memory_id == memory_id)
@@ -123,6 +144,20 @@ class ReceiptTable:
         count: int = self._connection.execute(statement).rowcount
         self._connection.execute(delete(receipt_items).where(mine))
         return count
+
+    def _receipt(self, row: AnyRow) -> Receipt:
+        return Receipt(
+            id=row.id,
+            kind=row.kind,
+            session=row.session_id,
+            query=row.query,
+            text=row.text,
+            sha256=row.sha256,
+            tokens=row.tokens,
+            left_out=row.left_out,
+            created_at=row.created_at,
+            items=self._items(row.id),
+        )
 
     def _items(self, receipt_id: str) -> tuple[ReceiptItem, ...]:
         query = (

@@ -36,6 +36,10 @@ class LinkTable:
     def of_session(self, session_id: str) -> list[Link]:
         return self._links(links.c.session_id == session_id)
 
+    def of_kind(self, kind: LinkKind) -> list[Link]:
+        """All links of a kind, oldest first."""
+        return self._links(links.c.kind == kind)
+
     def remove(self, from_id: str, to_id: str, kind: LinkKind | None) -> int:
         """Removes the links from one memory to the other, of one kind or of all; answers how many."""
         statement = delete(links).where(

@@ -365,6 +365,7 @@ jobs = Table(
     _in_space(),
 )
 
+# Calls of language models, one row each: written before a call, with the most that it can cost, then settled.
 spend = Table(
     "spend",
     metadata,
@@ -374,11 +375,14 @@ spend = Table(
     Column("model", Name, nullable=False),
     Column("input_tokens", Integer, nullable=False),
     Column("output_tokens", Integer, nullable=False),
-    Column("cost", Float, nullable=False),
+    Column("cached_tokens", Integer, nullable=False, server_default="0"),  # of the input ones
+    Column("micro_dollars", BigInteger),  # none: the model's price is not known
+    Column("outcome", Name, nullable=False, server_default="answered"),
     Column("session_id", Name),
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "created_at"),
+    Index(None, "space", "session_id"),
     _in_space(),
 )
 
@@ -399,6 +403,38 @@ journal = Table(
     PrimaryKeyConstraint("space", "seq"),
     Index(None, "space", "memory_id", "seq"),
     Index(None, "space", "session_id", "seq"),
+    _in_space(),
+)
+
+# A directory on some machine that shows the space and is read back. It never leaves with an archive.
+directories = Table(
+    "directories",
+    metadata,
+    Column("space", Name, primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("layout", Name, nullable=False),
+    Column("index_hash", Text),  # of the index as it was last written
+    Column("asks", Text),  # what a person has to decide before anything else is done
+    Column("refused", Json, nullable=False),  # files that can't be taken: path to [state, reason]
+    Column("bound_at", Moment, nullable=False),
+    Column("agreed_at", Moment),
+    _in_space(),
+)
+
+# Where a memory stands as a file, in a bound directory or in name only. The row outlives its memory until
+# the file is gone as well, so there is no key between them.
+files = Table(
+    "files",
+    metadata,
+    _space(),
+    Column("path", Name, nullable=False),
+    Column("memory_id", Name),  # none: a file that says nothing
+    Column("given", Text),  # its text, where it is not what we would write
+    Column("mark", Text),  # of the memory that the text was made of
+    Column("hash", Text),  # of the bytes on disk when both sides last agreed; none: never there
+    Column("stat", Text),  # what the file looked like then, for a quick check
+    PrimaryKeyConstraint("space", "path"),
+    Index(None, "space", "memory_id"),
     _in_space(),
 )
 

@@ -28,6 +28,8 @@ _IN_COPIES = (
 # The same for a message, where the copy has such tables.
 _OF_MESSAGES = {
     "messages": "UPDATE messages SET content = NULL WHERE space = :space AND id = :id",
+    "jobs": """DELETE FROM jobs WHERE space = :space AND kind = 'extract'
+       AND instr(payload, '"' || :id || '"')""",
     "receipt_items": """UPDATE receipts SET text = NULL, query = NULL WHERE space = :space AND id IN
        (SELECT receipt_id FROM receipt_items WHERE space = :space AND message_id = :id)""",
     "message_docs": """DELETE FROM message_words WHERE rowid IN
@@ -150,7 +152,7 @@ def _silence(connection: sqlite3.Connection, gone: Gone, columns: dict[str, set[
     for message_id in gone.messages:
         key = {"space": gone.space, "id": message_id}
         for table, statement in _OF_MESSAGES.items():
-            if table == "messages" or "message_id" in columns.get(table, ()):
+            if table in ("messages", "jobs") or "message_id" in columns.get(table, ()):
                 connection.execute(statement, key)
         for table in ("receipt_items", "message_docs", "message_vectors"):
             if "message_id" in columns.get(table, ()):

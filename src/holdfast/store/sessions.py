@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, false, func, insert, or_, select, text, update
 
 from holdfast.domain.memory import Message, Session
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, Moment
 from holdfast.store import sqlite
 from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
-from holdfast.store.schema import heads, messages, sessions
+from holdfast.store.schema import heads, memories, messages, sessions
 from holdfast.store.types import from_text
 
 _MOST_SPEAKERS = 1_000
@@ -69,12 +69,46 @@ class SessionTable:
         )
         return {row[0]: row[1] for row in self._connection.execute(query)}
 
-    def latest(self, limit: int | None, offset: int = 0) -> list[Session]:
-        """The sessions by when they began, the latest first."""
+    def latest(
+        self,
+        limit: int | None,
+        offset: int = 0,
+        *,
+        after: Moment | None = None,
+        not_of: str | None = None,
+    ) -> list[Session]:
+        """The sessions by when they began, the latest first, without those of the client `not_of`."""
         query = select(sessions).where(sessions.c.space == self._space)
+        if not_of is not None:
+            query = query.where(sessions.c.client.is_distinct_from(not_of))
+        if after is not None:
+            same = and_(sessions.c.started_at == after.at, sessions.c.id > after.id)
+            query = query.where(or_(sessions.c.started_at < after.at, same))
         order = (sessions.c.started_at.desc(), sessions.c.id)
         rows = self._connection.execute(query.order_by(*order).limit(limit).offset(offset or None))
         return [_session(row) for row in rows]
+
+    def tallies(self, session_ids: Collection[str]) -> dict[str, tuple[int, int]]:
+        """How many messages each session has, and how many memories came from it."""
+        counted = []
+        for table in (messages, memories):
+            mine = and_(
+                table.c.space == self._space, one_of(table.c.session_id, session_ids, self._connection)
+            )
+            query = select(table.c.session_id, func.count()).where(mine).group_by(table.c.session_id)
+            counted.append({row[0]: int(row[1]) for row in self._connection.execute(query)})
+        return {one: (counted[0].get(one, 0), counted[1].get(one, 0)) for one in session_ids}
+
+    def latest_named(self, beginning: str) -> Session | None:
+        """The latest of those whose ids begin so and go on with letters or digits."""
+        query = select(sessions).where(
+            sessions.c.space == self._space,
+            sessions.c.id > beginning,
+            sessions.c.id < f"{beginning}\x7f",
+        )
+        order = (sessions.c.started_at.desc(), sessions.c.id)
+        row = self._connection.execute(query.order_by(*order).limit(1)).one_or_none()
+        return _session(row) if row else None
 
     def save(self, session: Session) -> None:
         """Adds the session, or brings what is stored of it up to date."""

@@ -10,6 +10,7 @@ from holdfast.store.calls import CallTable
 from holdfast.store.cooldowns import CooldownTable
 from holdfast.store.dump import TableDump
 from holdfast.store.events import EventTable
+from holdfast.store.files import FileTable
 from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.full_text_sqlite import SqliteFullText
@@ -19,6 +20,7 @@ from holdfast.store.memories import MemoryTable
 from holdfast.store.receipts import ReceiptTable
 from holdfast.store.relations import LinkTable
 from holdfast.store.sessions import SessionTable
+from holdfast.store.spend import SpendTable
 from holdfast.store.tombstones import TombstoneTable
 from holdfast.store.vector_cache import VectorCache
 from holdfast.store.vector_feed import MemoryFeed, MessageFeed
@@ -59,6 +61,8 @@ class SpaceTransaction:
         self.jobs = JobTable(connection, space.name)
         self.events = EventTable(connection, space.name)
         self.cooldowns = CooldownTable(connection, space.name)
+        self.spend = SpendTable(connection, space.name)
+        self.files = FileTable(connection, space.name)
         full_text = PostgresFullText if connection.dialect.name == "postgresql" else SqliteFullText
         self.words = full_text(connection, space.name, MEMORIES, caches.totals)
         self.message_words = full_text(connection, space.name, MESSAGES, caches.totals)

@@ -38,7 +38,7 @@ def backup(call: Call, file: str, restore: bool, replace: bool) -> None:
 
 
 def _back_up(call: Call, path: Path) -> None:
-    from holdfast.doors.cli.files import write_whole
+    from holdfast.doors.cli.whole_files import write_whole
     from holdfast.engine.backup import backup_lines
 
     held: dict[str, int] = {}
@@ -62,7 +62,7 @@ def _back_up(call: Call, path: Path) -> None:
 
 
 def _put_back(call: Call, file: str, replace: bool) -> None:
-    from holdfast.doors.cli.files import read_text
+    from holdfast.doors.cli.whole_files import read_text
     from holdfast.engine.archive import read
     from holdfast.engine.backup import put_back
 

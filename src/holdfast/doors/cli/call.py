@@ -54,6 +54,7 @@ class Call:
                 clock=self.time(),
                 embedder=wiring.open_embedder(settings.embedder),
                 budget=settings.budget,
+                readers=wiring.open_readers(settings),
             )
             yield opened.speaking_as(origin, session=session)
 

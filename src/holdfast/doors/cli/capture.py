@@ -1,5 +1,6 @@
 """The command that reads sessions for what is worth keeping, by hand; the service does it by itself."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -10,29 +11,52 @@ from holdfast.doors.cli.call import Call, in_space
 
 if TYPE_CHECKING:
     from holdfast.engine.capture import Captured
+    from holdfast.engine.reading import Reading
+    from holdfast.memories import Memories
 
 
 @click.command()
 @click.option("--session", metavar="ID", help="One session of an agent; all that wait if not said.")
+@click.option("--again", is_flag=True, help="Let a model try once more what it could not read.")
+@click.option("--leave", is_flag=True, help="Leave what a model could not read to the rules, for good.")
 @in_space
 @click.pass_obj
-def capture(call: Call, session: str | None) -> None:
+def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     """Read what was said in sessions and keep what is worth it.
 
-    By rules, without a model; the service does it by itself every 10 messages, after two minutes and at a
-    session's end. What was read is not read again; where it is quiet, nothing is.
+    By rules, and then with a model where HOLDFAST_EXTRACT_MODEL names one; the service does it by itself
+    every 10 messages, after two minutes and at a session's end. What was read is not read again; where it is
+    quiet, nothing is.
 
     \b
         holdfast capture
         holdfast capture --session 4f7c
+        holdfast capture --again
     """
     from holdfast import quiet
 
+    if again and leave:
+        raise click.UsageError("--again and --leave exclude each other")
     with call.memories() as memories:
+        put_back = memories.read_again(drop=leave) if again or leave else 0
         read = memories.capture(session, quiet=quiet.reason)
+        with_model = list(_readings(memories))
     lines = [line for one in read for line in _lines(one)]
-    answer = {"sessions": [_json(one) for one in read]}
+    lines += [line for reading in with_model for line in _model_lines(reading)]
+    if leave:
+        lines.append(f"{say.count(put_back, 'piece')} left to the rules")
+    answer = {
+        "sessions": [_json(one) for one in read],
+        "with_model": [_model_json(one) for one in with_model],
+    }
     call.tell("\n".join(lines or ["nothing to read: all is up to date"]), answer)
+
+
+def _readings(memories: "Memories") -> "Iterator[Reading]":
+    from holdfast import quiet
+
+    while (reading := memories.read_due(quiet=quiet.reason)) is not None:
+        yield reading
 
 
 def _lines(one: "Captured") -> list[str]:
@@ -44,6 +68,15 @@ def _lines(one: "Captured") -> list[str]:
     return [*lines, *(f"  not kept: {say.one_line(why)}" for why in one.refused)]
 
 
+def _model_lines(one: "Reading") -> list[str]:
+    head = f"session {say.one_line(one.session)}, with a model:"
+    if one.trouble is not None:
+        return [f"{head} not read now, the rules' result stands: {say.one_line(one.trouble)}"]
+    lines = [f"  {say.outcome(outcome)}" for outcome in one.outcomes]
+    lines += [f"  not kept: {say.one_line(why)}" for why in one.dropped]
+    return [head, *lines] if lines else []
+
+
 def _json(one: "Captured") -> dict[str, object]:
     return {
         "session": one.session,
@@ -51,5 +84,15 @@ def _json(one: "Captured") -> dict[str, object]:
         "outcomes": [as_json.outcome(outcome) for outcome in one.outcomes],
         "withdrawn": [as_json.memory(memory) for memory in one.withdrawn],
         "refused": list(one.refused),
+        "quiet": one.quiet,
+    }
+
+
+def _model_json(one: "Reading") -> dict[str, object]:
+    return {
+        "session": one.session,
+        "outcomes": [as_json.outcome(outcome) for outcome in one.outcomes],
+        "dropped": list(one.dropped),
+        "trouble": one.trouble,
         "quiet": one.quiet,
     }

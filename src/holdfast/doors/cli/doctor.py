@@ -1,5 +1,6 @@
 """The command that checks the database and says what to do."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,10 +11,12 @@ from holdfast.doors.cli.call import Call, on_store
 from holdfast.doors.cli.spaces import overview_table
 
 if TYPE_CHECKING:
-    from holdfast.domain.health import Finding, Health
+    from holdfast.checkup import Checkup
+    from holdfast.domain.health import Health
     from holdfast.engine.embedding_progress import EmbeddingProgress
-    from holdfast.engine.spaces import Overview
+    from holdfast.engine.reading_state import ReadingState
 
+_NO_MODEL = "none: capture works by rules"
 _NO_EMBEDDER = "none: recall works by words only"
 
 
@@ -24,73 +27,66 @@ def doctor(call: Call) -> None:
     """Check the database and say what to do.
 
     Looks at place, rights, size, log, schema and integrity, tries the embedder, then counts what each space
-    holds and what of it still has to be embedded. Ends with 1 when there is a problem.
+    holds, what of it still has to be embedded, and what models cost and could not read. Ends with 1 when
+    there is a problem.
 
     \b
         holdfast doctor
         holdfast doctor --json
     """
     from holdfast import wiring
-    from holdfast.domain.health import findings
+    from holdfast.checkup import checkup
 
-    health = wiring.examine(call.db)
-    embedder = wiring.open_embedder()
-    name = embedder.name if embedder else None
-    usable = health.exists and not health.damage and health.revision == health.head
-    spaces, vectors = _spaces(call, name) if usable else ([], [])
-    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_unfinished(vectors)]
-    sick = any(finding.level == "problem" for finding in found)
+    seen = checkup(call.db, wiring.open_embedder())
     if call.json:
-        call.tell("", _as_json(health, found, spaces, name, healthy=not sick) | _vectors_json(vectors))
+        call.tell("", _as_json(seen) | _vectors_json(seen.vectors) | _models_json(seen.models))
     else:
-        _show(health, found, spaces, name)
-    if sick:
+        _show(seen)
+    if not seen.healthy:
         raise click.exceptions.Exit(1)
 
 
-def _embedding(trouble: str | None) -> "list[Finding]":
-    from holdfast.domain.health import Finding
+def _models() -> str:
+    from holdfast.settings import Settings
 
-    if trouble is None:
-        return []
-    says = f"the embedder does not work: {trouble}"
-    advice = "memories are kept and found by words; mend it, or set HOLDFAST_EMBEDDER=none"
-    return [Finding("problem", says, advice)]
-
-
-def _unfinished(vectors: "list[EmbeddingProgress]") -> "list[Finding]":
-    """What is said of spaces whose vectors are not those that are wanted yet."""
-    from holdfast.domain.health import Finding
-
-    found = []
-    for one in vectors:
-        figures = f"{one.done:,} of {one.total:,}"
-        if one.changing:
-            says = f"re-embedding: {figures} in space {one.space!r}, with {one.wanted}"
-            advice = f"until then {one.searched} is searched; `holdfast tend --space {one.space}` finishes it"
-        elif not one.complete:
-            says = f"embedding: {figures} in space {one.space!r}"
-            advice = f"the next question does it, or `holdfast tend --space {one.space}`"
-        else:
-            continue
-        found.append(Finding("note", says, advice))
-    return found
+    settings = Settings.read()
+    named = {
+        "gate": settings.gate_model,
+        "extract": settings.extract_model,
+        "judge": settings.judge_model,
+    }
+    return ", ".join(f"{purpose} {spec.name}" for purpose, spec in named.items() if spec) or _NO_MODEL
 
 
-def _spaces(call: Call, embedder: str | None) -> "tuple[list[Overview], list[EmbeddingProgress]]":
-    from holdfast.engine.embedding_progress import embedding_progress
-    from holdfast.engine.spaces import overview
+def _spent(models: "Sequence[ReadingState]") -> str:
+    from holdfast.domain.spend import dollars, total
 
-    spaces, vectors = [], []
-    with call.store() as store:
-        for space in store.spaces():
-            spaces.append(overview(space.name, store=store))
-            with store.read(space.name) as tx:
-                vectors.append(embedding_progress(embedder, tx))
-    return spaces, vectors
+    whole = total(one.spent for one in models)
+    unknown = f", {say.count(whole.unpriced_calls, 'call')} without a known price" * bool(
+        whole.unpriced_calls
+    )
+    waiting = sum(one.waiting for one in models)
+    queue = f", {say.count(waiting, 'piece')} to read" * bool(waiting)
+    return f"{dollars(whole.micro_dollars)} in {say.count(whole.calls, 'call')}{unknown}{queue}"
 
 
-def _vectors_json(vectors: "list[EmbeddingProgress]") -> dict[str, Any]:
+def _models_json(models: "Sequence[ReadingState]") -> dict[str, Any]:
+    return {
+        "models": [
+            {
+                "space": one.space,
+                "waiting": one.waiting,
+                "failed": one.failed,
+                "error": one.error,
+                "calls": one.spent.calls,
+                "dollars": one.spent.micro_dollars / 1_000_000,
+            }
+            for one in models
+        ]
+    }
+
+
+def _vectors_json(vectors: "Sequence[EmbeddingProgress]") -> dict[str, Any]:
     return {
         "vectors": [
             {
@@ -121,23 +117,25 @@ def _facts(health: "Health") -> list[tuple[str, str]]:
     return [*facts, ("schema", health.revision or "no tables"), ("integrity", checked)]
 
 
-def _show(health: "Health", found: "list[Finding]", spaces: "list[Overview]", embedder: str | None) -> None:
-    waiting = sum(one.waiting for one in spaces)
-    facts = [*_facts(health), ("inbox", f"{waiting:,} waiting"), ("embedder", embedder or _NO_EMBEDDER)]
+def _show(seen: "Checkup") -> None:
+    waiting = sum(one.waiting for one in seen.spaces)
+    facts = [*_facts(seen.health), ("inbox", f"{waiting:,} waiting")]
+    facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
+    facts.append(("spent", _spent(seen.models)))
     for name, value in facts:
         click.echo(f"{click.style(name.rjust(9), dim=True)}  {value}")
-    if spaces:
+    if seen.spaces:
         click.echo()
-        overview_table(spaces).show()
+        overview_table(list(seen.spaces)).show()
     click.echo()
-    for finding in found:
+    for finding in seen.findings:
         colour = "red" if finding.level == "problem" else "yellow"
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
         click.echo(f"  {say.one_line(finding.advice)}")
     if waiting:
         click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for a decision")
         click.echo("  `holdfast inbox` shows what waits in a space")
-    if not any(finding.level == "problem" for finding in found):
+    if seen.healthy:
         click.echo(click.style("all is well", fg="green"))
 
 
@@ -145,16 +143,10 @@ def _waiting(amount: int) -> str:
     return f"{say.memories(amount)} {'waits' if amount == 1 else 'wait'}"
 
 
-def _as_json(
-    health: "Health",
-    found: "list[Finding]",
-    spaces: "list[Overview]",
-    embedder: str | None,
-    *,
-    healthy: bool,
-) -> dict[str, Any]:
+def _as_json(seen: "Checkup") -> dict[str, Any]:
+    health = seen.health
     return {
-        "healthy": healthy,
+        "healthy": seen.healthy,
         "database": {
             "where": health.where,
             "kind": health.kind,
@@ -167,8 +159,8 @@ def _as_json(
             "head": health.head,
             "damage": list(health.damage),
         },
-        "findings": [{"level": one.level, "says": one.says, "advice": one.advice} for one in found],
-        "spaces": [as_json.overview(one) for one in spaces],
-        "waiting": sum(one.waiting for one in spaces),
-        "embedder": embedder,
+        "findings": [{"level": one.level, "says": one.says, "advice": one.advice} for one in seen.findings],
+        "spaces": [as_json.overview(one) for one in seen.spaces],
+        "waiting": sum(one.waiting for one in seen.spaces),
+        "embedder": seen.embedder,
     }

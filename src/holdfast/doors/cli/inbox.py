@@ -19,6 +19,7 @@ def inbox(ctx: click.Context) -> None:
     """See and decide what waits for a person.
 
     Without a sub-command it lists what waits: memories of doubtful origin, proposals, imports for review.
+    A proposal of `holdfast tend` makes two memories one when it is approved, and leaves both when rejected.
     Nothing in the inbox is recalled or put into a brief.
 
     \b

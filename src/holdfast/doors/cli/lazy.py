@@ -26,6 +26,11 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "brief": ("look:brief", "Print the block for a prompt"),
         "context": ("context:context", "Print what is relevant to what was just said, for a prompt"),
         "inbox": ("inbox:inbox", "See and decide what waits for a person"),
+        "memory": ("memory:memory", "List, delete, restore and decide, in the words of /memory in chats"),
+        "cache-report": (
+            "cache_report:cache_report",
+            "Tell whether sessions kept their brief, byte for byte",
+        ),
         "events": ("operations:events", "List what agents reported, the latest first"),
         "cooldowns": (
             "operations:cooldowns",
@@ -34,18 +39,22 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Care": {
         "capture": ("capture:capture", "Read what was said in sessions and keep what is worth it"),
-        "tend": ("upkeep:tend", "Do the upkeep: let fade what nobody confirmed"),
+        "tend": ("upkeep:tend", "Do the upkeep: fade, archive and propose, or show what it would do"),
+        "audit": ("audit:audit", "Report what in a space is junk, and what to do about it"),
         "undo-session": ("upkeep:undo_session", "Take back everything that one session wrote"),
         "space": ("spaces:space", "Create, list, show, change and delete spaces"),
+        "spend": ("spend:spend", "Tell what language models cost: calls, tokens, money"),
         "doctor": ("doctor:doctor", "Check the database and say what to do"),
         "migrate": ("upkeep:migrate", "Bring the database to this release's schema"),
     },
     "Move": {
         "export": ("transfer:export", "Write a space as an archive of JSON lines"),
-        "import": ("transfer:import_", "Take in transcripts, notes, an archive, JSON lines or plain text"),
+        "import": ("transfer:import_", "Take in transcripts, exports, notes, an archive, tables or plain text"),
+        "files": ("files:files", "Keep a directory of files that is the same memory"),
         "backup": ("backup:backup", "Back up all spaces into one file, or put them back"),
     },
     "Agents": {
+        "chat": ("chat:chat", "Talk with a model that remembers"),
         "run": ("run:run", "Run an agent with what is known, and keep what it records"),
         "connect": ("connect:connect", "Let an agent use the memory: hooks and the MCP server"),
         "disconnect": ("connect:disconnect", "Take out exactly what connect put in"),
@@ -54,17 +63,20 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Serve": {
         "up": ("up:up", "Set everything up and end with a first recall from your own past"),
         "serve": ("serve:serve", "Run the service: REST, hooks, MCP over HTTP and background work"),
+        "open": ("open_dashboard:open_", "Open the running service's dashboard in a browser (also: dashboard)"),
         "mcp": ("mcp:mcp", "Serve the memory to an MCP client, on standard input and output"),
         "service": ("service:service", "Run the service with the machine: install, uninstall, stop, status"),
         "token": ("token:token", "Create, list and revoke tokens for the service"),
+        "telegram": ("telegram:telegram", "Answer /memory on Telegram, for the people that you allow"),
     },
     "More": {
         "bench": ("bench:bench", "Measure how good judgements and recall are"),
+        "tour": ("tour:command", "Walk through six commands, in a store that is thrown away"),
         "where": ("upkeep:where", "Print where the database is"),
         "completion": ("completion:completion", "Print the completion script of a shell"),
     },
 }
-ALIASES: Final = {"store": "remember", "search": "recall"}
+ALIASES: Final = {"store": "remember", "search": "recall", "dashboard": "open"}
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 

@@ -1,6 +1,8 @@
 """import, of what becomes memories: JSON lines, plain text, graphs and notes of other programs."""
 
 import hashlib
+import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +12,14 @@ from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from holdfast.engine.imports import Told
     from holdfast.notes import Found
+
+
+#: Formats of files that are written again and again with what they said before.
+_GROWING = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0", "csv"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +31,16 @@ class Report:
     nothing: bool = False
 
 
-def of_file(call: Call, path: str, text: str, raw: bytes, format_name: str | None, *, review: bool) -> Report:
+def of_file(
+    call: Call,
+    path: str,
+    text: str,
+    raw: bytes,
+    format_name: str | None,
+    *,
+    review: bool,
+    dry_run: bool = False,
+) -> Report:
     """Takes in the drafts of one file."""
     from holdfast import notes, wiring
     from holdfast.domain.memory import Source
@@ -32,32 +49,35 @@ def of_file(call: Call, path: str, text: str, raw: bytes, format_name: str | Non
     # The same bytes are the same session: saying it twice in one session counts once.
     session = f"import-{hashlib.sha256(raw).hexdigest()[:12]}"
     found = wiring.drafts_in(text, Source(origin="import", session=session), format_name, name=name)
-    if found.format in ("mcp-memory", "auto-memory") and path != "-":
+    if found.format in _GROWING and path != "-":
         # Such a file grows: all that it ever said is one session.
-        session = notes.session_of(Path(path) if found.format == "mcp-memory" else Path(path).parent)
-        origin: Any = "import" if found.format == "mcp-memory" else "file"
+        by_folder = found.format in ("auto-memory", "basic-memory")
+        session = notes.session_of(Path(path).parent if by_folder else Path(path))
+        origin: Any = "file" if found.format == "auto-memory" else "import"
         found = wiring.drafts_in(text, Source(origin=origin, session=session), found.format, name=name)
-    return _taken(call, found, session, review)
+    return _taken(call, found, session, review, dry_run)
 
 
-def of_folder(call: Call, folder: Path, format_name: str | None, *, review: bool) -> list[Report]:
+def of_folder(
+    call: Call, folder: Path, format_name: str | None, *, review: bool, dry_run: bool = False
+) -> list[Report]:
     """Takes in the notes of a folder."""
     from holdfast import notes
 
     reports = []
     for place, session, found in notes.found_in(folder, format_name):
-        report = _taken(call, found, session, review)
+        report = _taken(call, found, session, review, dry_run)
         report.lines[0] += f" ({say.one_line(str(place))})"
         report.answer["path"] = str(place)
         reports.append(report)
     return reports
 
 
-def _taken(call: Call, found: "Found", session: str, review: bool) -> Report:
+def _taken(call: Call, found: "Found", session: str, review: bool, dry_run: bool) -> Report:
     from holdfast import notes
 
-    with call.memories("import", session) as memories:
-        told = notes.take(found, memories, review=review)
+    with call.memories("import", session) as memories, _progress(found, quiet=call.json) as report:
+        told = notes.take(found, memories, review=review, dry_run=dry_run, report=report)
     counts, refused = _tally(told)
     broken = sorted([*found.broken, *refused])
     unit = "file" if found.files else "line"
@@ -65,11 +85,15 @@ def _taken(call: Call, found: "Found", session: str, review: bool) -> Report:
     answer: dict[str, Any] = {"format": found.format, "session": session, "counts": counts}
     answer["broken"] = [{unit: names[number], "reason": reason} for number, reason in broken]
     became = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items())
-    lines = [f"imported from {found.format}: {became or 'nothing'}"]
+    done = "would import" if dry_run else "imported"
+    lines = [f"{done} from {found.format}: {became or 'nothing'}"]
     lines += [
         f"  {unit} {say.one_line(str(names[number]))}: {say.one_line(reason)}" for number, reason in broken
     ]
-    if counts:
+    if dry_run:
+        answer["dry_run"] = True
+        lines.append("  a dry run: nothing was taken")
+    elif counts:
         lines.append(f"  {say.command('undo-session', session)} takes it back")
     return Report(lines, answer, nothing=bool(broken) and not counts)
 
@@ -91,3 +115,17 @@ def _tally(told: "list[Told]") -> tuple[dict[str, int], list[tuple[int, str]]]:
                 name = str(as_json.outcome(one.outcome)["outcome"])
         counts[name] = counts.get(name, 0) + 1
     return counts, refused
+
+
+@contextmanager
+def _progress(found: "Found", *, quiet: bool) -> "Iterator[Callable[[int], None]]":
+    """A bar on a terminal that is told how many drafts are done; nothing elsewhere."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("remembering", total=len(found.drafts) or None)
+        yield lambda done: bar.update(task, completed=done)

@@ -22,8 +22,8 @@ _KINDS_SHOWN: Final = 8
 _WRONG_SHOWN: Final = 5
 
 
-def of_place(call: Call, found: "Transcripts") -> Report:
-    """Takes in all that is unread."""
+def of_place(call: Call, found: "Transcripts", *, dry_run: bool = False) -> Report:
+    """Takes in all that is unread; a dry run only counts it."""
     from holdfast.transcripts import Tally
 
     tally = Tally()
@@ -31,9 +31,23 @@ def of_place(call: Call, found: "Transcripts") -> Report:
     with call.memories("import") as memories, progress(waiting, quiet=call.json) as advance:
         keeps_messages(memories)
         for transcript in waiting:
-            take_one(transcript, found, memories, tally)
-            advance(transcript.unread)
-    return Report(told(tally), as_json(tally))
+            heard = _Share(advance, transcript.unread)
+            take_one(transcript, found, memories, tally, dry_run=dry_run, report=heard.reached)
+            heard.reached(1.0)
+    lines, answer = told(tally, dry_run=dry_run), as_json(tally)
+    return Report(lines, {**answer, "dry_run": True} if dry_run else answer)
+
+
+class _Share:
+    """Shares of one transcript as steps of the whole."""
+
+    def __init__(self, advance: Callable[[int], None], size: int) -> None:
+        self._advance, self._size, self._told = advance, size, 0
+
+    def reached(self, share: float) -> None:
+        done = int(self._size * share)
+        self._advance(done - self._told)
+        self._told = done
 
 
 def keeps_messages(memories: "Memories") -> None:
@@ -46,7 +60,13 @@ def keeps_messages(memories: "Memories") -> None:
 
 
 def take_one(
-    transcript: "Transcript", found: "Transcripts", memories: "Memories", tally: "Tally"
+    transcript: "Transcript",
+    found: "Transcripts",
+    memories: "Memories",
+    tally: "Tally",
+    *,
+    dry_run: bool = False,
+    report: Callable[[float], None] = lambda share: None,
 ) -> "Reading | None":
     """Takes in what is new in one transcript; one that can't be read is named, and the others go on."""
     from holdfast.errors import Invalid
@@ -58,7 +78,7 @@ def take_one(
         tally.refused.append((str(transcript.path), str(error)))
         found.passed_by(transcript)
         return None
-    take(reading, memories, tally)
+    take(reading, memories, tally, dry_run=dry_run, report=report)
     tally.files[transcript.format] += 1
     found.taken(transcript, reading)
     return reading
@@ -129,13 +149,14 @@ def _add(whole: "Tally", part: "Tally") -> None:
 # ----------------------------------------------------------------------------------------------------- saying
 
 
-def told(tally: "Tally") -> list[str]:
+def told(tally: "Tally", *, dry_run: bool = False) -> list[str]:
     """What was read, what was new, and what was left out."""
     files = ", ".join(f"{number:,} of {name}" for name, number in tally.files.most_common())
     lines = [
         f"read {say.count(len(tally.sessions), 'session')}, {say.count(tally.messages, 'message')}: "
         f"{tally.kept:,} new (files: {files or 'none'})"
     ]
+    lines += ["  a dry run: nothing was taken"] if dry_run else []
     if tally.skipped:
         shown = [
             f"{number:,} {say.one_line(kind)}" for kind, number in tally.skipped.most_common(_KINDS_SHOWN)

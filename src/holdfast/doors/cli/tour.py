@@ -1,4 +1,4 @@
-"""The guided tour of `make start`: real commands with their real output, in a store that is thrown away."""
+"""The guided tour: real commands with their real output, in a store that is thrown away."""
 
 import os
 import shlex
@@ -33,6 +33,17 @@ STEPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("This is the block that an agent gets into its prompt.", ("brief",)),
     ("And every memory can say why it is believed.", ("why", "OLDEST")),
 )
+
+
+@click.command("tour")
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Walk through six commands, in a store that is thrown away.
+
+    \b
+        holdfast tour
+    """
+    ctx.exit(tour())
 
 
 def tour() -> int:

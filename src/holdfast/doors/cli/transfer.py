@@ -10,8 +10,8 @@ from holdfast.doors.cli.call import Call, in_space
 from holdfast.doors.cli.values import read_input
 from holdfast.errors import Invalid
 
-_TRANSCRIPTS = ("claude-code", "codex", "gemini")
-_DRAFTS = ("mcp-memory", "auto-memory", "jsonl", "text")
+_TRANSCRIPTS = ("claude-code", "codex", "gemini", "chatgpt", "claude-ai")
+_DRAFTS = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
 _FORMATS = ("holdfast", *_TRANSCRIPTS, *_DRAFTS)
 
 
@@ -28,7 +28,7 @@ def export(call: Call, file: str) -> None:
         holdfast export --space ops ops.jsonl
         holdfast export | gzip > memories.jsonl.gz
     """
-    from holdfast.doors.cli.files import write_whole
+    from holdfast.doors.cli.whole_files import write_whole
 
     with call.memories() as memories:
         if file == "-":
@@ -48,34 +48,45 @@ def export(call: Call, file: str) -> None:
     "--from", "format_name", type=click.Choice(_FORMATS), help="The format; recognised if not said."
 )
 @click.option("--review", is_flag=True, help="Send everything to the inbox first.")
+@click.option("--dry-run", is_flag=True, help="Count what would come of it, and take nothing.")
 @click.option("--follow", is_flag=True, help="Keep reading transcripts as they grow, until Ctrl-C.")
 @in_space
 @click.pass_obj
-def import_(call: Call, path: str, format_name: str | None, review: bool, follow: bool) -> None:
-    """Take in transcripts, notes, an archive, JSON lines or plain text.
+def import_(
+    call: Call, path: str, format_name: str | None, review: bool, dry_run: bool, follow: bool
+) -> None:
+    """Take in transcripts, exports, notes, an archive, tables or plain text.
 
-    PATH is a file, a folder, or - for standard input. Reading it twice changes nothing.
+    PATH is a file, a folder, or - for standard input. Reading it twice changes nothing; --dry-run says what
+    would come of it.
 
     Transcripts of claude-code, codex and gemini become sessions with what was said in them, word for word;
-    tool output, subagents and whatever programs put into a prompt are left out. mcp-memory is the graph of
-    the MCP memory server, auto-memory Claude Code's own notes. An archive (holdfast) comes back field by
-    field. JSON lines (jsonl) are objects with content, category, subject, summary, tags, importance,
-    confidence, project. Plain text is one memory a line. Broken lines are named and left out.
+    tool output, subagents and whatever programs put into a prompt are left out. So do exports of chatgpt and
+    claude-ai, as the zip file that was sent or its conversations.json. mcp-memory is the graph of the MCP
+    memory server, auto-memory Claude Code's own notes, basic-memory a folder of its notes, mem0 its memories
+    in JSON. An archive (holdfast) comes back field by field. JSON lines (jsonl) are objects and tables (csv)
+    have columns with content, category, subject, summary, tags, importance, confidence, project. Plain text
+    is one memory a line. Broken lines are named and left out; of a file that is not whole nothing is taken.
 
     \b
         holdfast import ~/.claude/projects
         holdfast import ~/.codex/sessions --follow
+        holdfast import chatgpt-export.zip --dry-run
+        holdfast import ~/basic-memory --from basic-memory
         holdfast import memory.jsonl --from mcp-memory
-        holdfast import ops.jsonl --space ops
         jq -c '.notes[]' dump.json | holdfast import - --from jsonl
     """
     place = Path(path)
+    if follow and dry_run:
+        raise _wrong("a dry run ends: leave out --follow")
     if path != "-" and (place.is_dir() or format_name in _TRANSCRIPTS or _is_transcript(place, format_name)):
-        _take_place(call, place, format_name, review=review, follow=follow)
+        _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow)
         return
     if follow or format_name in _TRANSCRIPTS:
-        raise _wrong("transcripts are read from files: name a file or folder of claude-code, codex or gemini")
-    _take_file(call, path, format_name, review)
+        raise _wrong(f"transcripts are read from files: name a file or folder of {', '.join(_TRANSCRIPTS)}")
+    if place.suffix == ".zip":
+        raise Invalid(f"{path!r} is no export of chatgpt or claude-ai: name the format with --from")
+    _take_file(call, path, format_name, review, dry_run)
 
 
 def _is_transcript(place: Path, format_name: str | None) -> bool:
@@ -88,7 +99,9 @@ def _is_transcript(place: Path, format_name: str | None) -> bool:
         return False  # whoever reads it says what is wrong
 
 
-def _take_place(call: Call, place: Path, format_name: str | None, *, review: bool, follow: bool) -> None:
+def _take_place(
+    call: Call, place: Path, format_name: str | None, *, review: bool, dry_run: bool, follow: bool
+) -> None:
     """A transcript, or a folder with transcripts and notes in it."""
     from holdfast.doors.cli import take_drafts, take_transcripts
     from holdfast.transcripts import Transcripts
@@ -101,10 +114,12 @@ def _take_place(call: Call, place: Path, format_name: str | None, *, review: boo
     if follow:
         take_transcripts.follow(call, found)
         return
-    said = take_transcripts.of_place(call, found) if format_name not in _DRAFTS else None
+    said = take_transcripts.of_place(call, found, dry_run=dry_run) if format_name not in _DRAFTS else None
+    if said is not None and place.is_file() and said.answer["refused"] and not said.answer["files"]:
+        raise Invalid(said.answer["refused"][0]["reason"])
     noted = []
     if place.is_dir() and format_name not in _TRANSCRIPTS:
-        noted = take_drafts.of_folder(call, place, format_name, review=review)
+        noted = take_drafts.of_folder(call, place, format_name, review=review, dry_run=dry_run)
     if not noted and (said is None or not said.answer["files"]):
         raise Invalid(f"{str(place)!r} holds no transcripts and no notes that are known: name a file")
     reports = [*([said] if said else []), *noted]
@@ -112,9 +127,9 @@ def _take_place(call: Call, place: Path, format_name: str | None, *, review: boo
     call.tell("\n".join(line for report in reports for line in report.lines), answer)
 
 
-def _take_file(call: Call, path: str, format_name: str | None, review: bool) -> None:
+def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry_run: bool) -> None:
     from holdfast.doors.cli import take_drafts
-    from holdfast.doors.cli.files import read_text
+    from holdfast.doors.cli.whole_files import read_text
     from holdfast.engine.archive import is_archive
 
     given = read_input() if path == "-" else None
@@ -125,26 +140,29 @@ def _take_file(call: Call, path: str, format_name: str | None, review: bool) -> 
     if format_name == "holdfast" or (format_name is None and is_archive(first)):
         if review:
             raise _wrong("an archive comes back as it was: --review is for the other formats")
-        _take_archive(call, text)
+        _take_archive(call, text, dry_run)
         return
-    report = take_drafts.of_file(call, path, text, raw, format_name, review=review)
+    report = take_drafts.of_file(call, path, text, raw, format_name, review=review, dry_run=dry_run)
     call.tell("\n".join(report.lines), report.answer)
     if report.nothing:
         raise click.exceptions.Exit(1)
 
 
-def _take_archive(call: Call, text: str) -> None:
+def _take_archive(call: Call, text: str, dry_run: bool) -> None:
     with call.memories() as memories:
-        parts = memories.import_archive(text.splitlines(keepends=True))
+        parts = memories.import_archive(text.splitlines(keepends=True), dry_run=dry_run)
     added, known = sum(part.added for part in parts), sum(part.known for part in parts)
     different = [one for part in parts for one in part.different]
     buried = [one for part in parts for one in part.buried]
-    lines = [f"imported {say.memories(added)}; {known:,} known already"]
+    lines = [f"{'would import' if dry_run else 'imported'} {say.memories(added)}; {known:,} known already"]
     if different:
         lines.append(f"  reads differently here and stays so: {', '.join(different)}")
     if buried:
         lines.append(f"  deleted here and stays so: {', '.join(buried)}")
     answer = {"format": "holdfast", "added": added, "known": known, "different": different, "buried": buried}
+    if dry_run:
+        answer["dry_run"] = True
+        lines.append("  a dry run: nothing was taken")
     call.tell("\n".join(lines), answer)
 
 

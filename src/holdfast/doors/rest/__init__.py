@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 
-from holdfast.doors.rest import look, memory, operations, sessions, spaces
+from holdfast.doors.rest import look, memory, memory_tool, operations, sessions, spaces
 from holdfast.doors.rest.access import Rooms
 from holdfast.doors.rest.answers import Problem
 from holdfast.doors.rest.described import describing
@@ -34,7 +34,7 @@ def router(rooms: Rooms, *, heard: Callable[[], None] = lambda: None) -> APIRout
         request.state.rooms, request.state.heard = rooms, heard
 
     whole = APIRouter(dependencies=[Depends(bring)], responses=_PROBLEMS)
-    for part in (memory, look, sessions, operations, spaces):
+    for part in (memory, memory_tool, look, sessions, operations, spaces):
         whole.include_router(part.router, prefix="/api")
     whole.include_router(sessions.webhook)
     whole.include_router(describing, prefix="/api")

@@ -321,6 +321,29 @@ class Jobs(Answer):
     jobs: list[Job]
 
 
+class Spent(Answer):
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    dollars: float
+    calls_without_price: int
+
+
+class SpentBy(Spent):
+    name: str | None
+
+
+class Spend(Answer):
+    by: Literal["purpose", "model", "day", "session"]
+    groups: list[SpentBy]
+    total: Spent
+    today: Spent
+    daily_cap: float | None
+    session_cap: float | None
+    stopped: str | None
+
+
 class Space(Answer):
     name: str
     profile: str
@@ -358,11 +381,51 @@ class ImportReport(Answer):
     drafts: list[Told]
 
 
+class Archived(Answer):
+    memory: Memory
+    reason: str
+
+
 class Tended(Answer):
     decayed: list[Memory]
     deactivated: int
+    archived: list[Archived]
+    proposed: list[Memory]
     embedded: int
     trouble: str | None
+
+
+class Proposed(Answer):
+    """Two memories that could be one: `kept` would take the wording `content`, `dropped` would go."""
+
+    kept: Memory
+    dropped: Memory
+    content: str
+    reason: str
+
+
+class TendPreview(Answer):
+    decayed: list[Memory]
+    deactivated: int
+    archived: list[Archived]
+    proposed: list[Proposed]
+
+
+class Finding(Answer):
+    """One kind of junk; `count` is of pairs where two belong together."""
+
+    kind: Literal["duplicates", "undated", "secrets", "contradictions", "never_used", "other_model"]
+    count: int
+    ids: list[str]
+    pairs: list[tuple[str, str]]
+    says: str
+    advice: str
+
+
+class Audit(Answer):
+    memories: int
+    clean: bool
+    findings: list[Finding]
 
 
 class Token(Answer):

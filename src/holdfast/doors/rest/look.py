@@ -94,16 +94,20 @@ def reject(memories: Deciding, chosen: bodies.Ids) -> Json:
 
 @router.post("/tend", response_model=answers.Tended, tags=["care"])
 def tend(memories: Writing) -> Json:
-    """The upkeep: lets fade what nobody confirmed, and makes vectors."""
-    done = memories.tend()
-    return Json(
-        {
-            "decayed": [as_json.memory(after) for _, after in done.decayed],
-            "deactivated": done.deactivated,
-            "embedded": done.embedded,
-            "trouble": done.trouble,
-        }
-    )
+    """The upkeep: lets fade what nobody confirmed, archives what had its time, proposes what could be one."""
+    return Json(as_json.tended(memories.tend()))
+
+
+@router.get("/tend", response_model=answers.TendPreview, tags=["care"])
+def tend_preview(memories: Reading) -> Json:
+    """What the upkeep would do now; nothing is changed."""
+    return Json(as_json.tend_preview(memories.tend_preview()))
+
+
+@router.get("/audit", response_model=answers.Audit, tags=["care"])
+def audit(memories: Reading) -> Json:
+    """What is junk or may become it, with ids and what to do about it; nothing is changed."""
+    return Json(as_json.audit(memories.audit()))
 
 
 def said(messages: list[bodies.Message]) -> list[Said]:

@@ -10,6 +10,7 @@ from starlette.responses import StreamingResponse
 from holdfast import as_json
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.operations import Event
+from holdfast.domain.spend import GroupedBy
 from holdfast.doors.rest import answers, bodies
 from holdfast.doors.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.doors.rest.cursor import Cursor, Limit, page
@@ -38,6 +39,16 @@ def jobs(
 ) -> Json:
     """The work in the background, by its state."""
     return Json({"jobs": [as_json.job(each) for each in memories.jobs(state, limit=limit)]})
+
+
+@router.get("/spend", response_model=answers.Spend)
+def spend(
+    memories: Reading,
+    by: GroupedBy = "purpose",
+    days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
+) -> Json:
+    """What language models cost the space: calls, tokens, money by list prices, and the limits."""
+    return Json(as_json.spend(memories.spend(by=by, days=days)))
 
 
 @router.get("/events", response_model=answers.EventPage)

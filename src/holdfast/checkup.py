@@ -1,0 +1,120 @@
+"""What is right and wrong with an installation: its database, embedder, models, spaces and directories.
+
+For whoever tells people about it; nothing is made or changed by a look.
+"""
+
+from dataclasses import dataclass
+
+from holdfast import wiring
+from holdfast.domain.health import Finding, Health, findings, unread
+from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
+from holdfast.engine.ports import Embedder, Store
+from holdfast.engine.reading_state import ReadingState, reading_state
+from holdfast.engine.spaces import Overview, overview
+from holdfast.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """What was seen, and what to do about it. Of a database that can't be used there are no spaces."""
+
+    health: Health
+    findings: tuple[Finding, ...]
+    embedder: str | None
+    spaces: tuple[Overview, ...] = ()
+    vectors: tuple[EmbeddingProgress, ...] = ()
+    models: tuple[ReadingState, ...] = ()
+
+    @property
+    def healthy(self) -> bool:
+        return not any(finding.level == "problem" for finding in self.findings)
+
+
+def checkup(db: str | None, embedder: Embedder | None) -> Checkup:
+    """Looks at the database at `db`, tries the embedder, then goes through the spaces.
+
+    Raises: Unavailable, NewerSchema, Invalid.
+    """
+    health = wiring.examine(db)
+    name = embedder.name if embedder else None
+    found = [*findings(health), *_embedding(wiring.try_embedder(embedder))]
+    if not health.exists or health.damage or health.revision != health.head:
+        return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
+    store = wiring.open_store(db)
+    try:
+        spaces, vectors, models = _spaces(store, name)
+        directories = _directories(store)
+    finally:
+        store.close()
+    found += [*_unfinished(vectors), *_settings()]
+    found += [each for one in models for each in unread(one.space, one.failed, one.error, one.put_off)]
+    return Checkup(
+        health=health,
+        findings=(*found, *directories),
+        embedder=name,
+        spaces=tuple(spaces),
+        vectors=tuple(vectors),
+        models=tuple(models),
+    )
+
+
+def _embedding(trouble: str | None) -> list[Finding]:
+    if trouble is None:
+        return []
+    says = f"the embedder does not work: {trouble}"
+    advice = "memories are kept and found by words; mend it, or set HOLDFAST_EMBEDDER=none"
+    return [Finding("problem", says, advice)]
+
+
+def _unfinished(vectors: list[EmbeddingProgress]) -> list[Finding]:
+    """What is said of spaces whose vectors are not those that are wanted yet."""
+    found = []
+    for one in vectors:
+        figures = f"{one.done:,} of {one.total:,}"
+        if one.changing:
+            says = f"re-embedding: {figures} in space {one.space!r}, with {one.wanted}"
+            advice = f"until then {one.searched} is searched; `holdfast tend --space {one.space}` finishes it"
+        elif not one.complete:
+            says = f"embedding: {figures} in space {one.space!r}"
+            advice = f"the next question does it, or `holdfast tend --space {one.space}`"
+        else:
+            continue
+        found.append(Finding("note", says, advice))
+    return found
+
+
+def _spaces(
+    store: Store, embedder: str | None
+) -> tuple[list[Overview], list[EmbeddingProgress], list[ReadingState]]:
+    spaces, vectors, models = [], [], []
+    for space in store.spaces():
+        spaces.append(overview(space.name, store=store))
+        with store.read(space.name) as tx:
+            vectors.append(embedding_progress(embedder, tx))
+            models.append(reading_state(tx))
+    return spaces, vectors, models
+
+
+def _directories(store: Store) -> list[Finding]:
+    """What is said of directories that spaces are bound to on this machine."""
+    found = []
+    for binding in wiring.directories(store).bindings():
+        if store.space(binding.space) is None:
+            continue
+        space = overview(binding.space, store=store).space.name
+        state = wiring.directories(store).state(wiring.desk_for(space, store))
+        if state is not None and state.asks:
+            found.append(Finding("problem", f"the files of space {space!r} wait for you", state.asks))
+        for trouble in state.troubles if state is not None else ():
+            advice = f"`holdfast files sync --space {space}` tries again"
+            found.append(Finding("problem", f"the files of space {space!r}: {trouble}", advice))
+    return found
+
+
+def _settings() -> list[Finding]:
+    """What is said of models that are named and never asked."""
+    settings = Settings.read()
+    if settings.gate_model is None or settings.extract_model is not None:
+        return []
+    advice = "set HOLDFAST_EXTRACT_MODEL too: the gate only says what is worth reading"
+    return [Finding("note", "HOLDFAST_GATE_MODEL is set and nothing reads what it lets pass", advice)]

@@ -1,0 +1,54 @@
+"""/api/memory-tool: Anthropic's memory tool over HTTP, for hosts that run the model's tool calls themselves.
+
+The body is the tool's input as the model sent it; the answer is what goes into the tool result.
+"""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from holdfast.doors.rest import answers, bodies
+from holdfast.doors.rest.access import Reading, speaking
+from holdfast.doors.rest.wire import BoundedRoute, Json
+from holdfast.tools.anthropic_memory import answered
+
+router = APIRouter(tags=["memory tool"], route_class=BoundedRoute)
+
+_Path = Annotated[str, Field(max_length=1_000)]
+_Line = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+
+
+class MemoryCommand(bodies.Body):
+    """One command of the tool `memory_20250818`; which fields it needs, the tool says."""
+
+    command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
+    path: _Path | None = None
+    view_range: Annotated[list[_Line], Field(max_length=2)] | None = None
+    file_text: bodies.Text | None = None
+    old_str: bodies.Text | None = None
+    new_str: bodies.Text | None = None
+    insert_line: _Line | None = None
+    insert_text: bodies.Text | None = None
+    old_path: _Path | None = None
+    new_path: _Path | None = None
+
+
+class ToolResult(answers.Answer):
+    """What the model is told, as a tool result has it."""
+
+    content: str
+    is_error: bool
+
+
+@router.post("/memory-tool", response_model=ToolResult)
+def memory_tool(
+    memories: Reading,
+    command: MemoryCommand,
+    session: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
+) -> Json:
+    """Carries out a command of Anthropic's memory tool on the files of the space. All but view need a token
+    of scope write. What the model did wrong is answered with is_error, in words for the model."""
+    model = speaking(memories, origin="assistant", session=session)
+    answer = answered(model, command.model_dump(exclude_none=True))
+    return Json({"content": answer.text, "is_error": answer.failed})

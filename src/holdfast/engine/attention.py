@@ -1,0 +1,66 @@
+"""What in a space needs a look: work that failed or rests, meaning still to come, a cap that is reached.
+
+Cheap enough to be asked with every page; what takes a look at the database itself is doctor's.
+"""
+
+from datetime import timedelta
+
+from holdfast.domain.health import Finding, unread
+from holdfast.engine import metering
+from holdfast.engine.desk import Desk
+from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
+from holdfast.engine.ports import JobTally
+from holdfast.engine.reading_queue import KIND as READING
+from holdfast.engine.reading_state import reading_state
+
+#: Work that is due for longer is not being done.
+LATE = timedelta(hours=1)
+#: Texts without a vector that the next question makes by the way.
+_FEW = 200
+
+
+def attention(*, desk: Desk) -> list[Finding]:
+    """Problems first, then notes; nothing, when all is well."""
+    now = desk.now()
+    with desk.store.read(desk.space) as tx:
+        reading = reading_state(tx)
+        tallies = tx.jobs.tallies()
+        vectors = embedding_progress(desk.embedder.name if desk.embedder else None, tx)
+    found = unread(desk.space, reading.failed, reading.error, reading.put_off)
+    found += [_failed(one, desk.space) for one in tallies if one.state == "failed" and one.kind != READING]
+    late = [one for one in tallies if one.state == "queued" and now - one.oldest_due_at > LATE]
+    if late and reading.put_off is None:
+        found.append(_late(late, desk.space))
+    stopped = metering.spend(desk=desk, days=1).stopped
+    if stopped and reading.put_off is None:
+        found.append(
+            Finding("note", f"models rest until tomorrow: {stopped}", "raise HOLDFAST_DAILY_CAP to go on")
+        )
+    found += _unfinished(vectors)
+    return sorted(found, key=lambda one: one.level != "problem")
+
+
+def _failed(tally: JobTally, space: str) -> Finding:
+    jobs = "job" if tally.count == 1 else "jobs"
+    says = f"{tally.count:,} {jobs} of kind {tally.kind!r} could not be done"
+    return Finding(
+        "problem", says, f"`holdfast doctor` tells more; `holdfast tend --space {space}` tries again"
+    )
+
+
+def _late(late: list[JobTally], space: str) -> Finding:
+    amount = sum(one.count for one in late)
+    jobs = "piece of work waits" if amount == 1 else "pieces of work wait"
+    advice = (
+        f"`holdfast service status` tells whether it runs; `holdfast capture --space {space}` does it now"
+    )
+    return Finding("note", f"{amount:,} {jobs} for more than an hour", advice)
+
+
+def _unfinished(vectors: EmbeddingProgress) -> list[Finding]:
+    if vectors.complete or vectors.total - vectors.done < _FEW:
+        return []
+    says = f"{vectors.done:,} of {vectors.total:,} texts can be found by meaning so far"
+    return [
+        Finding("note", says, f"the rest follows by itself, or with `holdfast tend --space {vectors.space}`")
+    ]

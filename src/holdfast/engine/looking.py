@@ -1,0 +1,74 @@
+"""look: what a question would bring up and why, for a person who wants to see it.
+
+Finds as `recall` and words as `context` do, by the same steps. A look is no use: it counts no access and
+leaves no receipt.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.domain.query import Filter
+from holdfast.domain.ranking import Hit, MemoryHit
+from holdfast.domain.render import HitBlock, render_hits
+from holdfast.engine import context
+from holdfast.engine.desk import Desk
+from holdfast.engine.recall import Recall, asking, best, checked, search
+
+NEARLY = 5  # of those that fell below the threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What recall would answer, what it nearly did, and the block that a prompt would get."""
+
+    recall: Recall
+    nearly: tuple[Hit, ...]  # below the threshold, the nearest to it first
+    #: By the id of a memory or message: what of its relevance is held against the floor, and the floor.
+    held: dict[str, tuple[float, float]]
+    block: HitBlock
+    budget: int  # tokens of the block at most
+
+
+def look(
+    query: str,
+    *,
+    desk: Desk,
+    project: str | None = None,
+    limit: int = 5,
+    as_of: datetime | None = None,
+    budget: int = context.BUDGET,
+) -> Look:
+    """What `query` would bring up, now or at a past moment.
+
+    Raises: Invalid.
+    """
+    query = checked(query, limit)
+    [asked] = asking(query, desk=desk, as_of=as_of, asked_at=None, messages=True)
+    policy, now = desk.profile.policy, as_of or desk.now()
+    with desk.store.read(desk.space) as tx:
+        where = Filter(project=project, other_projects=project is None)
+        found = search(asked, where, tx, limit=max(limit, context.MOST_HITS), as_of=as_of)
+        above, below = found.parted()
+        hits = best(above, policy, now, limit, tx)
+        nearly = best(below, policy, now, max(len(below), 1), tx)
+        given = best(above, policy, now, context.MOST_HITS, tx)
+    stems = {base for term in asked.question.terms for base in term.stems}
+    held = {each.memory.id: (each.relevance, each.floor) for each in found.memories}
+    held |= {each.message.id: (each.own, each.floor) for each in found.messages}
+    nearly.sort(key=lambda hit: _reached(*held[owner(hit)]), reverse=True)
+    return Look(
+        Recall(tuple(hits), len(below), found.matched(asked)),
+        tuple(nearly[:NEARLY]),
+        held,
+        render_hits(given, wanted=stems, budget=budget, estimate=desk.estimate),
+        budget,
+    )
+
+
+def _reached(own: float, floor: float) -> float:
+    return own / floor
+
+
+def owner(hit: Hit) -> str:
+    """The id of what was found."""
+    return hit.memory.id if isinstance(hit, MemoryHit) else hit.message.id

@@ -1,0 +1,83 @@
+"""Which models a space works with, and whether they answer. None of them is needed."""
+
+from dataclasses import dataclass
+
+from holdfast.domain.language import Question
+from holdfast.domain.spend import Caps, Purpose
+from holdfast.engine import metering
+from holdfast.engine.desk import Desk
+from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
+from holdfast.engine.ports import LanguageModel
+from holdfast.errors import Unavailable
+
+_TRIAL = Question(
+    name="trial",
+    system="You are asked whether you can be reached. Answer with the object that is asked for.",
+    user='Say "here".',
+    schema={
+        "type": "object",
+        "properties": {"word": {"type": "string"}},
+        "required": ["word"],
+        "additionalProperties": False,
+    },
+    max_tokens=200,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """By name; none where none is configured: then words and rules do the work."""
+
+    embedder: str | None
+    vectors: EmbeddingProgress
+    readers: dict[Purpose, str | None]
+    caps: Caps
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of asking a model something."""
+
+    name: str
+    used_for: str
+    trouble: str | None  # none: it answered as it should
+
+
+def models(*, desk: Desk) -> Models:
+    """Those that are configured, and how far the vectors are."""
+    name = desk.embedder.name if desk.embedder else None
+    with desk.store.read(desk.space) as tx:
+        vectors = embedding_progress(name, tx)
+    return Models(
+        embedder=name,
+        vectors=vectors,
+        readers={purpose: model.name if model else None for purpose, model in _readers(desk).items()},
+        caps=desk.readers.caps if desk.readers else Caps(),
+    )
+
+
+def trials(*, desk: Desk) -> list[Trial]:
+    """Asks each language model one short question, metered and held to the limits like any other.
+
+    Raises: Unavailable, when the store can't be used.
+    """
+    found: dict[str, Trial] = {}
+    for purpose, model in _readers(desk).items():
+        if model is not None and model.name not in found:
+            found[model.name] = Trial(model.name, purpose, _tried(model, purpose, desk))
+    return list(found.values())
+
+
+def _tried(model: LanguageModel, purpose: Purpose, desk: Desk) -> str | None:
+    try:
+        metering.ask(_TRIAL, purpose, model, desk=desk, session=None)
+    except Unavailable as trouble:  # of any kind: no key, no server, no answer, a limit
+        return str(trouble).strip().split("\n")[0]
+    return None
+
+
+def _readers(desk: Desk) -> dict[Purpose, LanguageModel | None]:
+    readers = desk.readers
+    if readers is None:
+        return {"gate": None, "extract": None, "judge": None}
+    return {"gate": readers.gate, "extract": readers.extract, "judge": readers.judge}

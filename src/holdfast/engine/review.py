@@ -1,0 +1,111 @@
+"""What a person needs to decide about the inbox: what waits, where it came from, and what it stands beside.
+
+Looks and changes nothing; the decision is `inbox`'s.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from holdfast.domain.consolidation import Proposal
+from holdfast.domain.memory import LinkKind, Memory, Message, Session
+from holdfast.domain.query import Filter, Place
+from holdfast.engine.asking import Asked, ask
+from holdfast.engine.desk import Desk, existing
+from holdfast.engine.memory_search import search
+from holdfast.engine.merging import proposal_of
+from holdfast.engine.ports import Transaction
+from holdfast.errors import Invalid
+
+MOST_BESIDE = 3
+_ASKED = 1_000  # characters of a waiting text that are searched with
+_WAITING = Filter(states=("waiting",))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A known memory, and how the waiting one stands to it; `near`: nobody linked them, it only is alike."""
+
+    memory: Memory
+    how: LinkKind | Literal["near"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiter:
+    """A waiting memory with what is to be known about it."""
+
+    memory: Memory
+    session: Session | None
+    message: Message | None  # that it was taken from
+    beside: tuple[Beside, ...]  # what it would change first, then what is nearest
+    proposal: Proposal | None  # what it would make one; none, when it is an ordinary memory
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """Some of what waits, oldest first, and how much there is."""
+
+    waiters: tuple[Waiter, ...]
+    total: int
+
+
+def review(*, desk: Desk, limit: int = 20, after: Place | None = None) -> Pile:
+    """What waits, oldest first, from where the last look ended.
+
+    Raises: Invalid.
+    """
+    if not 1 <= limit <= 200:
+        raise Invalid(f"limit {limit} does not fit: give 1 to 200", field="limit")
+    with desk.store.read(desk.space) as tx:
+        waiting = tx.memories.find(_WAITING, order="created", limit=limit, after=after)
+        total = tx.memories.count(_WAITING)
+    asked = _asked(waiting, desk)
+    with desk.store.read(desk.space) as tx:
+        found = tuple(_waiter(memory, question, tx) for memory, question in zip(waiting, asked, strict=True))
+    return Pile(found, total)
+
+
+def stakes(memory_ids: Sequence[str], *, desk: Desk) -> list[Waiter]:
+    """The same about these memories, with what a decision would change alone: nothing near is looked for.
+
+    Raises: NotFound.
+    """
+    with desk.store.read(desk.space) as tx:
+        return [_waiter(existing(tx, memory_id), None, tx) for memory_id in memory_ids]
+
+
+def _asked(waiting: Sequence[Memory], desk: Desk) -> Sequence[Asked]:
+    if not waiting:
+        return []
+    texts = [memory.content[:_ASKED] for memory in waiting]
+    return ask(texts, desk=desk, asked_at=desk.now(), messages=False)
+
+
+def _waiter(memory: Memory, asked: Asked | None, tx: Transaction) -> Waiter:
+    source = memory.source
+    linked = _linked(memory, tx)
+    near = _near(memory, asked, {one.memory.id for one in linked}, tx) if asked is not None else []
+    return Waiter(
+        memory=memory,
+        session=tx.sessions.get(source.session) if source.session else None,
+        message=tx.sessions.message(source.message) if source.message else None,
+        beside=tuple((linked + near)[: max(MOST_BESIDE, len(linked))]),
+        proposal=proposal_of(memory, tx),
+    )
+
+
+def _near(memory: Memory, asked: Asked, known: Collection[str], tx: Transaction) -> list[Beside]:
+    where = Filter(project=memory.project, other_projects=False)
+    alike = [found for found in search(asked, where, tx, MOST_BESIDE) if found.answers()]
+    return [Beside(found.memory, "near") for found in alike if found.memory.id not in known]
+
+
+def _linked(memory: Memory, tx: Transaction) -> list[Beside]:
+    """What an approval would change stands first."""
+    found = []
+    for link in tx.links.of(memory.id):
+        other = tx.memories.get(link.to_id) if link.from_id == memory.id else None
+        if other is not None and other.state != "forgotten":
+            found.append(Beside(other, link.kind))
+    order = ("supersedes", "contradicts", "elaborates", "related")
+    return sorted(found, key=lambda one: order.index(one.how))

@@ -1,0 +1,125 @@
+"""What happened in one session: what was said, what the agent was given, and what it left behind.
+
+Reads and changes nothing. A long session is read in stretches of messages; what was given and written belongs
+to the stretch in whose time it happened, and a memory to that of the message which it cites.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.domain.history import Entry, Receipt
+from holdfast.domain.memory import Memory, Message, Session
+from holdfast.domain.operations import Attempt, Event
+from holdfast.domain.spend import Spent
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Transaction
+from holdfast.errors import Invalid, NotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """One change that the session made, and the memory as it is now; none, if that is gone for good."""
+
+    entry: Entry
+    memory: Memory | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStory:
+    """One stretch of a session, each part in the order of time."""
+
+    session: Session
+    messages: tuple[Message, ...]
+    said: int  # messages in all
+    given: tuple[Receipt, ...]
+    shown: dict[str, Memory]  # what the receipts of this stretch name, by id, as it is now
+    written: tuple[Written, ...]
+    events: tuple[Event, ...]
+    attempts: tuple[Attempt, ...]
+    briefs: tuple[Receipt, ...]  # of the whole session
+    writes: int  # changes to memories in all
+    tokens_given: int  # in all, by our estimate
+    spent: Spent  # what our own models cost for it
+    mark: str  # the same as long as nothing changed
+
+
+def session_story(session_id: str, *, desk: Desk, first: int = 1, limit: int = 100) -> SessionStory:
+    """The messages from number `first` on, at most `limit`, with what happened meanwhile.
+
+    Raises: NotFound, Invalid.
+    """
+    if first < 1 or not 1 <= limit <= 1_000:
+        raise Invalid("messages are numbered from 1, and 1 to 1,000 can be read at once", field="first")
+    with desk.store.read(desk.space) as tx:
+        session = tx.sessions.get(session_id)
+        if session is None:
+            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+        stretch = _Stretch.of(session_id, first, limit, tx)
+        receipts = tx.receipts.of_session(session_id)
+        entries = [entry for entry in tx.journal.of_session(session_id) if entry.memory is not None]
+        given = tuple(one for one in receipts if stretch.holds(one.created_at))
+        told = tx.events.find(session=session_id)
+        return SessionStory(
+            session=session,
+            messages=stretch.messages,
+            said=stretch.said,
+            given=given,
+            shown=_shown(given, tx),
+            written=_written(entries, stretch, tx),
+            events=tuple(one for one in reversed(told) if stretch.holds(one.created_at)),
+            attempts=tuple(
+                one for one in tx.cooldowns.of_session(session_id) if stretch.holds(one.created_at)
+            ),
+            briefs=tuple(one for one in receipts if one.kind == "brief"),
+            writes=len(entries),
+            tokens_given=sum(one.tokens for one in receipts),
+            spent=tx.spend.total(session=session_id),
+            mark=f"{stretch.said}-{len(receipts)}-{len(told)}-{tx.journal.last()}-{session.ended_at}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Messages that follow each other, and the time that belongs to them."""
+
+    messages: tuple[Message, ...]
+    said: int
+    begin: datetime | None  # none: from the session's beginning
+    end: datetime | None  # none: to its end
+
+    @classmethod
+    def of(cls, session_id: str, first: int, limit: int, tx: Transaction) -> "_Stretch":
+        said = tx.sessions.last_number(session_id)
+        last = min(first + limit - 1, said)
+        numbers = range(first, last + 2)  # with the one that begins the next stretch
+        found = sorted(
+            tx.sessions.around([(session_id, number) for number in numbers]), key=lambda one: one.number
+        )
+        here = tuple(one for one in found if one.number <= last)
+        following = [one for one in found if one.number > last]
+        begin = here[0].said_at if here and first > 1 else None
+        return cls(here, said, begin, following[0].said_at if following else None)
+
+    def holds(self, moment: datetime) -> bool:
+        return (self.begin is None or moment >= self.begin) and (self.end is None or moment < self.end)
+
+
+def _shown(given: Sequence[Receipt], tx: Transaction) -> dict[str, Memory]:
+    named = dict.fromkeys(item.memory for receipt in given for item in receipt.items if item.memory)
+    return {memory.id: memory for memory in tx.memories.many(list(named))}
+
+
+def _written(entries: Sequence[Entry], stretch: _Stretch, tx: Transaction) -> tuple[Written, ...]:
+    named = dict.fromkeys(entry.memory for entry in entries if entry.memory)
+    known = {memory.id: memory for memory in tx.memories.many(list(named))}
+    cited = {message.id for message in stretch.messages}
+    found = []
+    for entry in entries:
+        memory = known.get(entry.memory or "")
+        made = entry.action in ("added", "waiting") and memory is not None
+        message = memory.source.message if made and memory is not None else None
+        elsewhere = message is not None and tx.sessions.message(message) is not None
+        if message in cited if elsewhere else stretch.holds(entry.created_at):
+            found.append(Written(entry=entry, memory=memory))
+    return tuple(found)
