@@ -1,0 +1,81 @@
+"""The dashboard: pages on which people see, search, correct and trust what agents know.
+
+A page is a module with a `router` and the name of its `SECTION`; this list is all that knows them.
+"""
+
+from types import ModuleType
+from typing import Final
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from holdfast.doors.dashboard import (
+    assets,
+    cooldowns,
+    events,
+    files,
+    inbox,
+    login,
+    memories,
+    memory,
+    memory_acts,
+    overview,
+    search,
+    session,
+    sessions,
+    settings,
+    stats,
+)
+from holdfast.doors.dashboard.answers import PageRoute, part
+from holdfast.doors.dashboard.board import Board
+from holdfast.doors.dashboard.browsers import Browsers
+from holdfast.doors.dashboard.entrance import Entrance, first_of
+from holdfast.doors.dashboard.notices import Notices
+from holdfast.doors.dashboard.sections import present
+from holdfast.doors.dashboard.visit import Reading, Rooms
+
+__all__ = ["Browsers", "dashboard"]
+
+#: A module's routes are asked in this order, so fixed addresses stand before those with an id in them.
+PAGES: Final[tuple[ModuleType, ...]] = (
+    overview,
+    sessions,
+    session,
+    events,
+    memories,
+    memory_acts,
+    memory,
+    cooldowns,
+    inbox,
+    search,
+    stats,
+    files,
+    settings,
+)
+
+
+def dashboard(rooms: Rooms, browsers: Browsers) -> tuple[APIRouter, Entrance]:
+    """The routes over these rooms, and what the guard has to know about them."""
+    board = Board(browsers, present(frozenset(page.SECTION for page in PAGES)), Notices())
+
+    async def bring(request: Request) -> None:
+        request.state.rooms, request.state.board = rooms, board
+
+    parts = [page.router for page in (login, *PAGES)] + [_shared, assets.router]
+    whole = APIRouter(dependencies=[Depends(bring)])
+    for one in parts:
+        whole.include_router(one)
+    return whole, Entrance(browsers, {first_of(path) for one in parts for path in _paths(one)})
+
+
+_shared = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@_shared.get("/said")
+def said(visit: Reading) -> Response:
+    """What there is to tell this browser."""
+    return part(visit, "said.html", notice=visit.board.notices.take(visit.teller))
+
+
+def _paths(router: APIRouter) -> list[str]:
+    return [str(getattr(route, "path", "/")) for route in router.routes]

@@ -1,0 +1,236 @@
+"""Where the lines and dots of small drawings go: plain numbers for the templates' SVG."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from holdfast.domain.history import Entry
+from holdfast.domain.memory import Link, Memory
+
+WIDTH: Final = 340
+HEIGHT: Final = 130
+LEFT: Final = 30  # of the plot, for its scale
+_EDGE: Final = 10
+_MOST_AROUND: Final = 10
+_WHEEL: Final = 260  # across
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One step of belief."""
+
+    x: float
+    y: float
+    confidence: float
+    step: str
+    when: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Confidence over time, as steps: it holds until the next one."""
+
+    dots: list[Dot]
+    line: str  # the `d` of a path
+    floor: float  # the height under which a memory is inactive
+
+    width = WIDTH
+    height = HEIGHT
+    left = LEFT
+    right = WIDTH - _EDGE
+
+
+def belief(entries: Sequence[Entry], now: datetime, floor: float) -> Plot:
+    """The plot of what the journal says about a memory's confidence."""
+    steps = [(entry, float(entry.after["confidence"])) for entry in entries if entry.after]
+    if not steps:
+        return Plot([], "", _height(floor))
+    first = steps[0][0].created_at
+    span = max((now - first).total_seconds(), 1.0)
+    dots = [
+        Dot(_across((entry.created_at - first).total_seconds() / span), _height(value), value, entry.action,
+            entry.created_at)
+        for entry, value in steps
+    ]  # fmt: skip
+    line = f"M{dots[0].x} {dots[0].y}"
+    line += "".join(f"H{dot.x}V{dot.y}" for dot in dots[1:]) + f"H{WIDTH - _EDGE}"
+    return Plot(dots, line, _height(floor))
+
+
+def height(value: float) -> float:
+    return _height(value)
+
+
+def _height(value: float) -> float:
+    return round(HEIGHT - _EDGE - value * (HEIGHT - 2 * _EDGE), 1)
+
+
+def _across(share: float) -> float:
+    return round(LEFT + min(max(share, 0.0), 1.0) * (WIDTH - _EDGE - LEFT), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoke:
+    """One link from the memory in the middle."""
+
+    memory: Memory
+    kind: str
+    outward: bool
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A memory in the middle and those around it."""
+
+    spokes: list[Spoke]
+    height: int
+
+    width = _WHEEL
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return self.width / 2, self.height / 2
+
+
+def wheel(memory_id: str, linked: Sequence[tuple[Link, Memory]]) -> Wheel:
+    """The memories around one, on a circle; what does not fit is in the list below the drawing."""
+    around = linked[:_MOST_AROUND]
+    flat = len(around) <= 2  # side by side
+    made = Wheel([], 90 if flat else _WHEEL)
+    (x, y), start = made.middle, 0.0 if flat else -math.pi / 2
+    radius = _WHEEL / 2 - 40
+    for place, (link, other) in enumerate(around):
+        angle = start + 2 * math.pi * place / len(around)
+        at = round(x + radius * math.cos(angle), 1), round(y + radius * math.sin(angle), 1)
+        made.spokes.append(Spoke(other, link.kind, link.from_id == memory_id, *at))
+    return made
+
+
+# ------------------------------------------------------------------------------------- search and stats
+
+_OWN_COLOURS: Final = ("meaning", "words", "ideas")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One part of a bar."""
+
+    name: str
+    value: float
+    x: float
+    width: float
+
+    @property
+    def colour(self) -> str:
+        return self.name if self.name in _OWN_COLOURS else "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a hit, one part after the other on a scale of 0 to 100, and what it has to reach."""
+
+    segments: list[Segment]
+    against: list[tuple[str, float]]  # what speaks against it
+    floor: float
+
+
+def evidence(parts: Mapping[str, float], floor: float, most: float) -> Evidence:
+    """The bar of one hit; `most` is the greatest relevance of all that stand beside it."""
+    whole = max(most, sum(value for value in parts.values() if value > 0), 1e-9)
+    segments, x = [], 0.0
+    for name, value in parts.items():
+        if value > 0:
+            width = 100 * value / whole
+            segments.append(Segment(name, value, round(x, 2), round(width, 2)))
+            x += width
+    against = [(name, value) for name, value in parts.items() if value < 0]
+    return Evidence(segments, against, round(min(100 * floor / whole, 99.5), 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One upright bar."""
+
+    label: str
+    value: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return round(self.x + self.width / 2, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Amounts side by side."""
+
+    bars: list[Column]
+
+    @property
+    def pairs(self) -> list[tuple[str, int]]:
+        return [(bar.label, bar.value) for bar in self.bars]
+
+    width = WIDTH
+    height = HEIGHT
+    ground = HEIGHT - 22
+
+
+def columns(amounts: Sequence[tuple[str, int]]) -> Columns:
+    """Upright bars; what is not zero is always to be seen."""
+    most = max((value for _, value in amounts), default=0)
+    step = (WIDTH - 2) / max(len(amounts), 1)
+    room = Columns.ground - 18
+    bars = []
+    for place, (label, value) in enumerate(amounts):
+        tall = max(round(room * value / most, 1), 2.0) if value else 0.0
+        bars.append(
+            Column(label, value, round(1 + place * step + step * 0.12, 1), round(Columns.ground - tall, 1),
+                   round(step * 0.76, 1), tall)
+        )  # fmt: skip
+    return Columns(bars)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """An amount over time, drawn from edge to edge; its scale stands beside it."""
+
+    points: list[tuple[str, int]]  # days in words
+    line: str  # the `d` of a path
+    area: str
+    scale: list[int]  # from the top down, evenly
+    xs: list[float]
+    step: float  # from one point to the next
+
+    width = 720
+    height = 200
+
+
+def curve(points: Sequence[tuple[str, int]]) -> Curve:
+    """The drawing of amounts at regular days."""
+    top = _round_up(max((value for _, value in points), default=0))
+    step = Curve.width / max(len(points) - 1, 1)
+    xs = [round(place * step, 1) for place in range(len(points))]
+    ys = [round(Curve.height * (1 - value / top), 1) for _, value in points]
+    line = "M" + "L".join(f"{x} {y}" for x, y in zip(xs, ys, strict=True)) if points else ""
+    area = f"{line}L{xs[-1]} {Curve.height}L0 {Curve.height}Z" if points else ""
+    return Curve(list(points), line, area, [top, top // 2, 0], xs, round(step, 1))
+
+
+def _round_up(value: int) -> int:
+    """The next even number that begins with 1, 2, 4, 6 or 8 and has zeros behind it: a scale's end."""
+    power = int("1" + "0" * (len(str(value)) - 1))
+    ends = (1, 2, 4, 6, 8, 10)
+    return max(next(end * power for end in ends if end * power >= value), 2)
+
+
+def shares(amounts: Sequence[int]) -> list[float]:
+    """Each as a part of the greatest, from 0 to 100; what is not zero is always to be seen."""
+    most = max(amounts, default=0)
+    return [max(round(100 * value / most, 1), 0.8) if value else 0.0 for value in amounts]

@@ -1,0 +1,192 @@
+"""/inbox: what waits for a person, beside what is known; let in, changed and let in, or turned down."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from holdfast.doors.dashboard import moments, saying
+from holdfast.doors.dashboard.answers import PageRoute, done, page, part
+from holdfast.doors.dashboard.choices import Choices, cursor
+from holdfast.doors.dashboard.memories import subject_word
+from holdfast.doors.dashboard.memory_acts import MOST_AT_ONCE
+from holdfast.doors.dashboard.notices import Offer
+from holdfast.doors.dashboard.visit import Deciding, Fields, Reading, Sent, Visit
+from holdfast.doors.dashboard.wording import Piece, compared
+from holdfast.engine.review import Beside, Waiter
+from holdfast.errors import Invalid
+
+SECTION: Final = "inbox"
+ON_A_PAGE: Final = 15
+MOST_SHOWN: Final = 800  # characters of a text
+_CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+MemoryId = Annotated[str, Path(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A known wording beside the one that waits."""
+
+    beside: Beside
+    known: list[Piece]
+    waiting: list[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One thing to decide; of a proposal also what stays and what goes, against what they become."""
+
+    waiter: Waiter
+    closest: Compared | None
+    others: tuple[Beside, ...]
+    united: tuple[list[Piece], list[Piece]] | None
+
+
+@router.get("/inbox")
+def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -> Response:
+    seen = str(visit.memories.last_change())
+    if moments.looking_again(visit) and moments.has_seen(visit, seen):
+        return Response(status_code=204)
+    pile = visit.memories.review(limit=ON_A_PAGE + 1, after=Choices(after=after).place)
+    shown = pile.waiters[:ON_A_PAGE]
+    values: dict[str, Any] = {
+        "cards": [_card(waiter) for waiter in shown],
+        "total": pile.total,
+        "after": after,
+        "following": cursor(shown[-1].memory) if len(pile.waiters) > ON_A_PAGE else "",
+        "seen": seen,
+        "most_shown": MOST_SHOWN,
+        "subject_word": subject_word(visit.profile),
+    }
+    if moments.looking_again(visit):
+        return part(visit, "inbox_cards.html", refreshing=True, **values)
+    return page(visit, "inbox.html", refreshing=False, **values)
+
+
+@router.get("/inbox/{memory_id}/edit")
+def edit(visit: Deciding, memory_id: MemoryId) -> Response:
+    return _editing(visit, memory_id)
+
+
+@router.post("/inbox/{memory_id}/edit")
+def edit_and_approve(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
+    """What the form changed, then the approval of that."""
+    since = visit.memories.last_change()
+    changes = _changes(visit, memory_id, sent)
+    try:
+        if changes:
+            visit.memories.revise(memory_id, expect_version=sent.whole("version"), **changes)
+        decided = visit.memories.stakes(memory_id)
+        visit.memories.approve(memory_id)
+    except Invalid as wrong:
+        return _editing(visit, memory_id, str(wrong), sent.text("content"))
+    return _let_in(visit, decided, since)
+
+
+@router.post("/inbox/approve")
+def approve(visit: Deciding, sent: Sent) -> Response:
+    ids = _chosen(sent)
+    since = visit.memories.last_change()
+    decided = visit.memories.stakes(*ids)
+    visit.memories.approve(*ids)
+    return _let_in(visit, decided, since)
+
+
+@router.post("/inbox/reject")
+def reject(visit: Deciding, sent: Sent) -> Response:
+    ids = _chosen(sent)
+    since = visit.memories.last_change()
+    plain = [one.memory.id for one in visit.memories.stakes(*ids) if one.proposal is None]
+    visit.memories.reject(*ids)
+    parts = []
+    if plain:
+        parts.append(f"Rejected {_memories(len(plain))}: it does not come back by itself.")
+    if len(plain) < len(ids):
+        parts.append(f"Kept apart {_pairs(len(ids) - len(plain))}: that is not proposed again.")
+    offer = _undo(visit, plain, since) if plain else None
+    return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=offer)
+
+
+def _let_in(visit: Visit, decided: Sequence[Waiter], since: int) -> Response:
+    plain = [one for one in decided if one.proposal is None]
+    merged = [one.proposal for one in decided if one.proposal is not None]
+    parts = [f"Approved {_memories(len(plain))}."] if plain else []
+    parts += [f"Made {_pairs(len(merged))} one."] if merged else []
+    touched = [one.memory.id for one in plain]
+    touched += [beside.memory.id for one in plain for beside in one.beside if beside.how in _CHANGED]
+    offer = _undo(visit, list(dict.fromkeys(touched)), since) if plain else None
+    if offer is None and len(merged) == 1:  # what was made one has a session of its own
+        offer = Offer("Undo", visit.address("/undo-session", session=merged[0].id))
+    return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=offer)
+
+
+def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
+    """What differs from what is stored; the rest is left alone."""
+    known = visit.memories.show(memory_id).memory
+    changes: dict[str, Any] = {}
+    wanted = {
+        "content": sent.text("content"),
+        "subject": sent.text("subject"),
+        "category": sent.text("category"),
+    }
+    for name, value in wanted.items():
+        if name in sent and value != (getattr(known, name) or ""):
+            changes[name] = value
+    if "tags" in sent and sent.words("tags") != known.tags:
+        changes["tags"] = sent.words("tags")
+    believed = sent.share("confidence")
+    if believed is not None and believed != sent.share("believed"):
+        changes["confidence"] = believed
+    return changes
+
+
+def _editing(visit: Visit, memory_id: str, wrong: str = "", typed: str = "") -> Response:
+    memory = visit.memories.show(memory_id).memory
+    shown = part if visit.partial else page
+    values = {"typed": typed} if typed else {}
+    status = 422 if wrong and not visit.partial else 200
+    return shown(
+        visit, "inbox_edit.html", status=status, memory=memory, wrong=wrong,
+        subject_word=subject_word(visit.profile), **values,
+    )  # fmt: skip
+
+
+def _card(waiter: Waiter) -> Card:
+    content = waiter.memory.content[:MOST_SHOWN]
+    if waiter.proposal is not None:
+        kept = waiter.proposal.kept.content[:MOST_SHOWN]
+        dropped = waiter.proposal.dropped.content[:MOST_SHOWN]
+        if kept == content:  # what goes against what stays
+            return Card(waiter, None, (), compared(dropped, kept)[::-1])
+        return Card(waiter, None, (), (compared(kept, content)[0], compared(dropped, content)[0]))
+    if not waiter.beside:
+        return Card(waiter, None, (), None)
+    closest, *others = waiter.beside
+    pieces = compared(closest.memory.content[:MOST_SHOWN], content)
+    return Card(waiter, Compared(closest, *pieces), tuple(others), None)
+
+
+def _chosen(sent: Fields) -> list[str]:
+    ids = sent.all("id")
+    if not ids:
+        raise Invalid("nothing is selected: tick what you decide about first", field="id")
+    if len(ids) > MOST_AT_ONCE:
+        raise Invalid(f"{len(ids)} are too many at once: at most {MOST_AT_ONCE} fit", field="id")
+    return ids
+
+
+def _undo(visit: Visit, ids: Sequence[str], since: int) -> Offer:
+    fields = (*(("id", one) for one in ids), ("since", str(since)))
+    return Offer("Undo", visit.address("/memories/undo"), fields)
+
+
+def _memories(amount: int) -> str:
+    return saying.count(amount, "memory", "memories")
+
+
+def _pairs(amount: int) -> str:
+    return saying.count(amount, "pair")

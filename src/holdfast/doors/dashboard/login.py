@@ -1,0 +1,98 @@
+"""Signing in and out: by a one-time link, or by a token that a person pastes. And the links themselves."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from holdfast.doors.dashboard.answers import PageRoute, local
+from holdfast.doors.dashboard.board import Board
+from holdfast.doors.dashboard.browsers import BROWSER_SECONDS, Browsers
+from holdfast.doors.dashboard.entrance import LOGIN, cookie_name
+from holdfast.doors.dashboard.visit import Sent
+from holdfast.errors import Forbidden
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+_MOST_SECRET = 500
+Next = Annotated[str, Query(max_length=2_000)]
+
+
+@router.get(LOGIN)
+def login(
+    request: Request,
+    code: Annotated[str, Query(max_length=_MOST_SECRET)] = "",
+    next: Next = "/",  # noqa: A002
+) -> Response:
+    """With a link's code straight in; without one, how to get in."""
+    board = _board(request)
+    if not code:
+        return _asking(request, next)
+    secret = board.browsers.by_link(code)
+    if secret is None:
+        return _asking(request, next, "This link was used already, or it is more than 15 minutes old.", 403)
+    return _let_in(request, secret, next)
+
+
+@router.post(LOGIN)
+async def sign_in(request: Request) -> Response:
+    from anyio.to_thread import run_sync
+
+    sent = await request.form(max_files=0, max_fields=10)
+    token, going = sent.get("token"), sent.get("next")
+    back = going if isinstance(going, str) else "/"
+    given = token.strip()[:_MOST_SECRET] if isinstance(token, str) else ""
+    secret = await run_sync(_board(request).browsers.by_token, given) if given else None
+    if secret is None:
+        return _asking(request, back, "This token opens nothing. Check that it was copied whole.", 403)
+    return _let_in(request, secret, back)
+
+
+@router.post("/logout")
+def logout(request: Request, _: Sent) -> Response:
+    browser = getattr(request.state, "browser", None)
+    if browser:
+        _board(request).browsers.leave(browser)
+    answer = RedirectResponse(LOGIN, 303)
+    answer.delete_cookie(cookie_name(request.headers.get("host", "")), path="/")
+    return answer
+
+
+@router.post(f"{LOGIN}/link")
+def link(request: Request) -> dict[str, str]:
+    """A new one-time link, for `holdfast open`; only for this machine's user."""
+    grant = request.state.grant
+    if grant.token is not None or hasattr(request.state, "browser"):
+        raise Forbidden("links are for who holds this machine's own token: `holdfast open` asks for one")
+    return {"path": link_path(_board(request).browsers)}
+
+
+def link_path(browsers: Browsers) -> str:
+    """The path of a new one-time link."""
+    return f"{LOGIN}?{urlencode({'code': browsers.link()})}"
+
+
+def _asking(request: Request, going: str, wrong: str = "", status: int = 200) -> HTMLResponse:
+    values = {"going": local(going), "wrong": wrong}
+    return HTMLResponse(_board(request).render("login.html", values), status)
+
+
+def _let_in(request: Request, secret: str, going: str) -> Response:
+    """A page of our own goes on from here: after a redirect from elsewhere a strict cookie is not sent."""
+    answer = HTMLResponse(_board(request).render("welcome.html", {"going": local(going)}))
+    answer.set_cookie(
+        cookie_name(request.headers.get("host", "")),
+        secret,
+        max_age=BROWSER_SECONDS,
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+def _board(request: Request) -> Board:
+    board: Board = request.state.board
+    return board
