@@ -17,8 +17,8 @@ SHIPPED := pyproject.toml README.md LICENSE $(shell find src -type f -not -name 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-start: $(STAMPS)/package ## Install, then a guided tour on a throw-away store
-	$(BIN)/python -m holdfast.doors.cli.tour
+start: $(STAMPS)/package ## Install, then the service on example data; Ctrl-C ends it
+	@$(BIN)/holdfast serve --example
 
 test: $(STAMPS)/test ## All tests on SQLite and PostgreSQL; fails under 85% branch coverage
 	$(PYTEST) -n $(PROCESSES) --dist loadfile --cov --cov-fail-under=85

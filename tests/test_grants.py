@@ -46,7 +46,7 @@ def test_no_verb_is_left_without_a_scope() -> None:
         name: needed(vars(Memories)[name]) for name in VERBS if needed(vars(Memories)[name]) is None
     } == {}
     assert [name for name in OFFICE if needed(vars(Administration)[name]) is None] == []
-    assert {needed(vars(Memories)[name]) for name in VERBS} == {"read", "write", "admin"}
+    assert {needed(vars(Memories)[name]) for name in VERBS} == {"read", "write", "proxy", "admin"}
 
 
 @requirement("trust.spaces")

@@ -109,5 +109,6 @@ def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:
         f"faded {weak}  [behavior] Restarts at night (0.35 -> 0.25, inactive now)\n"
         "1 memory faded, 1 inactive now\n"
     )
-    assert ops.json("tend") == {"decayed": [], "deactivated": 0, "embedded": 0, "trouble": None}
+    nothing = {"decayed": [], "deactivated": 0, "archived": [], "proposed": []}
+    assert ops.json("tend") == {**nothing, "embedded": 0, "trouble": None}
     assert ops.says("tend") == "nothing to do: all is up to date\n"
