@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from inspect import getattr_static
 
 import holdfast
 from holdfast import Memories
@@ -32,6 +33,7 @@ PUBLIC = {
 VERBS = {
     "approve",
     "around",
+    "attend",
     "attention",
     "audit",
     "bind_directory",
@@ -74,6 +76,7 @@ VERBS = {
     "open",
     "open_session",
     "origin",
+    "overhear",
     "overview",
     "profile",
     "put_file",
@@ -126,8 +129,8 @@ def test_the_public_names_are_these_and_each_is_there() -> None:
 
 
 def test_every_verb_is_a_method_with_a_sentence_about_it() -> None:
-    assert {name for name in vars(Memories) if not name.startswith("_")} == VERBS
-    assert all(vars(Memories)[name].__doc__ for name in VERBS - {"space", "profile", "store"})
+    assert {name for name in dir(Memories) if not name.startswith("_")} == VERBS
+    assert all(getattr_static(Memories, name).__doc__ for name in VERBS - {"space", "profile", "store"})
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
