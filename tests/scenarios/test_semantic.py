@@ -179,7 +179,7 @@ def test_a_note_with_a_known_name_is_overwritten_with_a_version(notes: Memories)
     assert outcome.memory.id == first.id
     assert now(notes, first).content == "- Uses emacs"
     assert [version.content for version in notes.show(first.id).versions] == ["- Uses vim", "- Uses emacs"]
-    assert notes.brief().text == "# Memory\n\n## User\n- [User Preferences](user_preferences.md) - Editor\n"
+    assert notes.file_index() == "# Memory\n\n## User\n- [User Preferences](user_preferences.md) - Editor\n"
 
 
 @requirement("scope.project")

@@ -87,9 +87,7 @@ def outdated(newer: Memory, older: Memory, now: datetime) -> Proposal | None:
     in_time = older.confirmed_at < newer.created_at and now - newer.created_at >= SETTLED_AFTER
     if not in_time or older.pinned or not (newer.active and older.active):
         return None
-    reason = (
-        f"{newer.id}{_CONTRADICTS}{older.id}, which nobody confirmed since: keep the newer alone"
-    )
+    reason = f"{newer.id}{_CONTRADICTS}{older.id}, which nobody confirmed since: keep the newer alone"
     return Proposal(newer, older, newer, reason)
 
 

@@ -49,7 +49,10 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Move": {
         "export": ("transfer:export", "Write a space as an archive of JSON lines"),
-        "import": ("transfer:import_", "Take in transcripts, exports, notes, an archive, tables or plain text"),
+        "import": (
+            "transfer:import_",
+            "Take in transcripts, exports, notes, an archive, tables or plain text",
+        ),
         "files": ("files:files", "Keep a directory of files that is the same memory"),
         "backup": ("backup:backup", "Back up all spaces into one file, or put them back"),
     },
@@ -63,7 +66,10 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Serve": {
         "up": ("up:up", "Set everything up and end with a first recall from your own past"),
         "serve": ("serve:serve", "Run the service: REST, hooks, MCP over HTTP and background work"),
-        "open": ("open_dashboard:open_", "Open the running service's dashboard in a browser (also: dashboard)"),
+        "open": (
+            "open_dashboard:open_",
+            "Open the running service's dashboard in a browser (also: dashboard)",
+        ),
         "mcp": ("mcp:mcp", "Serve the memory to an MCP client, on standard input and output"),
         "service": ("service:service", "Run the service with the machine: install, uninstall, stop, status"),
         "token": ("token:token", "Create, list and revoke tokens for the service"),

@@ -115,9 +115,7 @@ class Guard:
         admit = self._acquainted if scope["path"].startswith(PROXY) else _in_thread(self._admit)
         return await _admitted(scope, admit, _secret(scope["path"], headers))
 
-    async def _let_browser_in(
-        self, pages: Pages, scope: Scope, headers: Mapping[str, str]
-    ) -> Refusal | None:
+    async def _let_browser_in(self, pages: Pages, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
         """The same by the cookie, which a browser sends whoever's page asks: so that page must be ours."""
         if scope["method"] not in _SAFE and not _own_page(headers):
             return 403, _FOREIGN_FORM

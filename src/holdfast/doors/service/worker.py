@@ -15,9 +15,7 @@ class Worker:
     Chores beside are those that wait for other machines: nothing here should wait with them.
     """
 
-    def __init__(
-        self, chores: Sequence[Chore], *, beside: Sequence[Chore] = (), pause: float = 5.0
-    ) -> None:
+    def __init__(self, chores: Sequence[Chore], *, beside: Sequence[Chore] = (), pause: float = 5.0) -> None:
         self._chores = chores
         self._beside = Worker(beside, pause=pause) if beside else None
         self._pause = pause  # seconds between rounds when there is nothing to do
