@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast import Memories
-from holdfast.domain.ranking import MessageHit
+from holdfast.domain.outcomes import settled
+from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.sessions import Said
 from tests.requirements_ledger import requirement
 
@@ -65,3 +66,20 @@ def test_a_memory_and_its_message_are_listed_once(memories: Memories, limit: int
     hits = memories.recall("oat milk", limit=limit).hits
 
     assert [type(hit).__name__ for hit in hits] == ["MemoryHit"]
+
+
+def test_what_an_agent_recorded_by_a_marker_stands_by_its_own_score(memories: Memories) -> None:
+    talk = ["The films stutter.", "[MEMORY:general:jellyfin] Films stutter when the graphics device is gone"]
+    memories.say_all(
+        "talk", [Said(role="assistant", content=text, message_id=f"m{n}") for n, text in enumerate(talk)]
+    )
+    speaker = memories.speaking_as("assistant", session="talk")
+    recorded = settled(speaker.remember("Films stutter when the graphics device is gone", message="m1"))
+
+    hits = memories.recall("why do films stutter", threshold=0.0).hits
+
+    assert recorded is not None
+    assert [hit.memory.id if isinstance(hit, MemoryHit) else hit.message.id for hit in hits] == [
+        recorded.id,
+        "m0",
+    ]

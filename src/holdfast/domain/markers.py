@@ -82,6 +82,11 @@ def read(text: str, profile: Profile) -> list[Marker | Misfit]:
     return [found for place in _places(clean(text)) if (found := _told(place, profile)) is not None]
 
 
+def marked(text: str) -> bool:
+    """Whether anything is recorded in a text."""
+    return any(f"[{word}" in text for word in _WORDS) and any(_places(clean(text)))
+
+
 def written(word: str, name: str, subject: str | None, text: str) -> str:
     """A marker as an agent writes it."""
     return f"[{word}:{name}{f':{subject}' if subject else ''}] {text}"

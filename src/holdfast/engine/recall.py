@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.history import Receipt, ReceiptItem
+from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Message, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter
@@ -156,7 +157,7 @@ def best(
     push back what was said.
     """
     hits = [_hit(each, policy, now) for each in found]
-    said = {hit.message.id: hit.score for hit in hits if isinstance(hit, MessageHit)}
+    said = {hit.message.id: hit for hit in hits if isinstance(hit, MessageHit)}
     places = _places([hit for hit in hits if isinstance(hit, MemoryHit)], said, session, tx)
     hits.sort(key=lambda hit: _order(hit, places))
     while True:
@@ -225,21 +226,22 @@ def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hi
 
 
 def _places(
-    hits: Sequence[MemoryHit], said: Mapping[str, float], session: str | None, tx: Transaction
+    hits: Sequence[MemoryHit], said: Mapping[str, MessageHit], session: str | None, tx: Transaction
 ) -> dict[str, float]:
-    """By which score each memory is put in order: the better of its own and its message's; when nobody
-    touched it since, its message's alone, and where that was not found, under all that were."""
-    places = {hit.memory.id: max(hit.score, said.get(hit.memory.source.message or "", 0.0)) for hit in hits}
+    """By which score each memory is put in order: the better of its own and its message's; when it is as it
+    was taken from there, its message's alone, and where that was not found, under all that were."""
+    scores = {message_id: hit.score for message_id, hit in said.items()}
+    places = {hit.memory.id: max(hit.score, scores.get(hit.memory.source.message or "", 0.0)) for hit in hits}
     alone = [hit for hit in hits if _only_said(hit.memory) and hit.memory.source.session != session]
     missed = {hit.memory.source.message or "" for hit in alone} - said.keys()
     there = tx.sessions.messages_by_id(sorted(missed)) if said and missed else []
-    kept = {each.id for each in there if each.findable}
+    kept = {each.id: each for each in there if each.findable}
+    kept |= {message_id: hit.message for message_id, hit in said.items()}
     for hit in alone:
-        message = hit.memory.source.message or ""
-        if message in said:
-            places[hit.memory.id] = said[message]
-        elif message in kept:
-            places[hit.memory.id] = min(hit.score, *said.values())
+        message = kept.get(hit.memory.source.message or "")
+        # What an agent recorded by a marker was put into words on purpose: that is more than being said.
+        if message is not None and not marked(message.content or ""):
+            places[hit.memory.id] = scores.get(message.id, min((hit.score, *scores.values())))
     return places
 
 
