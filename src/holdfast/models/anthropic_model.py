@@ -61,7 +61,7 @@ class AnthropicModel:
                 from anthropic import Anthropic
             except ImportError:
                 raise asking.missing("anthropic") from None
-            if self._key is None and self._spec.usual:
+            if self._key is None and self._spec.needs_key:
                 raise asking.no_key(self.name, "ANTHROPIC_API_KEY")
             self._client = Anthropic(
                 api_key=self._key or "none",

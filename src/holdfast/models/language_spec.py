@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 from typing import Literal, get_args
-from urllib.parse import urlsplit
 
 from holdfast.errors import Invalid
+from holdfast.models.server_address import server_address
 
 Vendor = Literal["anthropic", "openai", "ollama"]
 
@@ -38,6 +38,11 @@ class LanguageSpec:
         """Whether it is asked where its vendor is."""
         return self.url == USUAL[self.kind]
 
+    @property
+    def needs_key(self) -> bool:
+        """Whether nobody is answered there without one; other servers decide that themselves."""
+        return self.usual and self.kind != "ollama"
+
 
 def parse_language(text: str) -> LanguageSpec | None:
     """The model that `text` names; none for none.
@@ -58,21 +63,4 @@ def parse_language(text: str) -> LanguageSpec | None:
 
 
 def _server(url: str) -> str:
-    """The address in its one spelling. What is refused is not repeated: it may hold a secret."""
-    wrong = "the model's address can't be used: write http://HOST:PORT or https://HOST/PATH"
-    if any(character.isspace() or not character.isprintable() for character in url):
-        raise Invalid(wrong, field="model")
-    try:
-        parts = urlsplit(url)
-        secret = parts.username is not None or parts.password is not None or parts.query or parts.fragment
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets without an address, a port that is none
-        raise Invalid(wrong, field="model") from None
-    if secret:
-        raise Invalid(
-            "the model's address may hold no password or query: the key goes into HOLDFAST_MODEL_KEY",
-            field="model",
-        )
-    if not usable:
-        raise Invalid(wrong, field="model")
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    return server_address(url, of="model", key="HOLDFAST_MODEL_KEY")

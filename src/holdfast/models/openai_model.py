@@ -70,7 +70,7 @@ class OpenAIModel:
                 from openai import OpenAI
             except ImportError:
                 raise asking.missing("openai") from None
-            if self._key is None and self._spec.kind == "openai" and self._spec.usual:
+            if self._key is None and self._spec.needs_key:
                 raise asking.no_key(self.name, "OPENAI_API_KEY")
             # Ollama speaks this API below /v1, and its address is written without that.
             below = "/v1" if self._spec.kind == "ollama" and not self._spec.url.endswith("/v1") else ""

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
 
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.errors import Invalid
+from holdfast.models.server_address import server_address
 
 Kind = Literal["none", "minilm", "multilingual", "ollama", "openai"]
 
@@ -70,21 +70,4 @@ def parse(text: str) -> Spec:
 
 
 def _server(url: str) -> str:
-    """The address in its one spelling. What is refused is not repeated: it may hold a secret."""
-    wrong = "the embedder's address can't be used: write http://HOST:PORT or https://HOST/PATH"
-    if any(character.isspace() or not character.isprintable() for character in url):
-        raise Invalid(wrong, field="embedder")
-    try:
-        parts = urlsplit(url)
-        secret = parts.username is not None or parts.password is not None or parts.query or parts.fragment
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # brackets without an address, a port that is none
-        raise Invalid(wrong, field="embedder") from None
-    if secret:
-        raise Invalid(
-            "the embedder's address may hold no password or query: the key goes into HOLDFAST_EMBEDDER_KEY",
-            field="embedder",
-        )
-    if not usable:
-        raise Invalid(wrong, field="embedder")
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    return server_address(url, of="embedder", key="HOLDFAST_EMBEDDER_KEY")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from holdfast.doors.importers.conversation import Gathering, Reading, Role, Spoken
-from holdfast.doors.importers.exports import conversations
+from holdfast.doors.importers.exports import gathered
 from holdfast.doors.importers.injected import typed
 from holdfast.doors.importers.lines import Object, id_of, object_of, text_of
 
@@ -21,7 +21,7 @@ _SPOKEN: Final = ("text", "multimodal_text")
 
 def fits(first: Sequence[Object]) -> bool:
     """Whether an export that begins so is one of ChatGPT."""
-    return bool(first) and all(isinstance(one.get("mapping"), dict) for one in first)
+    return bool(first) and all(map(_fits, first))
 
 
 def read_from(path: Path, offset: int = 0) -> Reading:
@@ -29,16 +29,11 @@ def read_from(path: Path, offset: int = 0) -> Reading:
 
     Raises: Invalid, with the line; OSError.
     """
-    gathering = Gathering(CLIENT)
-    size = path.stat().st_size
-    if size == offset:
-        return gathering.reading(offset)
-    for _, found in conversations(path):
-        if isinstance(found, dict) and isinstance(found.get("mapping"), dict):
-            _take(found, gathering)
-        else:
-            gathering.broken += 1
-    return gathering.reading(size)
+    return gathered(path, offset, CLIENT, fits=_fits, take=_take)
+
+
+def _fits(one: Object) -> bool:
+    return isinstance(one.get("mapping"), dict)
 
 
 def _take(found: Object, gathering: Gathering) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.doors.importers.conversation import Gathering, Reading, Role, Spoken
-from holdfast.doors.importers.exports import conversations
+from holdfast.doors.importers.exports import gathered
 from holdfast.doors.importers.injected import typed
 from holdfast.doors.importers.lines import Object, id_of, moment_of, text_of, texts_of
 
@@ -18,7 +18,7 @@ _ROLES: Final[dict[str | None, Role]] = {"human": "user", "assistant": "assistan
 
 def fits(first: Sequence[Object]) -> bool:
     """Whether an export that begins so is one of Claude.ai."""
-    return bool(first) and all(isinstance(one.get("chat_messages"), list) for one in first)
+    return bool(first) and all(map(_fits, first))
 
 
 def read_from(path: Path, offset: int = 0) -> Reading:
@@ -26,16 +26,11 @@ def read_from(path: Path, offset: int = 0) -> Reading:
 
     Raises: Invalid, with the line; OSError.
     """
-    gathering = Gathering(CLIENT)
-    size = path.stat().st_size
-    if size == offset:
-        return gathering.reading(offset)
-    for _, found in conversations(path):
-        if isinstance(found, dict) and isinstance(found.get("chat_messages"), list):
-            _take(found, gathering)
-        else:
-            gathering.broken += 1
-    return gathering.reading(size)
+    return gathered(path, offset, CLIENT, fits=_fits, take=_take)
+
+
+def _fits(one: Object) -> bool:
+    return isinstance(one.get("chat_messages"), list)
 
 
 def _take(found: Object, gathering: Gathering) -> None:

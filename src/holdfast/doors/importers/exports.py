@@ -1,15 +1,16 @@
 """Exports of chat services: a list of conversations in conversations.json, plain or inside a zip file.
 
-Knows where the lists are, and nothing of what stands in them.
+Knows where the lists are and goes through them, and knows nothing of what stands in them.
 """
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from holdfast.doors.importers.conversation import Gathering, Reading
 from holdfast.doors.importers.json_list import elements
 from holdfast.doors.importers.lines import Object
 from holdfast.errors import Invalid
@@ -46,6 +47,30 @@ def first_of(path: Path) -> list[Object]:
     return found
 
 
+def gathered(
+    path: Path,
+    offset: int,
+    client: str,
+    *,
+    fits: Callable[[Object], bool],
+    take: Callable[[Object, Gathering], None],
+) -> Reading:
+    """All conversations of an export that `fits`, each by `take`; nothing, when it was read before.
+
+    Raises: Invalid, with the line; OSError.
+    """
+    gathering = Gathering(client)
+    size = path.stat().st_size
+    if size == offset:
+        return gathering.reading(offset)
+    for _, found in conversations(path):
+        if isinstance(found, dict) and fits(found):
+            take(found, gathering)
+        else:
+            gathering.broken += 1
+    return gathering.reading(size)
+
+
 def conversations(path: Path) -> Iterator[tuple[int, Any]]:
     """The line and the value of every element of every list of conversations in an export.
 
@@ -53,6 +78,8 @@ def conversations(path: Path) -> Iterator[tuple[int, Any]]:
     """
     with path.open("rb") as file:
         packed = file.read(4).startswith(ZIP)
+    if not packed and path.suffix == ".zip":
+        raise Invalid(f"{path.name!r} is no zip file, whatever its name says: nothing was taken")
     if not packed:
         with path.open("rb") as file:
             yield from elements(file, path.name)
