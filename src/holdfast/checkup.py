@@ -112,9 +112,21 @@ def _directories(store: Store) -> list[Finding]:
 
 
 def _settings() -> list[Finding]:
-    """What is said of models that are named and never asked."""
+    """What is said of models that are named and can't be asked, or never are."""
     settings = Settings.read()
+    found = _keyless(settings)
     if settings.gate_model is None or settings.extract_model is not None:
-        return []
+        return found
     advice = "set HOLDFAST_EXTRACT_MODEL too: the gate only says what is worth reading"
-    return [Finding("note", "HOLDFAST_GATE_MODEL is set and nothing reads what it lets pass", advice)]
+    return [*found, Finding("note", "HOLDFAST_GATE_MODEL is set and nothing reads what it lets pass", advice)]
+
+
+def _keyless(settings: Settings) -> list[Finding]:
+    """What is said of vendors' models that nobody gave a key for; no server is asked."""
+    named = (settings.gate_model, settings.extract_model, settings.judge_model)
+    advice = "until then the rules capture and judge alone"
+    return [
+        Finding("problem", f"{spec.name} needs a key: set {spec.kind.upper()}_API_KEY", advice)
+        for spec in dict.fromkeys(named)
+        if spec is not None and spec.needs_key and settings.key_for_model(spec) is None
+    ]

@@ -4,17 +4,15 @@ The doors do not know each other, and none of them knows where a space is kept.
 """
 
 import hmac
-import json
 import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from holdfast import places, wiring
+from holdfast import places, service_place, wiring
 from holdfast.domain.grant import EVERYTHING, Grant
-from holdfast.errors import Conflict, Forbidden, HoldfastError, Invalid, Unavailable
+from holdfast.errors import Forbidden, HoldfastError, Invalid, Unavailable
 from holdfast.house import House
 from holdfast.memories import Memories
 from holdfast.settings import Settings
@@ -65,17 +63,17 @@ def serve(
     from holdfast.doors.service.worker import Worker
 
     logs.set_up(log)
-    with _the_only_one():
+    with service_place.the_only_one():
         listening = _listening(host, port, outside)
         house = House(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
             worker = Worker(_chores(house), beside=_beside(house))
-            browsers = _browsers(token(), house)
-            app = assembled(house, worker, own=token(), outside=outside, browsers=browsers)
+            browsers = _browsers(service_place.token(), house)
+            app = assembled(house, worker, own=service_place.token(), outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
                 house.memories()
-            with running.until_a_signal(), _announced(url), _watched(worker.wake):
+            with running.until_a_signal(), service_place.announced(url), _watched(worker.wake):
                 said(url, _login(host, listening, browsers))
                 running.serve(app, listening)
         finally:
@@ -99,7 +97,7 @@ def _listening(host: str, port: int, outside: Sequence[str]) -> "socket.socket":
 
 def assembled(
     house: House,
-    worker: "Worker",
+    worker: "Worker | None" = None,
     *,
     own: str,
     outside: Sequence[str] = (),
@@ -112,7 +110,9 @@ def assembled(
     from holdfast.doors.service import metrics
     from holdfast.doors.service.app import ASKING, MountedMcp, application
     from holdfast.doors.service.logs import log_request
+    from holdfast.doors.service.worker import Worker
 
+    worker = worker or Worker([])  # nobody works in the background then
     figures = metrics.Metrics(house.figures)
     pages, entrance = dashboard(house, browsers or _browsers(own, house))
     return application(
@@ -130,56 +130,6 @@ def assembled(
         pages=entrance,
         watchers=[figures.seen, log_request],
     )
-
-
-def token() -> str:
-    """The token that every request to the service carries; made when it is first asked for.
-
-    Raises: Unavailable.
-    """
-    file = places.token_file()
-    try:
-        with open(file, encoding="ascii") as stored:
-            found = stored.read().strip()
-        if found:
-            return found
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError) as error:
-        raise Unavailable(f"the token in {file} can't be read: {error}") from None
-    made = secrets.token_urlsafe(32)
-    places.write_private(file, f"{made}\n".encode())
-    return made
-
-
-@contextmanager
-def _the_only_one() -> Iterator[None]:
-    """Holds the lock of this user's service.
-
-    Raises: Conflict, when another process has it.
-    """
-    import fcntl
-
-    places.make_folder(places.home())
-    with open(places.service_lock(), "a", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Conflict(
-                "a service runs already: `holdfast service status` tells where, or stop it first"
-            ) from None
-        yield
-
-
-@contextmanager
-def _announced(url: str) -> Iterator[None]:
-    """Tells hooks and commands where the service is, for as long as it is there."""
-    file = places.service_file()
-    places.write_private(file, json.dumps({"url": url, "pid": os.getpid()}).encode())
-    try:
-        yield
-    finally:
-        os.unlink(file)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast import hosting, wiring
+from holdfast import hosting, service_place, wiring
 from holdfast.engine.spaces import Overview
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def serve_example(
             spaces[0].space.name,
             host=host,
             port=_free(host) if port is None else port,
-            said=lambda url, login: said(Shown(url, login, home, hosting.token(), tuple(spaces))),
+            said=lambda url, login: said(Shown(url, login, home, service_place.token(), tuple(spaces))),
             log=log,
         )
 

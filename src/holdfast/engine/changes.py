@@ -3,6 +3,8 @@
 The only module that does, so that no verb can forget one of them.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from holdfast.domain.history import Action
@@ -37,6 +39,27 @@ def add(
         "waiting" if waiting_for else "added", source=draft.source, now=now, after=memory, note=note
     )
     return memory
+
+
+def add_all(tx: Transaction, desk: Desk, drafts: Sequence[Draft], *, now: datetime) -> list[Memory]:
+    """Stores checked drafts as new memories, all in a few statements; in their order."""
+    memories = [_settled(draft, desk, now, None) for draft in drafts]
+    for _ in range(_TRIES):
+        first = {memory.id: place for place, memory in reversed(list(enumerate(memories)))}
+        taken = {memory.id for memory in tx.memories.many(list(first))}
+        if not taken and len(first) == len(memories):
+            break
+        memories = [
+            replace(memory, id=desk.new_id()) if memory.id in taken or first[memory.id] != place else memory
+            for place, memory in enumerate(memories)
+        ]
+    else:
+        raise Unavailable("no free id was found: the random source of this machine seems broken")
+    tx.memories.add_all(memories)
+    tx.versions.add(*(_wording(memory, memory.source, now) for memory in memories))
+    tx.words.put(*(memory for memory in memories if memory.active))
+    tx.journal.write_added(memories, now)
+    return memories
 
 
 def change(

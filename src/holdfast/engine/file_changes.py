@@ -4,6 +4,7 @@ A file is one memory, whatever else says the same, so nothing is compared but wi
 nothing of paths or disks.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,10 +13,10 @@ from holdfast.engine import changes
 from holdfast.engine.comparing import buried
 from holdfast.engine.desk import Desk, refuse_taken_name
 from holdfast.engine.forget import restored
-from holdfast.engine.intake import taken_in
+from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, Invalid
 
 
 class StaysDeleted(Conflict):
@@ -36,6 +37,46 @@ def added(draft: Draft, *, tx: Transaction, desk: Desk, now: datetime) -> Memory
             raise StaysDeleted(f"this was {tombstone.reason} on {day} and stays so")
         tx.tombstones.lift(tombstone.hash)
     return changes.add(tx, desk, draft, now=now)
+
+
+def unopposed(drafts: Sequence[Draft], *, tx: Transaction, desk: Desk) -> list[Draft | None]:
+    """The drafts as they may be stored, asked about all at once; none where one has to be looked at alone.
+
+    Those have a name that is in use or was forgotten, may say what was deleted, or are wrong.
+    """
+    checked = [_fit(draft, desk) for draft in drafts]
+    fit = [draft for draft in checked if draft is not None]
+    subjects = {draft.subject for draft in fit if draft.subject is not None}
+    names: set[tuple[str | None, str | None]] = set()
+    if desk.profile.policy.subject_is_key:
+        names |= tx.memories.names(subjects, ("active", "inactive"))
+    forgotten = {subject for subject, _ in tx.memories.names(subjects, ("forgotten",))}
+    hashes = {id(draft): text_hash(draft.content, tx.space.key) for draft in fit}
+    deleted = tx.tombstones.about(hashes.values(), subjects)
+    texts = {tombstone.hash for tombstone in deleted}
+    about = {(tombstone.category, tombstone.subject) for tombstone in deleted if tombstone.content}
+    free: list[Draft | None] = []
+    for draft in checked:
+        opposed = (
+            draft is None
+            or (draft.subject, draft.project) in names
+            or draft.subject in forgotten
+            or hashes[id(draft)] in texts
+            or (draft.category, draft.subject) in about
+        )
+        free.append(None if opposed else draft)
+        if draft is not None and desk.profile.policy.subject_is_key and draft.subject is not None:
+            names.add((draft.subject, draft.project))
+    return free
+
+
+def _fit(draft: Draft, desk: Desk) -> Draft | None:
+    try:
+        fit = taken_in(draft, desk.profile)
+    except Invalid:
+        return None
+    plain = draft.source.session is None and fit.subject == draft.subject
+    return fit if plain else None
 
 
 def put_back(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:

@@ -21,6 +21,7 @@ class Page:
 
     memories: tuple[Memory, ...]
     total: int
+    more: bool = False  # whether there are more than that: they were not counted to the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,12 @@ def find(
     offset: int = 0,
     after: Place | None = None,
     as_of: datetime | None = None,
+    exact: bool = True,
 ) -> Page:
     """The memories that `where` admits, now or as they were believed at a past moment.
 
-    A page begins behind `after`, which only lists of now know; they stay quick however far it is.
+    A page begins behind `after`, which only lists of now know; they stay quick however far it is. Who needs
+    no exact total does not wait for one: what no index tells is then counted to 10,000.
     """
     if (limit is not None and limit < 0) or not 0 <= offset <= _FARTHEST:
         raise Invalid("limit and offset can't be negative or enormous: give 0 or more", field="limit")
@@ -55,13 +58,31 @@ def find(
     limit = MOST if limit is None else min(limit, MOST)
     with desk.store.read(desk.space) as tx:
         if as_of is None:
+            among, many = _sought(where, tx)
             found = tx.memories.find(
-                where, order=order, group=group, limit=limit, offset=offset, after=after
-            )
+                where if among is None else replace(where, text=None, tags=()),
+                order=order, group=group, limit=limit, offset=offset, after=after, among=among,
+            )  # fmt: skip
+            if among is not None:
+                return Page(tuple(found), len(among))
+            if many and not exact:
+                return Page(tuple(found), MOST, more=True)
             whole = after is None and not offset and len(found) < limit
             return Page(tuple(found), len(found) if whole else tx.memories.count(where))
         past = in_order([memory for memory in believed_at(as_of, tx) if admits(where, memory)], order, group)
         return Page(tuple(past[offset : offset + limit]), len(past))
+
+
+def _sought(where: Filter, tx: Transaction) -> tuple[list[str] | None, bool]:
+    """Ids of all that `where` admits, where no index tells them; whether they are too many for that.
+
+    One look at every row then says both what to show and how many there are. Of very many, the first ones
+    are soon come upon in any order.
+    """
+    if not (where.text or where.tags or where.origin):
+        return None, False
+    found = tx.memories.matching(where, MOST + 1)
+    return (found, False) if len(found) <= MOST else (None, True)
 
 
 def subjects(*, desk: Desk, limit: int) -> list[tuple[str | None, int]]:

@@ -47,6 +47,7 @@ class Pile:
 
     waiters: tuple[Waiter, ...]
     total: int
+    more: bool  # whether others follow these
 
 
 def review(*, desk: Desk, limit: int = 20, after: Place | None = None) -> Pile:
@@ -57,12 +58,13 @@ def review(*, desk: Desk, limit: int = 20, after: Place | None = None) -> Pile:
     if not 1 <= limit <= 200:
         raise Invalid(f"limit {limit} does not fit: give 1 to 200", field="limit")
     with desk.store.read(desk.space) as tx:
-        waiting = tx.memories.find(_WAITING, order="created", limit=limit, after=after)
+        found = tx.memories.find(_WAITING, order="created", limit=limit + 1, after=after)
         total = tx.memories.count(_WAITING)
+    waiting = found[:limit]
     asked = _asked(waiting, desk)
     with desk.store.read(desk.space) as tx:
-        found = tuple(_waiter(memory, question, tx) for memory, question in zip(waiting, asked, strict=True))
-    return Pile(found, total)
+        pairs = zip(waiting, asked, strict=True)
+        return Pile(tuple(_waiter(*pair, tx) for pair in pairs), total, more=len(found) > limit)
 
 
 def stakes(memory_ids: Sequence[str], *, desk: Desk) -> list[Waiter]:

@@ -36,14 +36,16 @@ def create_token(
 ) -> NewToken:
     """Makes a token for some spaces, or for all.
 
-    Raises: Invalid, for an unknown scope or a proxy's token that is not for one space; NotFound, for an
-    unknown space.
+    Raises: Invalid, for an unknown scope, a proxy's token that is not for one space, or one for metrics that
+    is not for all; NotFound, for an unknown space.
     """
     grant = Grant.of(*scopes, spaces=tuple(dict.fromkeys(spaces)) if spaces is not None else None)
     if not scopes:
         raise Invalid("a token without a scope opens nothing: give one", field="scope")
     if "proxy" in scopes and (grant.spaces is None or len(grant.spaces) != 1):
         raise Invalid("a token for the proxy is for one space: name one", field="space")
+    if "metrics" in scopes and grant.spaces is not None:
+        raise Invalid("the figures are sums over all spaces: a token for them is for all", field="space")
     for space in grant.spaces or ():
         if store.space(space) is None:
             raise NotFound(f"there is no space {space!r}: create it with `holdfast space create {space}`")

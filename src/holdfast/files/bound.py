@@ -19,12 +19,11 @@ from holdfast.domain.query import Filter
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Bound, Store
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
-from holdfast.files import forms
 from holdfast.files import places as standing
 from holdfast.files.directory import GONE, Meeting
+from holdfast.files.looks import SyncReport
 from holdfast.files.registry import Binding, Registry
 from holdfast.files.safe import SafeDirectory
-from holdfast.files.taking import SyncReport
 
 LAYOUTS: Final = ("files", "folders", "shared")
 _SETTLED_NS: Final = 2_000_000_000  # what was changed longer ago shows any further change
@@ -55,6 +54,7 @@ class Directories:
         self._registry = Registry()
         self._inside = threading.local()  # a sync writes to the store, which must not start another one
         self._clean: dict[str, tuple[str, ...]] = {}  # the directory as it was when both sides agreed
+        self._followed: dict[str, int] = {}  # the last change of each space that its files show
         self._behind: set[str] = set()  # spaces whose files could not follow
 
     def bindings(self) -> list[Binding]:
@@ -96,6 +96,7 @@ class Directories:
                 meeting = Meeting(desk, root, bound)
                 report = meeting.held(accept_empty=accept_empty, write_back=write_back)
             self._clean.pop(desk.space, None)
+            self._followed[desk.space] = meeting.followed
             self._behind.discard(desk.space)
             _tell(desk.space, report)
             return report
@@ -138,17 +139,10 @@ class Directories:
             if bound is None:
                 return None
             found = standing.places(tx, desk)
-            rows = {row.path: row for row in tx.files.all()}
             waiting = tx.memories.find(Filter(states=("waiting",), origin="file"))
         here = self._binding(desk.space) is not None
         troubles = [f"{path}: {why[1]}" for path, why in bound.refused.items()]
-        unwritten = [
-            place.path
-            for place in found
-            if (row := rows.get(place.path)) is None
-            or row.stat is None
-            or (place.memory is not None and row.mark != forms.mark(place.memory))
-        ]
+        unwritten = [place.path for place in found if place.is_behind]
         if unwritten and bound.asks is None:
             troubles.append(f"{len(unwritten):,} files are not written yet, {unwritten[0]} among them")
         if here and not os.access(bound.path, os.W_OK | os.X_OK) and os.path.isdir(bound.path):
@@ -175,17 +169,25 @@ class Directories:
         with root:
             listing = root.list()
             snapshot = listing.snapshot()
-            if desk.space not in self._behind and self._clean.get(desk.space) == snapshot:
-                return
             with self._store.read(desk.space) as tx:
+                last = tx.journal.last()
                 bound = tx.files.bound()
-            meeting = Meeting(desk, root, bound) if bound is not None else None
-            if desk.space in self._behind or meeting is None or not meeting.untouched(listing):
+                unfollowed = set(tx.files.unfollowed())
+            refused = bound.refused.keys() if bound is not None else set()
+            if desk.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
                 self.sync(desk)
-            else:
-                latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
-                if time.time_ns() - latest > _SETTLED_NS:
-                    self._clean[desk.space] = snapshot
+                return
+            followed = self._followed.get(desk.space) == last
+            if followed and self._clean.get(desk.space) == snapshot:
+                return
+            meeting = Meeting(desk, root, bound)
+            if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
+                self.sync(desk)
+                return
+            self._followed[desk.space] = last
+            latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
+            if time.time_ns() - latest > _SETTLED_NS:
+                self._clean[desk.space] = snapshot
 
     def _vanished(self, desk: Desk, bound: Bound) -> SyncReport:
         asks = (

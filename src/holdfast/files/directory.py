@@ -14,13 +14,14 @@ from typing import Final
 from holdfast.domain.file_paths import INDEX, MOST_FILES
 from holdfast.engine.desk import Desk
 from holdfast.engine.file_changes import set_aside
-from holdfast.engine.ports import Bound, FileRow, Transaction
+from holdfast.engine.ports import Bound, FileRow
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import forms, heading, shared_index
-from holdfast.files.places import Place, index_of, is_nested, places, regrouped
+from holdfast.files.looks import BY_HAND, OnDisk, SyncReport
+from holdfast.files.places import Place, index_of, is_nested, note, places, regrouped
 from holdfast.files.safe import SafeDirectory
 from holdfast.files.seen import Listing
-from holdfast.files.taking import BY_HAND, OnDisk, SyncReport, Taking
+from holdfast.files.taking import Taking
 from holdfast.files.verbs import put
 
 _UNSURE_NS: Final = 2_000_000_000  # a file changed so shortly before we looked may have been changed after
@@ -39,6 +40,7 @@ class Meeting:
         self._bound = bound
         self.report = SyncReport()
         self.listing = Listing()
+        self.followed = 0  # the number of the change up to which the files say what the memories say
         self._unsure = False  # whether a file had to be read because it was changed when we last looked
 
     def held(self, *, accept_empty: bool = False, write_back: bool = False) -> SyncReport:
@@ -49,6 +51,7 @@ class Meeting:
         with self._desk.store.read(self._desk.space) as tx:
             rows = {row.path: row for row in tx.files.all()}
         self.listing = self._root.list()
+        self._root.sweep(self.listing)
         gone = self._gone(rows)
         if self._is_emptied(rows, gone) and not accept_empty:
             if not write_back:
@@ -66,6 +69,15 @@ class Meeting:
             rows = {row.path: row for row in tx.files.all()}
         self.listing = listing
         return not (self._gone(rows) or self._other(rows) or self._unsure) and self._index_is_ours()
+
+    def lags(self) -> bool:
+        """Whether a memory was changed whose file was not: by a process that was cut off."""
+        with self._desk.store.read(self._desk.space) as tx:
+            found = places(tx, self._desk)
+            standing = {place.path for place in found}
+            if any(row.path not in standing for row in tx.files.all()):
+                return True
+        return any(place.is_behind and place.path not in self._bound.refused for place in found)
 
     # -------------------------------------------------------------------------------- what was done by hand
 
@@ -149,6 +161,9 @@ class Meeting:
             return
         with self._desk.store.write(self._desk.space) as tx:
             Taking(tx, self._desk, self.report).all(changed, gone)
+            # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
+            self._bound = replace(self._bound, index_hash=None)
+            tx.files.bind(self._bound)
 
     # -------------------------------------------------------------------------------- what we write
 
@@ -158,9 +173,10 @@ class Meeting:
             with self._desk.store.write(self._desk.space) as tx:
                 regrouped(tx, self._desk)
         with self._desk.store.read(self._desk.space) as tx:
+            followed = tx.journal.last()
             taken = frozenset(self.listing.files) | frozenset(self.listing.left_alone)
-            found = places(tx, self._desk, taken=taken)
             rows = {row.path: row for row in tx.files.all()}
+            found = places(tx, self._desk, taken=taken, rows=rows)
             nested = is_nested(tx)
         standing = {place.path for place in found}
         rows_now = dict(rows)
@@ -173,6 +189,7 @@ class Meeting:
                 if row is not None:
                     rows_now[place.path] = row
         self._agree(rows, rows_now, found)
+        self.followed = followed
 
     def _remove(self, path: str) -> bool:
         """Takes away the file of a memory that is gone; true once it is."""
@@ -187,9 +204,8 @@ class Meeting:
 
     def _written(self, place: Place, nested: bool) -> FileRow | None:
         """The row of a file that had to be written; none if it says already what it should."""
-        row, memory = place.row, place.memory
-        current = forms.mark(memory) if memory is not None else None
-        if row is not None and row.stat is not None and row.mark == current:
+        memory = place.memory
+        if not place.is_behind:
             return None
         text = place.text(nested=nested)
         seen, lost = self._root.write(place.path, text.encode(), self.listing.files.get(place.path))
@@ -229,7 +245,7 @@ class Meeting:
         with self._desk.store.write(self._desk.space) as tx:
             for path, row in rows_now.items():
                 if row != rows.get(path):
-                    _note(row, rows.get(path), tx)
+                    note(row, rows.get(path), tx)
             tx.files.bind(replace(state, agreed_at=datetime.now(UTC)))
 
     # -------------------------------------------------------------------------------------------- the index
@@ -271,21 +287,6 @@ class Meeting:
                 put(name, text, desk=self._desk, source=BY_HAND)
             except HoldfastError as reason:
                 self.report.refused[INDEX] = ("", f"what was written into it can't be kept: {reason}")
-
-
-def _note(row: FileRow, planned: FileRow | None, tx: Transaction) -> None:
-    """Keeps what is on disk now; where a file was changed here meanwhile, it is written the next time."""
-    now = tx.files.get(row.path)
-    if now is not None and planned is not None and _meant(now) != _meant(planned):
-        tx.files.put(replace(now, hash=row.hash, stat=None))
-    elif row.hash is None:
-        tx.files.remove(row.path)
-    else:
-        tx.files.put(row)
-
-
-def _meant(row: FileRow) -> tuple[str | None, ...]:
-    return (row.memory, row.given, row.mark)
 
 
 def _is_note(path: str) -> bool:

@@ -34,8 +34,9 @@ def row_for(path: str, memory: Memory | None, text: str, *, nested: bool = False
     """What is kept of a file that says `text`, before it is on disk."""
     if memory is None:
         return FileRow(path=path, memory=None, given=text)
-    made = heading.written(_sheet(memory), nested=nested)
-    return FileRow(path=path, memory=memory.id, given=None if text == made else text, mark=mark(memory))
+    # What we write names its memory; a file that does not was written by somebody else.
+    ours = memory.id in text and text == heading.written(_sheet(memory), nested=nested)
+    return FileRow(path=path, memory=memory.id, given=None if ours else text, mark=mark(memory))
 
 
 def draft_of(sheet: Sheet, path: str, profile: Profile, source: Source) -> Draft:

@@ -1,5 +1,7 @@
 """Where the memories of a space stand as files: the paths that are kept, and those that they would get."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from holdfast.domain.file_paths import assigned
@@ -12,7 +14,6 @@ from holdfast.engine.revise import Revision, revised
 from holdfast.errors import Conflict, NotFound
 from holdfast.files import forms, heading
 
-_ROOMY = 10**9  # tokens: an index in a file is limited by its lines
 _INDEX_LINES = 200
 
 
@@ -24,13 +25,29 @@ class Place:
     row: FileRow | None
     memory: Memory | None
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the file has to be written, as far as is known of it."""
+        current = forms.mark(self.memory) if self.memory is not None else None
+        return self.row is None or self.row.stat is None or self.row.mark != current
+
     def text(self, *, nested: bool = False) -> str:
         return forms.text_of(self.memory, self.row, nested=nested)
 
 
-def places(tx: Transaction, desk: Desk, *, taken: frozenset[str] = frozenset()) -> list[Place]:
-    """Every file of the space: those that have a path, and active memories with the one they would get."""
-    rows = {row.path: row for row in tx.files.all()}
+def places(
+    tx: Transaction,
+    desk: Desk,
+    *,
+    taken: frozenset[str] = frozenset(),
+    rows: Mapping[str, FileRow] | None = None,
+) -> list[Place]:
+    """Every file of the space: those that have a path, and active memories with the one they would get.
+
+    `rows` are all that is kept of files, if the caller has read them already.
+    """
+    if rows is None:
+        rows = {row.path: row for row in tx.files.all()}
     by_memory = {row.memory: row.path for row in rows.values() if row.memory is not None}
     memories = {memory.id: memory for memory in tx.memories.find(Filter())}
     bound = tx.files.bound()
@@ -85,7 +102,9 @@ def index_of(found: list[Place], desk: Desk) -> str:
     block = replace(desk.profile.block, layout="index", intro=(), lines=lines)
     paths = {place.memory.id: place.path for place in found if place.memory}
     memories = [place.memory for place in found if place.memory]
-    return render(memories, replace(desk.profile, block=block), budget=_ROOMY, estimate=len, paths=paths).text
+    return render(
+        memories, replace(desk.profile, block=block), budget=math.inf, estimate=len, paths=paths
+    ).text
 
 
 def refuse_in_the_way(path: str, tx: Transaction, desk: Desk, *, leaving: str | None = None) -> None:
@@ -121,6 +140,17 @@ def regrouped(tx: Transaction, desk: Desk) -> None:
                 move(place, target, tx)
 
 
+def note(row: FileRow, planned: FileRow | None, tx: Transaction) -> None:
+    """Keeps what is on disk now; where a file was changed here meanwhile, it is written the next time."""
+    now = tx.files.get(row.path)
+    if now is not None and planned is not None and _meant(now) != _meant(planned):
+        tx.files.put(replace(now, hash=row.hash, stat=None))
+    elif row.hash is None:
+        tx.files.remove(row.path)
+    else:
+        tx.files.put(row)
+
+
 def place_at(path: str, tx: Transaction, desk: Desk) -> Place | None:
     """What stands at a path, if anything does."""
     row = tx.files.get(path)
@@ -142,3 +172,7 @@ def at_or_below(path: str, tx: Transaction, desk: Desk) -> list[Place]:
 
 def no_file(path: str) -> NotFound:
     return NotFound(f"there is no file {path!r}: list the files to see which there are")
+
+
+def _meant(row: FileRow) -> tuple[str | None, ...]:
+    return (row.memory, row.given, row.mark)

@@ -7,6 +7,7 @@ something else. Knows nothing of memories.
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OURS: Final = ".holdfast-"  # how our temporary files begin; hidden, so that they are nobody's notes
+_LEFTOVER: Final = re.compile(rf"{re.escape(_OURS)}[0-9a-f]{{16}}")
 MOST_ENTRIES: Final = 20_000  # that a directory may have before it is taken for something else
 
 
@@ -141,6 +143,14 @@ class SafeDirectory:
         self._prune(path)
         return lost
 
+    def sweep(self, listing: Listing) -> None:
+        """Removes what writes left that were cut off; only for who keeps other writers out."""
+        for path in listing.leftovers:
+            above, _, name = path.rpartition("/")
+            # A folder's own name is checked by the way in; the leftover's was by the listing.
+            with suppress(HoldfastError), self._within(f"{above}/x" if above else "x") as (folder, _):
+                os.unlink(name, dir_fd=folder)
+
     # ------------------------------------------------------------------------------------------- inside
 
     @contextmanager
@@ -176,6 +186,8 @@ class SafeDirectory:
             for entry in entries:
                 path = f"{prefix}{entry.name}"
                 if entry.name.startswith("."):
+                    if _LEFTOVER.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                        listing.leftovers.append(path)
                     continue
                 if is_index(path):
                     with suppress(FileNotFoundError):

@@ -21,6 +21,7 @@ class Listing:
     files: dict[str, Seen] = field(default_factory=dict)
     left_alone: dict[str, str] = field(default_factory=dict)
     index: list[Seen] = field(default_factory=list)  # the index, if it is there
+    leftovers: list[str] = field(default_factory=list)  # of writes that are under way, or were cut off
 
     def snapshot(self) -> tuple[str, ...]:
         """Another one whenever something in the directory was changed."""

@@ -4,11 +4,11 @@ One transaction. What was changed on both sides is kept on both: the memory stay
 inbox. What can't be taken is told and left alone. Knows no disk: the files were read before.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from holdfast.domain.memory import Draft, Memory, Source
+from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.redact import redact
 from holdfast.domain.text import clean
@@ -18,42 +18,9 @@ from holdfast.engine.forget import forgotten
 from holdfast.engine.ports import FileRow, Transaction
 from holdfast.engine.revise import Revised, Revision, revised
 from holdfast.errors import Conflict, Invalid
-from holdfast.files import forms, heading
+from holdfast.files import forms, heading, new_files
+from holdfast.files.looks import BY_HAND, OnDisk, SyncReport
 from holdfast.files.places import is_nested, rename_memory, vacate
-from holdfast.files.seen import Seen
-
-BY_HAND = Source(origin="file")
-
-
-@dataclass(frozen=True, slots=True)
-class OnDisk:
-    """A file that is other than when both sides agreed, or new; or why it can't be taken."""
-
-    seen: Seen
-    hash: str
-    text: str | None
-    wrong: str | None = None
-
-
-@dataclass(slots=True)
-class SyncReport:
-    """What one look at the directory came to, by path."""
-
-    taken: list[str] = field(default_factory=list)  # changed by hand
-    new: list[str] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)  # deleted by hand
-    conflicts: list[str] = field(default_factory=list)  # changed on both sides: the file's text waits
-    redacted: list[str] = field(default_factory=list)  # a secret was taken out of the file
-    refused: dict[str, tuple[str, str]] = field(default_factory=dict)  # path: its state, and why
-    written: list[str] = field(default_factory=list)  # by us
-    removed: list[str] = field(default_factory=list)
-    asks: str | None = None  # nothing was done: a person has to decide first
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing was done by hand that would have to be told."""
-        return not (self.taken or self.new or self.renamed or self.gone or self.conflicts or self.redacted)
 
 
 class Taking:
@@ -79,18 +46,27 @@ class Taking:
         # What went comes first: its name may be wanted by what is new.
         for path in sorted(gone):
             self._gone(path)
-        for path, found in sorted(changed.items()):
-            if found.wrong is not None or found.text is None:
-                self._report.refused[path] = (found.seen.state, found.wrong or "it can't be read")
-                continue
-            try:
-                self._take(path, found, found.text)
-            except (Invalid, Conflict) as reason:
-                self._report.refused[path] = (found.seen.state, str(reason))
+        known = self._tx.files.among(changed)
+        for path in sorted(known.keys() & changed.keys()):
+            self._take_or_tell(path, changed[path])
+        unknown = {path: found for path, found in sorted(changed.items()) if path not in known}
+        taken = new_files.taken_together(unknown, self._tx, self._desk, self._report, self._now, self._nested)
+        for path, found in unknown.items():
+            if path not in taken:
+                self._take_or_tell(path, found)
         for old, new in moved:
             self._regroup(new)
             if (memory := self._memory(self._tx.files.get(new))) is not None:
                 rename_memory(memory, old, new, tx=self._tx, desk=self._desk, source=BY_HAND)
+
+    def _take_or_tell(self, path: str, found: OnDisk) -> None:
+        if found.wrong is not None or found.text is None:
+            self._report.refused[path] = (found.seen.state, found.wrong or "it can't be read")
+            return
+        try:
+            self._take(path, found, found.text)
+        except (Invalid, Conflict) as reason:
+            self._report.refused[path] = (found.seen.state, str(reason))
 
     def _regroup(self, path: str) -> None:
         """A file that was moved into another category's folder takes that category."""
@@ -110,22 +86,18 @@ class Taking:
 
     def _moved(self, changed: dict[str, OnDisk], gone: set[str]) -> Iterator[tuple[str, str]]:
         """Files that are gone from one path and stand at another: by their id, or byte for byte."""
-        rows = {path: row for path in gone if (row := self._tx.files.get(path)) is not None}
-        free = [path for path in sorted(changed) if self._tx.files.get(path) is None]
-        for told in (self._same_id, self._same_bytes):
-            for new in list(free):
-                old = next((path for path, row in sorted(rows.items()) if told(row, changed[new])), None)
-                if old is not None:
-                    rows.pop(old)
-                    free.remove(new)
-                    yield old, new
-
-    def _same_id(self, row: FileRow, found: OnDisk) -> bool:
-        told = heading.read(found.text).id if found.text is not None else None
-        return told is not None and told == row.memory
-
-    def _same_bytes(self, row: FileRow, found: OnDisk) -> bool:
-        return row.hash == found.hash
+        rows = self._tx.files.among(gone)
+        if not rows:
+            return
+        known = self._tx.files.among(changed)
+        free = {path: found for path, found in sorted(changed.items()) if path not in known}
+        said = {path: row.memory for path, row in rows.items()}
+        wanted = {path: heading.read(found.text or "").id for path, found in free.items()}
+        by_id = list(_matched(said, wanted))
+        yield from by_id
+        left = {path: row.hash for path, row in rows.items() if path not in {old for old, _ in by_id}}
+        still = {path: found.hash for path, found in free.items() if path not in {new for _, new in by_id}}
+        yield from _matched(left, still)
 
     def _gone(self, path: str) -> None:
         row = self._tx.files.get(path)
@@ -275,3 +247,14 @@ class Taking:
 
 def _says(sheet: heading.Sheet) -> tuple[object, ...]:
     return (sheet.text.strip(), sheet.name, sheet.description, sheet.type, sheet.project, sheet.tags)
+
+
+def _matched(old: Mapping[str, str | None], new: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    """Paths of both sides that say the same, each once, the first of each in their order."""
+    waiting: dict[str, list[str]] = {}
+    for path in sorted(old, reverse=True):
+        if (said := old[path]) is not None:
+            waiting.setdefault(said, []).append(path)
+    for path in sorted(new):
+        if waiting.get(new[path] or ""):
+            yield waiting[new[path] or ""].pop(), path

@@ -194,6 +194,8 @@ def _row(line: str, number: int) -> Row:
         messages = tuple((str(one["role"]), str(one["text"])) for one in fields["messages"])
         facts = tuple(str(one["content"]) for one in fields["facts"])
         remember, row_id = fields["remember"], str(fields["id"])
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {number}: not JSON ({error.msg})") from None
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"line {number}: needs id, messages (role, text), remember and facts (content): {error!r}"

@@ -1,10 +1,13 @@
 """Queries over memories that are files, and over the directory that they stand in."""
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from holdfast.engine.ports import Bound, FileRow
+from holdfast.store.chosen import one_of
 from holdfast.store.schema import directories, files, memories
-from holdfast.store.upsert import insert_new
 
 
 class FileTable:
@@ -24,6 +27,12 @@ class FileTable:
         row = self._connection.execute(query).first()
         return _file(row) if row is not None else None
 
+    def among(self, paths: Collection[str]) -> dict[str, FileRow]:
+        """Those of these paths that are known."""
+        here = one_of(files.c.path, paths, self._connection)
+        query = select(files).where(files.c.space == self._space, here)
+        return {row.path: _file(row) for row in self._connection.execute(query)}
+
     def of(self, memory_id: str) -> FileRow | None:
         query = select(files).where(files.c.space == self._space, files.c.memory_id == memory_id)
         row = self._connection.execute(query.order_by(files.c.path)).first()
@@ -38,30 +47,41 @@ class FileTable:
 
     def unplaced(self) -> list[str]:
         """The active memories that have no path yet."""
-        has_one = select(files.c.path).where(
-            files.c.space == self._space, files.c.memory_id == memories.c.id
-        )
+        has_one = select(files.c.path).where(files.c.space == self._space, files.c.memory_id == memories.c.id)
         query = select(memories.c.id).where(
             memories.c.space == self._space, memories.c.state == "active", ~has_one.exists()
         )
+        return list(self._connection.execute(query).scalars())
+
+    def unfollowed(self) -> list[str]:
+        """The paths where a file is still to be written, or to be taken away."""
+        gone = files.c.memory_id.is_(None) & files.c.given.is_(None)
+        query = select(files.c.path).where(files.c.space == self._space, gone | files.c.stat.is_(None))
         return list(self._connection.execute(query).scalars())
 
     def count(self) -> int:
         query = select(func.count()).select_from(files).where(files.c.space == self._space)
         return int(self._connection.execute(query).scalar_one())
 
-    def put(self, row: FileRow) -> None:
-        """Stores a file, in place of what was known of its path."""
-        values = {
-            "memory_id": row.memory,
-            "given": row.given,
-            "mark": row.mark,
-            "hash": row.hash,
-            "stat": row.stat,
-        }
-        if not insert_new(self._connection, files, {"space": self._space, "path": row.path, **values}):
-            here = (files.c.space == self._space, files.c.path == row.path)
-            self._connection.execute(update(files).where(*here).values(values))
+    def put(self, *rows: FileRow) -> None:
+        """Stores files, in place of what was known of their paths."""
+        if not rows:
+            return
+        known = one_of(files.c.path, [row.path for row in rows], self._connection)
+        self._connection.execute(delete(files).where(files.c.space == self._space, known))
+        values = [
+            {
+                "space": self._space,
+                "path": row.path,
+                "memory_id": row.memory,
+                "given": row.given,
+                "mark": row.mark,
+                "hash": row.hash,
+                "stat": row.stat,
+            }
+            for row in rows
+        ]
+        self._connection.execute(insert(files), values)
 
     def remove(self, path: str) -> None:
         self._connection.execute(delete(files).where(files.c.space == self._space, files.c.path == path))
@@ -109,12 +129,7 @@ class FileTable:
         self._connection.execute(update(files).where(here).values(hash=None, stat=None))
 
 
-def _file(row: Row[tuple[str, ...]]) -> FileRow:
-    return FileRow(
-        path=row.path,
-        memory=row.memory_id,
-        given=row.given,
-        mark=row.mark,
-        hash=row.hash,
-        stat=row.stat,
-    )
+def _file(row: Sequence[Any]) -> FileRow:
+    # Taken apart at once: asking a row for each column by name costs twice.
+    _, path, memory, given, mark, digest, stat = row
+    return FileRow(path=path, memory=memory, given=given, mark=mark, hash=digest, stat=stat)

@@ -22,6 +22,7 @@ class PostgresFullText(Generic[Owner]):
         self._totals = totals
         self._words = f"{index.name}_words"
         self._owner = index.owner
+        self._counts: dict[str, int] = {}  # a search asks twice, and the next one for the same words
 
     def put(self, *owners: Owner) -> None:
         """Makes them findable by their present wording; what has no words is found by none."""
@@ -43,11 +44,13 @@ class PostgresFullText(Generic[Owner]):
             self._connection.execute(statement, rows)
 
     def drop(self, *owner_ids: str) -> None:
+        self._counts.clear()
         statement = text(f"DELETE FROM {self._words} WHERE space = :space AND {self._owner} = ANY(:ids)")
         self._connection.execute(statement, {"space": self._space, "ids": list(owner_ids)})
 
     def clear(self) -> None:
         """Makes nothing of the space findable."""
+        self._counts.clear()
         statement = text(f"DELETE FROM {self._words} WHERE space = :space")
         self._connection.execute(statement, {"space": self._space})
 
@@ -73,6 +76,11 @@ class PostgresFullText(Generic[Owner]):
 
     def frequencies(self, words: Sequence[str]) -> dict[str, int]:
         """In how many texts each word stands; of a very common one, that it is very common."""
+        new = [word for word in words if word not in self._counts]
+        self._counts |= self._counted(new) if new else {}
+        return {word: self._counts[word] for word in words}
+
+    def _counted(self, words: Sequence[str]) -> dict[str, int]:
         query = text(
             "SELECT place, counted FROM "
             "unnest(CAST(:terms AS text[])) WITH ORDINALITY AS asked (term, place) "
@@ -81,7 +89,7 @@ class PostgresFullText(Generic[Owner]):
         )
         terms = [self._term(word) for word in words]
         values = {"space": self._space, "terms": terms, "most": 2 * MOST_ROWS}
-        rows = self._connection.execute(query, values) if words else ()
+        rows = self._connection.execute(query, values)
         return {words[row.place - 1]: row.counted for row in rows}
 
     def total(self) -> int:

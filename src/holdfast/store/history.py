@@ -22,17 +22,21 @@ class VersionTable:
         self._connection = connection
         self._space = space
 
-    def add(self, version: Version) -> None:
-        values = {
-            "space": self._space,
-            "memory_id": version.memory,
-            "number": version.number,
-            "content": version.content,
-            "summary": version.summary,
-            "created_at": version.created_at,
-            **from_source(version.source),
-        }
-        self._connection.execute(insert(versions), values)
+    def add(self, *wordings: Version) -> None:
+        values = [
+            {
+                "space": self._space,
+                "memory_id": version.memory,
+                "number": version.number,
+                "content": version.content,
+                "summary": version.summary,
+                "created_at": version.created_at,
+                **from_source(version.source),
+            }
+            for version in wordings
+        ]
+        if values:
+            self._connection.execute(insert(versions), values)
 
     def of(self, memory_id: str) -> list[Version]:
         """All wordings of a memory, oldest first."""
@@ -69,11 +73,39 @@ class JournalTable:
         note: str | None = None,
     ) -> int:
         """Adds an entry and answers its number. The head row is locked by the transaction already."""
+        seq = self._counted(1)
+        values = self._values(seq, action, source, now, before, after, note)
+        self._connection.execute(insert(journal), values)
+        return seq
+
+    def write_added(self, memories: Sequence[Memory], now: datetime) -> None:
+        """Adds an entry for each of these new memories, in their order."""
+        if memories:
+            first = self._counted(len(memories)) - len(memories) + 1
+            values = [
+                self._values(seq, "added", memory.source, now, None, memory, None)
+                for seq, memory in enumerate(memories, start=first)
+            ]
+            self._connection.execute(insert(journal), values)
+
+    def _counted(self, more: int) -> int:
+        """The number of the last of so many new entries."""
         mine = heads.c.space == self._space
-        counted = update(heads).where(mine).values(seq=heads.c.seq + 1).returning(heads.c.seq)
-        seq: int = self._connection.execute(counted).scalar_one()
+        counted = update(heads).where(mine).values(seq=heads.c.seq + more).returning(heads.c.seq)
+        return int(self._connection.execute(counted).scalar_one())
+
+    def _values(
+        self,
+        seq: int,
+        action: Action,
+        source: Source,
+        now: datetime,
+        before: Memory | None,
+        after: Memory | None,
+        note: str | None,
+    ) -> dict[str, Any]:
         memory = after or before
-        values = {
+        return {
             "space": self._space,
             "seq": seq,
             "action": action,
@@ -85,8 +117,6 @@ class JournalTable:
             "note": note,
             "created_at": now,
         }
-        self._connection.execute(insert(journal), values)
-        return seq
 
     def of(self, memory_id: str) -> list[Entry]:
         return self._entries(journal.c.memory_id == memory_id)

@@ -6,14 +6,26 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, Text, delete, func, or_, select, type_coerce, update
+from sqlalchemy import (
+    Connection,
+    Integer,
+    Select,
+    Text,
+    delete,
+    func,
+    insert,
+    select,
+    type_coerce,
+    update,
+)
 
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, Order, Place
 from holdfast.domain.ranking import findable
 from holdfast.engine.ports import CountedBy
-from holdfast.store import listing, sqlite
+from holdfast.store import listing, paging, sqlite
 from holdfast.store.chosen import one_of
+from holdfast.store.narrowing import narrowed, narrowed_in_any_state, row_by_row
 from holdfast.store.rows import from_memory, same_or_none, to_memory, to_memory_from_file
 from holdfast.store.schema import memories
 from holdfast.store.types import to_text
@@ -80,7 +92,7 @@ class MemoryTable:
         column = memories.c
         tags = type_coerce(column.tags, Text)
         query = select(column.id, column.subject, column.summary, column.content, tags)
-        query = narrowed(query.where(column.space == self._space), where).limit(limit)
+        query = narrowed(query.where(column.space == self._space), where, self._connection).limit(limit)
         if among is not None:
             query = query.where(one_of(column.id, among, self._connection))
         return self._connection.execute(query)
@@ -94,11 +106,22 @@ class MemoryTable:
         limit: int | None = None,
         offset: int = 0,
         after: Place | None = None,
+        among: Sequence[str] | None = None,
     ) -> list[Memory]:
-        return listing.listed(
-            _narrowed(self._all(), where), where, self._connection,
-            order=order, group=group, limit=limit, offset=offset, after=after,
+        """The memories that `where` admits, in order; with `among`, of those alone."""
+        query = narrowed_in_any_state(self._all(), where, self._connection)
+        if among is not None:
+            query = query.where(one_of(memories.c.id, among, self._connection))
+        return paging.listed(
+            query, where, self._connection, space=self._space, order=order, group=group, limit=limit,
+            offset=offset, after=after, few=among is not None,
         )  # fmt: skip
+
+    def matching(self, where: Filter, limit: int) -> list[str]:
+        """Ids of memories that `where` admits, in no order."""
+        query = select(memories.c.id).where(memories.c.space == self._space).limit(limit)
+        query = self._row_by_row(narrowed(query, where, self._connection), where)
+        return list(self._connection.execute(query).scalars())
 
     def subjects(self, limit: int) -> list[tuple[str | None, int]]:
         """What memories in use are about, and how many of each; what most are about first."""
@@ -110,11 +133,14 @@ class MemoryTable:
 
     def most_used(self, limit: int) -> list[Memory]:
         """Those in use that were recalled most often, none that never was."""
-        return listing.most_used(self._all(), self._connection, limit)
+        return listing.most_used(self._all(), self._space, self._connection, limit)
 
     def count(self, where: Filter) -> int:
         query = select(func.count()).select_from(memories).where(memories.c.space == self._space)
-        return int(self._connection.execute(narrowed(query, where)).scalar_one())
+        query = narrowed(query, where, self._connection)
+        if where.text or where.tags or where.origin:
+            query = self._row_by_row(query, where)
+        return int(self._connection.execute(query).scalar_one())
 
     def about(self, category: str, subject: str | None, project: str | None, limit: int) -> list[Memory]:
         """Active memories, newest first, that a new draft on this subject could repeat or contradict.
@@ -132,7 +158,7 @@ class MemoryTable:
             .order_by(memories.c.created_at.desc(), memories.c.id.desc())
             .limit(limit)
         )
-        query = narrowed(query, Filter(project=project, other_projects=False))
+        query = narrowed(query, Filter(project=project, other_projects=False), self._connection)
         return [to_memory(row) for row in self._connection.execute(query)]
 
     def comparable(
@@ -144,7 +170,7 @@ class MemoryTable:
             rows = map(to_memory_from_file, sqlite.driver_of(self._connection).execute(_COMPARABLE, values))
         else:
             where = Filter(category=category, subject=subject, general=subject is None, project=project)
-            query = narrowed(self._all(), replace(where, other_projects=False))
+            query = narrowed(self._all(), replace(where, other_projects=False), self._connection)
             query = query.where(one_of(memories.c.id, among, self._connection))
             rows = map(to_memory, self._connection.execute(query).all())
         found = {memory.id: memory for memory in rows}
@@ -159,6 +185,15 @@ class MemoryTable:
         )
         return [to_memory(row) for row in self._connection.execute(query.order_by(memories.c.created_at))]
 
+    def names(self, subjects: Collection[str], states: Sequence[State]) -> set[tuple[str, str | None]]:
+        """Of these subjects, those that memories in these states are about, each with their project."""
+        query = select(memories.c.subject, memories.c.project).where(
+            memories.c.space == self._space,
+            one_of(memories.c.subject, subjects, self._connection),
+            memories.c.state.in_(states),
+        )
+        return {(row.subject, row.project) for row in self._connection.execute(query)}
+
     def forgotten_from(self, message_ids: Collection[str]) -> set[str]:
         """Those of the messages that a memory was taken from which is forgotten now."""
         query = select(memories.c.message_id).where(
@@ -171,6 +206,11 @@ class MemoryTable:
     def add(self, memory: Memory) -> bool:
         """Adds it; false when the id is taken, and then nothing was changed."""
         return insert_new(self._connection, memories, from_memory(memory))
+
+    def add_all(self, new: Sequence[Memory]) -> None:
+        """Adds memories whose ids are known to be free."""
+        if new:
+            self._connection.execute(insert(memories), [from_memory(memory) for memory in new])
 
     def save(self, memory: Memory) -> None:
         values = {key: value for key, value in from_memory(memory).items() if key not in ("space", "id")}
@@ -196,47 +236,8 @@ class MemoryTable:
     def _all(self) -> Select[Any]:
         return select(memories).where(memories.c.space == self._space)
 
+    def _row_by_row(self, query: Select[Any], where: Filter) -> Select[Any]:
+        return row_by_row(query, where, self._space, self._connection)
+
     def _is(self, memory_id: str) -> Any:
         return (memories.c.space == self._space) & (memories.c.id == memory_id)
-
-
-def narrowed(query: Select[Any], where: Filter) -> Select[Any]:
-    """`query` with the conditions of `where`."""
-    return _narrowed(query.where(memories.c.state.in_(where.states)), where)
-
-
-def _narrowed(query: Select[Any], where: Filter) -> Select[Any]:
-    """The same without the states."""
-    column = memories.c
-    exact = {
-        column.category: where.category,
-        column.subject: where.subject,
-        column.origin: where.origin,
-        column.session_id: where.session,
-        column.importance: where.importance,
-    }
-    query = query.where(*(name == value for name, value in exact.items() if value is not None))
-    if where.general:
-        query = query.where(column.subject.is_(None))
-    if not where.other_projects:
-        query = query.where(column.project.is_(None) | (column.project == where.project))
-    elif where.project is not None:
-        query = query.where(column.project == where.project)
-    if where.least_confidence is not None:
-        query = query.where(column.confidence >= where.least_confidence)
-    if where.created_after is not None:
-        query = query.where(column.created_at >= where.created_after)
-    if where.created_before is not None:
-        query = query.where(column.created_at < where.created_before)
-    if where.changed_after is not None:
-        query = query.where(column.updated_at >= where.changed_after)
-    for tag in where.tags:
-        # Tags are stored as a JSON list, so a tag is found as its JSON text, quotes included.
-        quoted = json.dumps(tag, ensure_ascii=False)
-        # Not LIKE: on SQLite it does not tell upper from lower case.
-        tags = type_coerce(column.tags, Text)
-        query = query.where(func.replace(tags, quoted, "") != tags)
-    for word in (where.text or "").split():
-        parts = (column.content, column.subject, column.summary, type_coerce(column.tags, Text))
-        query = query.where(or_(*(part.icontains(word, autoescape=True) for part in parts)))
-    return query

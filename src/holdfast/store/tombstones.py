@@ -1,8 +1,11 @@
 """Queries over values that may not come back."""
 
-from sqlalchemy import Connection, delete, func, select
+from collections.abc import Collection
+
+from sqlalchemy import Connection, and_, delete, func, or_, select
 
 from holdfast.domain.memory import Tombstone
+from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow, same_or_none
 from holdfast.store.schema import tombstones
 from holdfast.store.upsert import insert_new
@@ -57,6 +60,23 @@ class TombstoneTable:
             )
             .order_by(tombstones.c.created_at.desc(), tombstones.c.hash)
             .limit(limit)
+        )
+        return [_tombstone(row) for row in self._connection.execute(query)]
+
+    def about(self, hashes: Collection[str], subjects: Collection[str]) -> list[Tombstone]:
+        """Those of these texts, and those whose text is kept on one of these subjects or on none."""
+        query = select(tombstones).where(
+            tombstones.c.space == self._space,
+            or_(
+                one_of(tombstones.c.hash, hashes, self._connection),
+                and_(
+                    tombstones.c.content.is_not(None),
+                    or_(
+                        tombstones.c.subject.is_(None),
+                        one_of(tombstones.c.subject, subjects, self._connection),
+                    ),
+                ),
+            ),
         )
         return [_tombstone(row) for row in self._connection.execute(query)]
 

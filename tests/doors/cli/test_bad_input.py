@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.doors.cli.conftest import Shell
@@ -63,6 +65,8 @@ REFUSED = [
     (["import", "none.jsonl"], "'none.jsonl' can't be read: No such file or directory"),
     (["backup", "none.gz", "--restore"], "'none.gz' can't be read: No such file or directory"),
     (["export", "none/there.jsonl"], "'none/there.jsonl' can't be written: No such file or directory"),
+    (["token", "create", "--scope", "metrics", "--space", "default"], "the figures are sums over all spaces"),
+    (["import", "-"], "standard input is empty: nothing was taken"),
     (["bench", "relations", "--data", "none.jsonl"], "'none.jsonl' can't be used: No such file or directory"),
 ]
 
@@ -87,6 +91,8 @@ WRONG_USAGE = [
     (["revise", "a", "-t", "x", "--no-tags"], "give --tag or --no-tags, not both"),
     (["backup", "b.gz", "--replace"], "--replace belongs to --restore: add it"),
     (["import", "x", "--from", "xml"], "'xml' is not one of 'holdfast', 'claude-code', 'codex'"),
+    (["import", "x.csv", "--from", "csv", "--follow"], "--follow is for transcripts, and csv is none"),
+    (["run"], "name the agent and its prompt: holdfast run -- claude -p"),
     (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
 ]
 
@@ -206,3 +212,10 @@ def test_with_json_wrong_usage_is_an_object_too(sqlite_shell: Shell) -> None:
 
     assert result.exit_code == 2
     assert result.stdout.startswith('{"error": {"kind": "usage"')
+
+
+def test_a_chat_in_json_is_refused_in_json(sqlite_shell: Shell) -> None:
+    result = sqlite_shell("chat", "--json")
+
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["message"].startswith("a chat is no JSON: leave out --json")

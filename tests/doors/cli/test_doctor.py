@@ -119,6 +119,24 @@ def test_a_server_that_is_away_is_unavailable(clock: FixedClock) -> None:
         assert result.stderr.count("\n") == 1
 
 
+def test_a_vendors_model_without_a_key_is_a_problem(
+    sqlite_shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqlite_shell.remembers("Takes 60s to start")
+    monkeypatch.setenv("HOLDFAST_GATE_MODEL", "ollama:qwen3")  # needs none
+    monkeypatch.setenv("HOLDFAST_EXTRACT_MODEL", "anthropic:claude-sonnet-5-5")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+
+    without = sqlite_shell("doctor")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-for-the-test")
+    with_one = sqlite_shell("doctor")
+
+    assert without.exit_code == 1
+    assert "problem: anthropic:claude-sonnet-5-5 needs a key: set ANTHROPIC_API_KEY\n" in without.stdout
+    assert "ollama:qwen3 needs" not in without.stdout
+    assert "needs a key" not in with_one.stdout
+
+
 def test_a_healthy_file_on_a_safe_library_has_no_findings() -> None:
     assert findings(WELL) == []
 

@@ -125,6 +125,18 @@ def test_of_a_broken_export_nothing_is_taken_and_the_line_is_named(shell: Shell,
     assert everything(shell) == empty
 
 
+def test_a_file_that_only_its_name_calls_a_zip_is_refused(sqlite_shell: Shell, folder: Path) -> None:
+    path = folder / "export.zip"
+    path.write_bytes(b"<html>please sign in</html>")
+
+    result = sqlite_shell("import", str(path), "--from", "chatgpt")
+
+    assert result.exit_code == 1
+    assert (
+        result.stderr == "holdfast: 'export.zip' is no zip file, whatever its name says: nothing was taken\n"
+    )
+
+
 def test_a_zip_of_something_else_is_refused(sqlite_shell: Shell, folder: Path) -> None:
     path = folder / "holiday.zip"
     with zipfile.ZipFile(path, "w") as archive:

@@ -25,6 +25,7 @@ def test_list_filters_sorts_and_pages(shell: Shell) -> None:
 
     assert contents(shell.json("list")) == ["Lives in Lisbon", "Needs the database", "Starts slowly"]
     assert contents(shell.json("list", "-c", "timing")) == ["Starts slowly"]
+    assert shell.says("list", "-c", "person") == "no memories like that\n"
     assert contents(shell.json("list", "-s", "jellyfin", "--sort", "recent"))[0] == "Needs the database"
     assert contents(shell.json("list", "--sort", "created"))[0] == "Lives in Lisbon"
     assert contents(shell.json("list", "--sort", "confidence"))[-1] == "Lives in Lisbon"

@@ -90,3 +90,15 @@ def test_who_may_only_read_gets_no_button_and_no_sync(filed: Board, tmp_path: Pa
 
     assert "Sync now" not in reader.get("/files?space=desk").text
     assert posted(reader, "/files/sync?space=desk", {}, script=False).status_code == 403
+
+
+def test_a_space_that_holds_too_many_memories_is_told_so(
+    filed: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.doors.dashboard.files.MOST_FILES", 0)
+
+    page = shown(filed)
+
+    assert "Too many for files" in [one.text for one in page.all("h2")]
+    assert page.all("li", class_="feed-row") == []
+    assert page.all("pre") == []

@@ -210,7 +210,7 @@ def test_a_body_that_is_too_large_is_refused(served: Served) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/api/nowhere", 404), ("PUT", "/api/recall", 405), ("GET", "/", 404)],
+    [("GET", "/api/nowhere", 404), ("PUT", "/api/recall", 405), ("GET", "/nowhere", 404)],
 )
 def test_an_unknown_address_is_told_in_the_same_shape(
     served: Served, method: str, path: str, status: int

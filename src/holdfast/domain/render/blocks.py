@@ -9,11 +9,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
-from holdfast.domain.render.layouts import LAYOUTS, Entry, Request, folded
+from holdfast.domain.render.layouts import LAYOUTS, Entry, Layout, Request, folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def render(
     memories: Sequence[Memory],
     profile: Profile,
     *,
-    budget: int | None = None,
+    budget: float | None = None,
     subject: str | None = None,
     estimate: Estimate = estimate_tokens,
     paths: Mapping[str, str] | None = None,
@@ -43,7 +44,8 @@ def render(
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
 
     Memories about `subject` go first. The text is empty when there is nothing to show or no room for it.
-    An index names files: those of `paths`, by memory, else what they would be called.
+    With an infinite budget only the profile's lines count. An index names files: those of `paths`, by
+    memory, else what they would be called.
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
@@ -52,12 +54,13 @@ def render(
     def ordered(entries: Sequence[Entry]) -> list[Entry]:
         return sorted(entries, key=lambda entry: layout.order(entry, request))
 
-    entries = [layout.entry(memory, place, request) for place, memory in enumerate(eligible)]
-    entries.sort(key=lambda entry: layout.urgency(entry, request))
+    tokens = profile.block.budget if budget is None else budget
+    lines = profile.block.lines or math.inf
+    entries = _entries(eligible, layout, request, most=lines if math.isinf(tokens) else math.inf)
     room = _Room(
         page=lambda chosen: layout.page(ordered(chosen), request),
-        tokens=profile.block.budget if budget is None else budget,
-        lines=profile.block.lines or math.inf,
+        tokens=tokens,
+        lines=lines,
         estimate=estimate,
     )
     chosen = ordered(_fitting(entries, room))
@@ -72,17 +75,28 @@ class _Room:
     """How much a block may hold."""
 
     page: Callable[[Sequence[Entry]], str]
-    tokens: int
+    tokens: float
     lines: float
     estimate: Estimate
 
-    def left(self, chosen: Sequence[Entry]) -> tuple[int, float]:
+    def left(self, chosen: Sequence[Entry]) -> tuple[float, float]:
         """The tokens and lines that `chosen` leave; negative where they are too much."""
         text = self.page(chosen)
         return self.tokens - self.estimate(text), self.lines - text.count("\n")
 
     def holds(self, chosen: Sequence[Entry]) -> bool:
         return min(self.left(chosen)) >= 0
+
+
+def _entries(eligible: Sequence[Memory], layout: Layout, request: Request, *, most: float) -> list[Entry]:
+    """The memories as they would stand in the block, most urgent first; `most` of them at the most."""
+    if len(eligible) > most:
+        # Each takes a line, so that those further down can't be in; what they would look like is costly.
+        bare = [Entry(memory, place, "", "") for place, memory in enumerate(eligible)]
+        urgent = nsmallest(int(most), bare, key=lambda entry: layout.urgency(entry, request))
+        return [layout.entry(entry.memory, entry.place, request) for entry in urgent]
+    entries = [layout.entry(memory, place, request) for place, memory in enumerate(eligible)]
+    return sorted(entries, key=lambda entry: layout.urgency(entry, request))
 
 
 def _fitting(entries: Sequence[Entry], room: _Room) -> Sequence[Entry]:

@@ -55,7 +55,8 @@ class Terminal:
     "--model",
     metavar="NAME",
     envvar="HOLDFAST_CHAT_MODEL",
-    help="anthropic:MODEL, openai:MODEL or ollama:MODEL, with @URL for another server.",
+    help="anthropic:MODEL, openai:MODEL or ollama:MODEL, with @URL for another server.  "
+    "[env: HOLDFAST_CHAT_MODEL]",
 )
 @click.option("--dir", "directory", metavar="DIR", help="Keep the memory as files in this directory.")
 @in_space
@@ -75,6 +76,8 @@ def chat(call: Call, model: str | None, directory: str | None) -> None:
     """
     from holdfast import chatting
 
+    if call.json:
+        raise click.UsageError("a chat is no JSON: leave out --json", click.get_current_context())
     name = model or chatting.MODEL
     try:
         connection = chatting.connection_to(name)

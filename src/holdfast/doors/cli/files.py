@@ -10,7 +10,7 @@ from holdfast.doors.cli.call import Call, in_space
 
 if TYPE_CHECKING:
     from holdfast.files.bound import DirectoryState
-    from holdfast.files.taking import SyncReport
+    from holdfast.files.looks import SyncReport
 
 
 @click.group()

@@ -65,7 +65,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Serve": {
         "up": ("up:up", "Set everything up and end with a first recall from your own past"),
-        "serve": ("serve:serve", "Run the service: REST, hooks, MCP over HTTP and background work"),
+        "serve": ("serve:serve", "Run the service: dashboard, REST, hooks, MCP, proxy, background work"),
         "open": (
             "open_dashboard:open_",
             "Open the running service's dashboard in a browser (also: dashboard)",
@@ -76,7 +76,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "telegram": ("telegram:telegram", "Answer /memory on Telegram, for the people that you allow"),
     },
     "More": {
-        "bench": ("bench:bench", "Measure how good judgements and recall are"),
+        "bench": ("bench:bench", "Measure judgements, recall, capture, speed, load and files"),
         "tour": ("tour:command", "Walk through six commands, in a store that is thrown away"),
         "where": ("upkeep:where", "Print where the database is"),
         "completion": ("completion:completion", "Print the completion script of a shell"),
@@ -84,6 +84,16 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
 }
 ALIASES: Final = {"store": "remember", "search": "recall", "dashboard": "open"}
 COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+
+class WholeLines(click.Group):
+    """A group whose help shows the first line of each command to its end, on two lines if need be."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(1_000)) for name in self.commands]
+            )
 
 
 class LazyGroup(click.Group):

@@ -148,7 +148,7 @@ def list_(
         _table(page, weighed=weighed, state=state)
     elif page.memories:
         click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.memories))
-    click.echo(click.style(_total(page, offset), dim=True))
+    click.echo(click.style(_total(page, offset, narrowed=where != Filter() or as_of is not None), dim=True))
 
 
 def _table(page: "Page", *, weighed: bool, state: str) -> None:
@@ -172,8 +172,10 @@ def _table(page: "Page", *, weighed: bool, state: str) -> None:
     table.show()
 
 
-def _total(page: "Page", offset: int) -> str:
+def _total(page: "Page", offset: int, *, narrowed: bool) -> str:
     shown = len(page.memories)
+    if not page.total and narrowed:
+        return "no memories like that"
     if not page.total:
         return f"no memories: {say.command('remember', 'TEXT')} keeps one"
     if shown == page.total:

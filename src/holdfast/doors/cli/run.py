@@ -48,6 +48,9 @@ def run(call: Call, /, *, command: tuple[str, ...], no_capture: bool, **asked: A
     """
     from holdfast.launching import run_agent
 
+    if not command:
+        wrong = 'name the agent and its prompt: holdfast run -- claude -p "Check all services"'
+        raise click.UsageError(wrong, click.get_current_context())
     try:
         code = run_agent(
             command,
@@ -58,6 +61,6 @@ def run(call: Call, /, *, command: tuple[str, ...], no_capture: bool, **asked: A
             clock=call.clock,
             **asked,
         )
-    except Invalid as wrong:
-        raise click.UsageError(str(wrong), click.get_current_context()) from None
+    except Invalid as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
     raise click.exceptions.Exit(code)

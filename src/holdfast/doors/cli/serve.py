@@ -38,7 +38,7 @@ _QUESTION = "why do films stutter"
 def serve(
     ctx: click.Context, host: str, port: int | None, outside: tuple[str, ...], log: str, example: bool
 ) -> None:
-    """Run the service: REST, hooks, MCP over HTTP and background work.
+    """Run the service: dashboard, REST, hooks, MCP, proxy, background work.
 
     One process for all agents and spaces of this user. Ctrl-C or a termination signal ends it.
 

@@ -6,6 +6,7 @@ import click
 
 from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, in_space, on_store
+from holdfast.doors.cli.lazy import WholeLines
 
 if TYPE_CHECKING:
     from holdfast.doors.cli.units import Kind
@@ -18,7 +19,7 @@ _KIND = click.option(
 )
 
 
-@click.group()
+@click.group(cls=WholeLines)
 def service() -> None:
     """Run the service with the machine: install, uninstall, stop, status.
 

@@ -82,6 +82,8 @@ def import_(
     if path != "-" and (place.is_dir() or format_name in _TRANSCRIPTS or _is_transcript(place, format_name)):
         _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow)
         return
+    if follow and format_name not in (None, *_TRANSCRIPTS):
+        raise _wrong(f"--follow is for transcripts, and {format_name} is none: leave it out")
     if follow or format_name in _TRANSCRIPTS:
         raise _wrong(f"transcripts are read from files: name a file or folder of {', '.join(_TRANSCRIPTS)}")
     if place.suffix == ".zip":
@@ -136,7 +138,8 @@ def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry
     text, raw = read_text(path, given)
     first = next((line for line in text.split("\n") if line.strip()), "")
     if not first:
-        raise Invalid(f"{path!r} is empty: nothing was taken")
+        named = "standard input" if given is not None else repr(path)
+        raise Invalid(f"{named} is empty: nothing was taken")
     if format_name == "holdfast" or (format_name is None and is_archive(first)):
         if review:
             raise _wrong("an archive comes back as it was: --review is for the other formats")

@@ -115,7 +115,7 @@ def _transcripts(guide: Guide) -> None:
         counted = _counted(waiting)
         offer = (
             f"{say.count(len(counted.sessions), 'session')} with {say.count(counted.messages, 'message')} "
-            f"of {', '.join(counted.files)} are on this machine. Read them in?"
+            f"of {', '.join(counted.files)} on this machine. Read them in?"
         )
         if not guide.agrees(offer):
             guide.tell("transcripts", "left alone", done=False, sessions=len(counted.sessions))

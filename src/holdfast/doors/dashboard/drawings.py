@@ -140,7 +140,7 @@ class Evidence:
 
 def evidence(parts: Mapping[str, float], floor: float, most: float) -> Evidence:
     """The bar of one hit; `most` is the greatest relevance of all that stand beside it."""
-    whole = max(most, sum(value for value in parts.values() if value > 0), 1e-9)
+    whole = 1.04 * max(most, sum(value for value in parts.values() if value > 0), 1e-9)
     segments, x = [], 0.0
     for name, value in parts.items():
         if value > 0:

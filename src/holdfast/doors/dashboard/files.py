@@ -6,13 +6,14 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from holdfast.domain.file_paths import MOST_FILES
 from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.visit import Reading, Sent, Writing
 from holdfast.errors import Invalid
-from holdfast.files.taking import SyncReport
+from holdfast.files.looks import SyncReport
 
 SECTION: Final = "files"
-SHOWN: Final = 200  # files at a time; the rest is found by a word
+SHOWN: Final = 100  # files at a time; the rest is found by a word
 _COUNTED: Final = (
     ("taken", "changed by hand"),
     ("new", "new"),
@@ -30,7 +31,8 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 @router.get("/files")
 def files(visit: Reading, q: Annotated[str, Query(max_length=200)] = "") -> Response:
-    found = visit.memories.files()  # first: this takes over what was done by hand
+    held = visit.memories.find(limit=1).total  # first: this takes over what was done by hand
+    found = visit.memories.files() if held <= MOST_FILES else []
     state = visit.memories.directory()
     word = q.strip().casefold()
     wanted = [one for one in found if word in f"{one.path} {one.name} {one.description or ''}".casefold()]
@@ -43,7 +45,9 @@ def files(visit: Reading, q: Annotated[str, Query(max_length=200)] = "") -> Resp
         files=wanted[:SHOWN],
         fitting=len(wanted),
         total=len(found),
-        index=visit.memories.file_index(),
+        held=held,
+        most=MOST_FILES,
+        index=visit.memories.file_index() if held <= MOST_FILES else "",
     )
     if visit.partial:
         given.headers["HX-Push-Url"] = visit.address("/files", q=q)

@@ -19,7 +19,7 @@ from holdfast.engine.review import Beside, Waiter
 from holdfast.errors import Invalid
 
 SECTION: Final = "inbox"
-ON_A_PAGE: Final = 15
+ON_A_PAGE: Final = 10  # beside each of them stands what the whole space holds like it
 MOST_SHOWN: Final = 800  # characters of a text
 _CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
 
@@ -51,13 +51,12 @@ def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -
     seen = str(visit.memories.last_change())
     if moments.looking_again(visit) and moments.has_seen(visit, seen):
         return Response(status_code=204)
-    pile = visit.memories.review(limit=ON_A_PAGE + 1, after=Choices(after=after).place)
-    shown = pile.waiters[:ON_A_PAGE]
+    pile = visit.memories.review(limit=ON_A_PAGE, after=Choices(after=after).place)
     values: dict[str, Any] = {
-        "cards": [_card(waiter) for waiter in shown],
+        "cards": [_card(waiter) for waiter in pile.waiters],
         "total": pile.total,
         "after": after,
-        "following": cursor(shown[-1].memory) if len(pile.waiters) > ON_A_PAGE else "",
+        "following": cursor(pile.waiters[-1].memory) if pile.more else "",
         "seen": seen,
         "most_shown": MOST_SHOWN,
         "subject_word": subject_word(visit.profile),

@@ -11,6 +11,7 @@ from holdfast.domain.memory import ORIGINS, Memory
 from holdfast.domain.profile import Profile
 from holdfast.doors.dashboard.answers import PageRoute, page, part
 from holdfast.doors.dashboard.choices import SHOWN, SORTS, Choices, choices, cursor
+from holdfast.doors.dashboard.saying import count
 from holdfast.doors.dashboard.visit import Reading, Visit
 
 SECTION: Final = "memories"
@@ -55,13 +56,14 @@ def _listed(visit: Visit, chosen: Choices) -> dict[str, Any]:
         group=chosen.group or None,
         limit=ON_A_PAGE + 1,
         after=chosen.place,
+        exact=False,
     )
     shown = list(found.memories[:ON_A_PAGE])
     more = len(found.memories) > ON_A_PAGE
     return {
         "chosen": chosen,
         "seen": seen,
-        "total": found.total,
+        "total": ("more than " if found.more else "") + count(found.total, "memory", "memories"),
         "shelves": _shelves(shown, chosen, visit.profile),
         "following": cursor(shown[-1]) if more else "",
         "subject_word": subject_word(visit.profile),

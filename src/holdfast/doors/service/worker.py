@@ -4,6 +4,8 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 
+from holdfast.errors import Unavailable
+
 _log = logging.getLogger(__name__)
 
 Chore = Callable[[], bool]  # does some of its work; true when there is more to do at once
@@ -21,6 +23,7 @@ class Worker:
         self._pause = pause  # seconds between rounds when there is nothing to do
         self._stopping = threading.Event()
         self._woken = threading.Event()
+        self._away = False  # whether the memory could not be used when it was last asked for
         self._thread = threading.Thread(target=self._run, name="holdfast-worker", daemon=True)
 
     def start(self) -> None:
@@ -50,12 +53,23 @@ class Worker:
             self._woken.clear()
 
     def _round(self) -> bool:
-        more = False
+        more = away = False
         for chore in self._chores:
             if self._stopping.is_set():
                 return False
             try:
                 more = chore() or more
+            except Unavailable:
+                away = True
             except Exception:  # broad: the background loop; one chore's trouble must not end the others
                 _log.exception("a chore failed; it is tried again")
+        self._note(away)
         return more
+
+    def _note(self, away: bool) -> None:
+        """A memory that is away for an hour is two lines in the log, not thousands."""
+        if away and not self._away:
+            _log.error("the memory can't be used: `holdfast doctor` says why; the work waits for it")
+        if self._away and not away:
+            _log.warning("the memory can be used again: the work goes on")
+        self._away = away

@@ -1,5 +1,6 @@
 """What the benchmarks share: the option for a result file, the way to answer, and one table of shares."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -90,3 +91,17 @@ def progress(what: str, total: int) -> Iterator[Bar]:
 
     with Progress(console=Console(stderr=True), transient=True) as shown:
         yield Bar(shown, what, total)
+
+
+@contextmanager
+def at_home(home: str) -> Iterator[None]:
+    """Lets nothing of the user's be touched: the home is one that is thrown away."""
+    before = os.environ.get("HOLDFAST_HOME")
+    os.environ["HOLDFAST_HOME"] = os.path.join(home, "home")
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["HOLDFAST_HOME"]
+        else:
+            os.environ["HOLDFAST_HOME"] = before

@@ -1,15 +1,13 @@
 """`bench files`: what a bound directory costs at its full size, in a throw-away home."""
 
-import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from holdfast.doors.cli.bench.figures import answer, with_result_file
+from holdfast.doors.cli.bench.figures import answer, at_home, with_result_file
 from holdfast.doors.cli.tables import Column, Table
 
 Figure = tuple[float, float]  # milliseconds by the clock, and of the processor
@@ -43,7 +41,7 @@ def files(ctx: click.Context, amount: int, file: str | None) -> None:
         holdfast bench files
         holdfast bench files --files 500
     """
-    with tempfile.TemporaryDirectory() as home, _at_home(home):
+    with tempfile.TemporaryDirectory() as home, at_home(home):
         figures = _measured(Path(home), amount)
     columns = [Column(title="what"), *(Column(title=name, justify="right") for name in ("ms", "CPU ms"))]
     table = Table(columns)
@@ -114,17 +112,3 @@ def _ms(work: Callable[[], object]) -> Figure:
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return (time.perf_counter() - wall) * 1_000, (time.process_time() - cpu) * 1_000
-
-
-@contextmanager
-def _at_home(home: str) -> Iterator[None]:
-    """Lets nothing of the user's be touched: bound directories are listed in the home."""
-    before = os.environ.get("HOLDFAST_HOME")
-    os.environ["HOLDFAST_HOME"] = os.path.join(home, "home")
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["HOLDFAST_HOME"]
-        else:
-            os.environ["HOLDFAST_HOME"] = before

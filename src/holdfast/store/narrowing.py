@@ -1,0 +1,69 @@
+"""Filters of memories as conditions of queries."""
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Select, Text, func, literal_column, or_, select, type_coerce
+
+from holdfast.domain.query import Filter
+from holdfast.store.schema import memories
+
+
+def narrowed(query: Select[Any], where: Filter, connection: Connection) -> Select[Any]:
+    """`query` with the conditions of `where`."""
+    return narrowed_in_any_state(query.where(memories.c.state.in_(where.states)), where, connection)
+
+
+# budget: a line for each thing that can be asked for.
+def narrowed_in_any_state(query: Select[Any], where: Filter, connection: Connection) -> Select[Any]:
+    """The same without the states."""
+    column = memories.c
+    exact = {
+        column.category: where.category,
+        column.subject: where.subject,
+        column.origin: where.origin,
+        column.session_id: where.session,
+        column.importance: where.importance,
+    }
+    query = query.where(*(name == value for name, value in exact.items() if value is not None))
+    if where.general:
+        query = query.where(column.subject.is_(None))
+    if not where.other_projects:
+        query = query.where(column.project.is_(None) | (column.project == where.project))
+    elif where.project is not None:
+        query = query.where(column.project == where.project)
+    if where.least_confidence is not None:
+        query = query.where(column.confidence >= where.least_confidence)
+    if where.created_after is not None:
+        query = query.where(column.created_at >= where.created_after)
+    if where.created_before is not None:
+        query = query.where(column.created_at < where.created_before)
+    if where.changed_after is not None:
+        query = query.where(column.updated_at >= where.changed_after)
+    for tag in where.tags:
+        # Tags are stored as a JSON list, so a tag is found as its JSON text, quotes included.
+        quoted = json.dumps(tag, ensure_ascii=False)
+        # Not LIKE: on SQLite it does not tell upper from lower case.
+        tags = type_coerce(column.tags, Text)
+        query = query.where(func.replace(tags, quoted, "") != tags)
+    for word in (where.text or "").split():
+        parts = (column.content, column.subject, column.summary, type_coerce(column.tags, Text))
+        # SQLite's LIKE makes no difference between cases by itself.
+        same_case = connection.dialect.name == "sqlite"
+        holds = [(part.contains if same_case else part.icontains)(word, autoescape=True) for part in parts]
+        query = query.where(or_(*holds))
+    return query
+
+
+def row_by_row(query: Select[Any], where: Filter, space: str, connection: Connection) -> Select[Any]:
+    """`query`, which has to look into most rows of a space, in the order in which they lie in the file.
+
+    In the order of an index SQLite would read the same pages again and again. A server knows that by itself.
+    """
+    by_index = (where.category, where.subject, where.session, where.importance, where.created_after)
+    if connection.dialect.name != "sqlite" or where.general or any(one is not None for one in by_index):
+        return query
+    own = memories.alias("own")
+    mine: Select[Any] = select(literal_column("own.rowid")).select_from(own)
+    mine = mine.where(own.c.space == space, own.c.state.in_(where.states))
+    return query.where(literal_column("memories.rowid").in_(mine))
