@@ -123,7 +123,7 @@ class Directories:
 
         Raises: NotFound.
         """
-        with self._store.write(desk.space) as tx:
+        with self._inside_marked(), self._store.write(desk.space) as tx:
             bound = tx.files.bound()
             if bound is None:
                 raise NotFound(f"space {desk.space!r} is bound to no directory")

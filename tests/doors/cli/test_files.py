@@ -6,12 +6,16 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.doors.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
 
 @requirement("files.init", "files.same-memory")
-def test_a_directory_is_bound_told_of_and_let_go(shell: Shell, tmp_path: Path) -> None:
+def test_a_directory_is_bound_told_of_and_let_go(
+    shell: Shell, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = tmp_path / "memory"
     notes = shell.in_space("notes", "files")
 
@@ -20,7 +24,7 @@ def test_a_directory_is_bound_told_of_and_let_go(shell: Shell, tmp_path: Path) -
     status = notes.says("files", "status")
     told = notes.json("files", "status")["directory"]
     again = notes("files", "init", str(tmp_path / "other"))
-    unbound = notes.says("files", "unbind")
+    unbound = notes("files", "unbind")
 
     assert f"space notes is bound to {folder}" in said
     assert (folder / "editor.md").read_text().endswith(f"id: {memory}\n---\n\nUses vim\n")
@@ -28,7 +32,8 @@ def test_a_directory_is_bound_told_of_and_let_go(shell: Shell, tmp_path: Path) -
     assert (told["files"], told["layout"], told["here"], told["troubles"]) == (1, "files", True, [])
     assert again.exit_code == 1
     assert "is bound to" in again.stderr
-    assert "ordinary directory again" in unbound
+    assert "ordinary directory again" in unbound.stdout
+    assert caplog.messages == []
     assert (folder / "editor.md").exists()
     notes("forget", memory)
     assert (folder / "editor.md").exists()

@@ -35,9 +35,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     service.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """One browser for all tests of this process."""
+    """One browser for all tests of a file: while it runs, nothing else in this process can be awaited."""
     with launched(installed_chromium()) as browser:
         yield browser
 

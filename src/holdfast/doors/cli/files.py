@@ -1,6 +1,7 @@
 """The commands about a directory that is the same memory: bind, look, bring to agree, let go."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -145,7 +146,7 @@ def _described(state: "DirectoryState") -> list[str]:
         f"bound to {say.one_line(state.path)}{here}",
         f"  layout     {state.layout}",
         f"  files      {state.files:,}",
-        f"  agreed     {state.agreed_at or 'never'}",
+        f"  agreed     {say.moment(datetime.fromisoformat(state.agreed_at)) if state.agreed_at else 'never'}",
     ]
     if state.asks:
         lines.append(f"  asks       {say.one_line(state.asks)}")
