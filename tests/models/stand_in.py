@@ -6,12 +6,11 @@ import hashlib
 import json
 import math
 import re
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from tests.loopback import Answer, Loopback
 
 DIMENSIONS = 64
 
@@ -25,71 +24,27 @@ class Asked:
     texts: list[str]
 
 
-@dataclass(slots=True)
-class Answer:
-    """What to say; a body of None says nothing, ever, until the server ends."""
-
-    body: bytes | None
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    promised: int | None = None  # bytes that are announced; as many as there are, unless it lies
-
-
 Play = Callable[[Asked], Answer]
 
 
-class StandIn:
+class StandIn(Loopback):
     """Plays by `play`, which may be changed at any time, and remembers what it was asked."""
 
     def __init__(self, play: Play | None = None) -> None:
+        super().__init__()
         self.play = play or well
         self.asked: list[Asked] = []
         self.probed: list[str] = []
         self.hangs = False  # whether it takes connections and then says nothing
-        self.ended = threading.Event()
-        server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                server.probed.append(self.path)
-                server.tell(self, Answer(None) if server.hangs else Answer(b"here"))
+    def got(self, path: str) -> Answer:
+        self.probed.append(path)
+        return Answer(None) if self.hangs else Answer(b"here")
 
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                body = json.loads(self.rfile.read(length))
-                asked = Asked(self.path, dict(self.headers), body["input"])
-                server.asked.append(asked)
-                server.tell(self, server.play(asked))
-
-            def log_message(self, *_: object) -> None:
-                """Nothing: the test says what matters."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def tell(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
-        if answer.body is None:
-            self.ended.wait()
-            return
-        handler.send_response(answer.status)
-        length = len(answer.body) if answer.promised is None else answer.promised
-        for name, value in {"Content-Length": str(length), **answer.headers}.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(answer.body)
-
-    @contextmanager
-    def running(self) -> Iterator[StandIn]:
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield self
-        finally:
-            self.ended.set()
-            self._server.shutdown()
-            thread.join()
-            self._server.server_close()
+    def sent(self, path: str, headers: dict[str, str], body: dict[str, Any]) -> Answer:
+        asked = Asked(path, headers, body["input"])
+        self.asked.append(asked)
+        return self.play(asked)
 
 
 def vector_of(text: str) -> list[float]:

@@ -11,7 +11,8 @@ import pytest
 
 from holdfast.models import exchange
 from holdfast.models.exchange import Refused, Server, is_here
-from tests.models.stand_in import Answer, Asked, StandIn, as_json
+from tests.loopback import Answer
+from tests.models.stand_in import Asked, StandIn, as_json
 
 BODY = {"input": ["x"]}
 

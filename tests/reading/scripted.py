@@ -7,14 +7,11 @@ requests for objects, and can break every rule of HTTP while doing so.
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from tests.models.stand_in import Answer
+from tests.loopback import Answer, Loopback
 
 Json = dict[str, Any]
 USAGE = (1_000, 400, 50)  # tokens of an answer: read, of them from a cache, written
@@ -151,54 +148,19 @@ def fact(text: str, **more: Any) -> Json:
     return {"text": text, **usual, **more}
 
 
-@dataclass
-class Scripted:
+class Scripted(Loopback):
     """Answers by `play`, which may be changed at any time, and keeps what it was asked."""
 
-    play: Play
-    asked: list[Asked] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._ended = threading.Event()
-        scripted = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                asked = Asked(self.path.partition("?")[0], dict(self.headers), body)
-                scripted.asked.append(asked)
-                scripted.tell(self, scripted.play(asked))
-
-            def log_message(self, *_: object) -> None:
-                """Nothing: the test says what matters."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+    def __init__(self, play: Play) -> None:
+        super().__init__()
+        self.play = play
+        self.asked: list[Asked] = []
 
     def spec(self, vendor: str, model: str) -> str:
         """How a model behind this server is named in settings."""
         return f"{vendor}:{model}@{self.url}" + ("/v1" if vendor == "openai" else "")
 
-    def tell(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
-        if answer.body is None:
-            self._ended.wait()
-            return
-        handler.send_response(answer.status)
-        length = len(answer.body) if answer.promised is None else answer.promised
-        for name, value in {"Content-Length": str(length), **answer.headers}.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(answer.body)
-
-    @contextmanager
-    def running(self) -> Iterator[Scripted]:
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._ended.set()
-            self._server.shutdown()
-            thread.join()
-            self._server.server_close()
+    def sent(self, path: str, headers: dict[str, str], body: Json) -> Answer:
+        asked = Asked(path.partition("?")[0], headers, body)
+        self.asked.append(asked)
+        return self.play(asked)

@@ -19,7 +19,7 @@ from holdfast.models.language import opened_model
 from holdfast.models.language_spec import parse_language
 from holdfast.testing import FixedClock
 from holdfast.wiring import open_store
-from tests.models.stand_in import Answer
+from tests.loopback import Answer
 from tests.reading.conftest import VENDORS, OpenReaders
 from tests.reading.scripted import Asked, Play, Scripted, as_json, fact, message, said, well
 from tests.reading.test_reading import PLAIN, RULES, kept, talk

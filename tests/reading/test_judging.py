@@ -15,7 +15,7 @@ from holdfast.models.language import opened_model
 from holdfast.models.language_spec import parse_language
 from holdfast.testing import FixedClock
 from holdfast.wiring import open_store
-from tests.models.stand_in import Answer
+from tests.loopback import Answer
 from tests.reading.conftest import OpenReaders
 from tests.reading.scripted import Play, Scripted, said
 from tests.requirements_ledger import requirement

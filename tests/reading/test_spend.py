@@ -20,7 +20,7 @@ from holdfast.models.prices import cautious, price_of
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock
 from holdfast.wiring import desk_for, open_store
-from tests.models.stand_in import Answer
+from tests.loopback import Answer
 from tests.reading.conftest import OpenReaders, question
 from tests.reading.scripted import Asked, Scripted, fact, said, well
 from tests.reading.test_reading import PLAIN, RULES, kept, read_all, talk

@@ -21,7 +21,8 @@ from holdfast.models.remote import RemoteEmbedder
 from holdfast.models.spec import parse
 from holdfast.testing import FixedClock
 from tests.doors.cli.conftest import Shell
-from tests.models.stand_in import Answer, Asked, StandIn, changed, well
+from tests.loopback import Answer
+from tests.models.stand_in import Asked, StandIn, changed, well
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 
