@@ -103,8 +103,11 @@ class _Reader:
                 key=entry["key"],
                 keeps_messages=entry.get("keeps_messages", True) is True,
             )
+            bytes.fromhex(self.header.key)
         except KeyError as error:
             raise Invalid(f"line {number}: the header lacks {error}") from None
+        except (TypeError, ValueError):
+            raise Invalid(f"line {number}: the header's key is damaged; nothing was taken") from None
         self.rows: dict[str, list[dict[str, Any]]] = {}
         self.digest = hashlib.sha256()
 

@@ -9,13 +9,17 @@ from sqlalchemy import Connection, Engine
 
 from holdfast.engine.ports import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
-from holdfast.store import migrate, postgres, scrub, sqlite
+from holdfast.store import kinds, migrate, postgres, scrub, sqlite
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.spaces import SpaceTable
 from holdfast.store.tokens import Tokens, TokenTable
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.trouble import REFUSALS, TROUBLES, refused, unavailable
+from holdfast.store.types import DamagedValue
+
+#: What comes of a value that is not of its column's kind, wherever it is first used.
+_MISREAD = (TypeError, ValueError, AttributeError)
 
 
 class Database:
@@ -180,7 +184,7 @@ class Database:
         # Of many processes that open a new file, one at a time may switch it to a write-ahead log.
         with self._writing() if is_new else nullcontext():
             found = self._asked_revision()
-        migrate.refuse_newer(found, self.where())
+        migrate.refuse_unknown(found, self.where())
         return found
 
     def _asked_revision(self) -> str | None:
@@ -248,3 +252,14 @@ class Database:
             raise refusal from error
         except TROUBLES as error:
             raise unavailable(error, self.where()) from error
+        except _MISREAD as error:
+            if self._holds_other_kinds():
+                raise unavailable(DamagedValue(), self.where()) from error
+            raise
+
+    def _holds_other_kinds(self) -> bool:
+        """Whether values of the file are not what they were written as."""
+        if self.path is None:
+            return False
+        with self._connected() as connection:
+            return bool(kinds.of_another_kind(sqlite.driver_of(connection)))

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 
 from holdfast.store import sqlite
 from holdfast.store.full_text import Indexed, Owner, Totals, best, counted, prefix, telling
+from holdfast.store.types import DamagedValue
 
 
 class SqliteFullText(Generic[Owner]):
@@ -72,6 +73,8 @@ class SqliteFullText(Generic[Owner]):
         docs = best(scores, limit)
         found = f"SELECT doc, {self._index.owner} FROM json_each(?) JOIN {self._docs} ON doc = value"
         owners = dict(driver.execute(found, (json.dumps(docs),)))
+        if len(owners) < len(docs):  # the index names a text that is not there
+            raise DamagedValue
         return [owners[doc] for doc in docs]
 
     def frequencies(self, words: Sequence[str]) -> dict[str, int]:

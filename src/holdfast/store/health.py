@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from holdfast.domain.health import Health
 from holdfast.store import migrate, postgres, sqlite
+from holdfast.store.kinds import of_another_kind
 from holdfast.store.trouble import unavailable
 
 
@@ -57,6 +58,10 @@ def _inside(path: Path) -> tuple[str | None, tuple[str, ...]]:
             row = None
             if connection.execute(ours).fetchone():
                 row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            if row and row[0] == migrate.HEAD:
+                checked += [
+                    f"{column} holds a value of another kind" for column in of_another_kind(connection)
+                ]
     except sqlite3.DatabaseError as error:
         return None, (str(error),)
     return (str(row[0]) if row else None), tuple(line for line in checked if line != "ok")

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from holdfast.errors import NewerSchema
 from holdfast.store.sqlite import APPLICATION_ID
 from holdfast.store.statistics import tell_planner
+from holdfast.store.types import DamagedValue
 
 #: The newest revision under migrations/versions; a test keeps the two in step.
 HEAD = "0003"
@@ -25,13 +26,15 @@ def revision(connection: Connection) -> str | None:
     return str(found) if found is not None else None
 
 
-def refuse_newer(found: str | None, where: str) -> None:
-    """Raises NewerSchema when `found` comes from a later release than this one."""
+def refuse_unknown(found: str | None, where: str) -> None:
+    """Raises NewerSchema when `found` comes from a later release than this one, DamagedValue from none."""
     if found is not None and found > HEAD:
         raise NewerSchema(
             f"{where} was written by a newer Holdfast (schema {found}, this release knows {HEAD}): "
             "upgrade with `pip install -U holdfast`; nothing was changed"
         )
+    if found is not None and not found.isdecimal():
+        raise DamagedValue
 
 
 def upgrade(engine: Engine) -> None:

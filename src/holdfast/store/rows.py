@@ -8,7 +8,7 @@ from sqlalchemy import Column, ColumnElement, Row
 
 from holdfast.domain.memory import Memory, Origin, Source
 from holdfast.store.schema import memories
-from holdfast.store.types import Json, Moment, from_json, from_text
+from holdfast.store.types import DamagedValue, Json, Moment, from_json, from_text
 
 AnyRow = Row[Any]
 
@@ -62,6 +62,9 @@ def to_memory(row: Sequence[Any]) -> Memory:
         accesses,
         *_,
     ) = row
+    for read in (content, subject, summary):  # used outside of transactions too, where nobody would tell
+        if isinstance(read, bytes):
+            raise DamagedValue
     return Memory(
         id=memory_id,
         space=space,

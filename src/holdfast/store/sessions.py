@@ -12,7 +12,7 @@ from holdfast.store import sqlite
 from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import heads, memories, messages, sessions
-from holdfast.store.types import from_text
+from holdfast.store.types import DamagedValue, from_text
 
 _MOST_SPEAKERS = 1_000
 # Jumps from one name to the next in the index instead of reading every message.
@@ -256,6 +256,8 @@ def to_message(row: Sequence[Any]) -> Message:
     """The message of a row that begins with the columns of `messages`, in their order."""
     # Taken apart at once: a recall reads hundreds, and asking a row for each column by name costs twice.
     _, message_id, session, number, role, speaker, content, said_at, *_ = row
+    if isinstance(content, bytes):
+        raise DamagedValue
     return Message(
         id=message_id,
         session=session,

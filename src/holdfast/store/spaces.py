@@ -5,6 +5,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from holdfast.engine.ports import Space
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import heads, spaces
+from holdfast.store.types import DamagedValue
 from holdfast.store.upsert import insert_new
 
 # Made once: every transaction begins with it.
@@ -60,7 +61,16 @@ def _space(row: AnyRow) -> Space:
         name=row.name,
         profile=row.profile,
         profile_text=row.profile_text,
-        key=row.key,
+        key=_key(row.key),
         created_at=row.created_at,
         keeps_messages=bool(row.keeps_messages),
     )
+
+
+def _key(value: str) -> str:
+    """A key as it was made; another would no longer know the texts that were erased."""
+    try:
+        bytes.fromhex(value)
+    except (TypeError, ValueError):
+        raise DamagedValue from None
+    return value
