@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 
 from holdfast.domain.compare.words import stem
 from holdfast.domain.ideas import ideas
+from holdfast.domain.weighed_cache import weighed_cache
 from holdfast.domain.words import words
 
 #: Words that stand in most questions and tell nothing about what is asked.
@@ -23,6 +24,8 @@ STOP_WORDS = frozenset(
 )
 _NONE: frozenset[int] = frozenset()
 _MOST_KINDRED = 32  # words that are kept for one idea
+_KEPT_WORDS = 120_000  # of texts read before; each takes about 200 bytes with its ideas
+_EACH = 8  # words' worth of memory that a text takes by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,11 @@ def _groups() -> dict[int, list[str]]:
     return found
 
 
-@lru_cache(maxsize=20_000)
+def _weight(held: Held) -> int:
+    return held.length + _EACH
+
+
+@weighed_cache(most=_KEPT_WORDS, weight=_weight)
 def held(text: str) -> Held:
     """What `text` holds; read once, since the same texts are candidates again and again."""
     plain = words(text)

@@ -29,7 +29,7 @@ def _cues() -> tuple[frozenset[Phrase], frozenset[Phrase]]:
     return frozenset(anywhere), frozenset(past)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1_024)
 def changes(text: str) -> frozenset[tuple[int, str]]:
     """The signs of change in a text: the clause each stands in, and the sign as written."""
     anywhere, past = _cues()

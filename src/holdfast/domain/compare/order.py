@@ -60,7 +60,7 @@ def _apart(reading: Reading) -> bool:
     return any(token.surface in role("apart") for token in reading.tokens)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1_024)
 def orders(reading: Reading) -> tuple[Sides, ...]:
     """The orders that a text sets."""
     tokens = reading.tokens

@@ -129,7 +129,7 @@ def frequency_clash(left: Reading, right: Reading) -> str | None:
     return None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1_024)
 def _frequency(reading: Reading) -> frozenset[str]:
     """The levels a text speaks of, by listed words and by phrases of the same meaning."""
     surfaces = {token.surface for token in reading.tokens}
@@ -146,7 +146,7 @@ def need_clash(left: Reading, right: Reading) -> bool:
     return {_need(left), _need(right)} == {1, -1}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1_024)
 def _need(reading: Reading) -> int:
     """1: something is needed, -1: something is said not to be, 0: neither, or both."""
     needing, optional = stemmed("need"), stemmed("optional")

@@ -50,7 +50,7 @@ class Reading:
     whole: bool  # False: the text was too long to be read to its end
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1_024)
 def read(text: str) -> Reading:
     """The reading of a text; kept, because candidates come back with every draft."""
     words = lexicon()

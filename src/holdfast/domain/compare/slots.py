@@ -65,7 +65,7 @@ def alike(left: Reading, right: Reading) -> float:
     return min(shared // 2, 2) / 2 if shared < 3 else 1.0
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1_024)
 def several(reading: Reading) -> bool:
     """Whether the sentence says something of which there may be more than one at once."""
     many = stemmed("several")
