@@ -34,6 +34,7 @@ class SessionStory:
     said: int  # messages in all
     given: tuple[Receipt, ...]
     shown: dict[str, Memory]  # what the receipts of this stretch name, by id, as it is now
+    quoted: dict[str, Message]  # what they name of what was said, by id
     written: tuple[Written, ...]
     events: tuple[Event, ...]
     attempts: tuple[Attempt, ...]
@@ -66,6 +67,7 @@ def session_story(session_id: str, *, desk: Desk, first: int = 1, limit: int = 1
             said=stretch.said,
             given=given,
             shown=_shown(given, tx),
+            quoted=_quoted(given, tx),
             written=_written(entries, stretch, tx),
             events=tuple(one for one in reversed(told) if stretch.holds(one.created_at)),
             attempts=tuple(
@@ -108,6 +110,11 @@ class _Stretch:
 def _shown(given: Sequence[Receipt], tx: Transaction) -> dict[str, Memory]:
     named = dict.fromkeys(item.memory for receipt in given for item in receipt.items if item.memory)
     return {memory.id: memory for memory in tx.memories.many(list(named))}
+
+
+def _quoted(given: Sequence[Receipt], tx: Transaction) -> dict[str, Message]:
+    named = dict.fromkeys(item.message for receipt in given for item in receipt.items if item.message)
+    return {message.id: message for message in tx.sessions.messages_by_id(list(named))}
 
 
 def _written(entries: Sequence[Entry], stretch: _Stretch, tx: Transaction) -> tuple[Written, ...]:

@@ -224,7 +224,7 @@ def test_with_nothing_selected_nothing_is_done(board: Board, act: str) -> None:
     answer = posted(browser, f"/memories/{act}?space=ops", {"confidence": "0.1", "tags": "x"})
 
     assert answer.status_code == 422
-    assert "nothing is selected" in told(browser).all("div", class_="notice wrong")[0].whole_text
+    assert "Nothing is selected" in told(browser).all("div", class_="notice wrong")[0].whole_text
     assert now(board, memory) == memory
 
 
@@ -294,9 +294,9 @@ def test_a_browser_may_do_what_its_token_may_and_nothing_more(board: Board) -> N
 
 
 def test_every_act_is_in_the_matrix() -> None:
-    from holdfast.doors.dashboard import memory, memory_acts
+    from holdfast.doors.dashboard import inbox, memory, memory_acts
 
-    routes = [route for module in (memory, memory_acts) for route in module.router.routes]
+    routes = [route for module in (memory, memory_acts, inbox) for route in module.router.routes]
     posts = {route.path.replace("{memory_id}", "{id}") for route in routes if "POST" in route.methods}
 
-    assert posts == set(ACTS)
+    assert {path for path in posts if path.startswith("/memories")} == set(ACTS)

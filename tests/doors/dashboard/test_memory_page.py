@@ -93,7 +93,7 @@ def test_erasing_says_what_goes_and_wants_to_be_meant(board: Board, told: str) -
     assert (unmeant.status_code, still_there) == (422, told)
     assert meant.headers["hx-redirect"] == "/memories?space=ops"
     assert gone.status_code == 404
-    assert "there is no memory" in gone.text
+    assert "There is no memory" in gone.text
 
 
 def test_a_deleted_memory_can_be_restored_from_its_page(board: Board) -> None:

@@ -242,3 +242,17 @@ def test_an_open_session_is_kept_up_to_date(board: Board) -> None:
     assert unchanged.status_code == 204
     assert "It is back" in steps(Page(changed.text))[-1][1]
     assert Page(changed.text).by_id("facts")
+
+
+@requirement("dash.history")
+def test_what_was_recalled_of_earlier_talk_is_quoted_with_who_said_it_and_where(board: Board) -> None:
+    earlier = board.memories().speaking_as("assistant", session="before")
+    earlier.open_session("before")
+    key = Said(role="user", content="The attic key hangs behind the clock", speaker="Mara")
+    earlier.say_all("before", [key])
+    agent = worked(board)
+    agent.recall("where does the attic key hang")
+
+    [recalled] = [text for kind, text in steps(told(board)) if kind == "given" and "attic key" in text]
+
+    assert "The attic key hangs behind the clock Mara in before" in recalled

@@ -42,7 +42,8 @@ def test_the_count_over_time_ends_with_what_is_in_use_now(told: Board) -> None:
 
     today = told.memories().stats().now.date().isoformat()
     assert table(page, "Memories over time")[today] == "3"
-    assert "3 memories are in use" in page.all("p", class_="lead")[0].text
+    lead = page.all("p", class_="lead")[0].text
+    assert lead == "2 memories in use, and 1 inactive: the drawings count both."
 
 
 @requirement("dash.stats")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -28,6 +29,7 @@ POLICY: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+_TYPED: Final = frozenset({"q", "as_of"})  # choices that are made letter by letter, or by a slider
 _FRESH: Final = {"Cache-Control": "no-store", "Vary": "HX-Request, Cookie"}
 
 
@@ -85,6 +87,26 @@ def done(
         given.headers["HX-Redirect"] = local(leave)
     else:
         given.headers["HX-Trigger"] = "said, changed"
+    return given
+
+
+def in_address(visit: Visit, given: Response, address: str) -> Response:
+    """Puts what a form over a list chose into the address bar.
+
+    A choice is a step that "back" undoes; the same again is none, and neither is another letter of a word.
+    """
+    if not visit.partial:
+        return given
+    before, after = urlsplit(visit.request.headers.get("hx-current-url", "")), urlsplit(address)
+    left, right = dict(parse_qsl(before.query)), dict(parse_qsl(after.query))
+    differing = {name for name in left.keys() | right.keys() if left.get(name) != right.get(name)}
+    typed_on = differing <= _TYPED and all(left.get(name) and right.get(name) for name in differing)
+    if before.path != after.path or not typed_on:
+        given.headers["HX-Push-Url"] = address
+    elif differing:
+        given.headers["HX-Replace-Url"] = address
+    else:
+        given.headers["HX-Push-Url"] = "false"
     return given
 
 

@@ -27,6 +27,10 @@ class Board:
         """Whether there is a page to link to."""
         return any(section == one.name for one in self.sections)
 
+    def home(self, section: str) -> str:
+        """The first page of a section; the root for what is none."""
+        return next((one.path for one in self.sections if one.name == section), "/")
+
     def render(self, template: str, values: Mapping[str, Any]) -> bytes:
         text = environment().get_template(template).render(board=self, **values)
         return text.encode("utf-8", "replace")  # half a character of some old message must not end a page

@@ -161,6 +161,7 @@ class Column:
     y: float
     width: float
     height: float
+    says: str  # for who points at it
 
     @property
     def middle(self) -> float:
@@ -182,8 +183,8 @@ class Columns:
     ground = HEIGHT - 22
 
 
-def columns(amounts: Sequence[tuple[str, int]]) -> Columns:
-    """Upright bars; what is not zero is always to be seen."""
+def columns(amounts: Sequence[tuple[str, int]], says: Sequence[str] = ()) -> Columns:
+    """Upright bars; what is not zero is always to be seen. Each says its amount, or what is given."""
     most = max((value for _, value in amounts), default=0)
     step = (WIDTH - 2) / max(len(amounts), 1)
     room = Columns.ground - 18
@@ -192,7 +193,7 @@ def columns(amounts: Sequence[tuple[str, int]]) -> Columns:
         tall = max(round(room * value / most, 1), 2.0) if value else 0.0
         bars.append(
             Column(label, value, round(1 + place * step + step * 0.12, 1), round(Columns.ground - tall, 1),
-                   round(step * 0.76, 1), tall)
+                   round(step * 0.76, 1), tall, says[place] if says else f"{label}: {value:,}")
         )  # fmt: skip
     return Columns(bars)
 

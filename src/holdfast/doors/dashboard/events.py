@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from holdfast.domain.operations import Event
 from holdfast.doors.dashboard import moments, saying
-from holdfast.doors.dashboard.answers import PageRoute, page, part
+from holdfast.doors.dashboard.answers import PageRoute, in_address, page, part
 from holdfast.doors.dashboard.memories import MOST_SUBJECTS
 from holdfast.doors.dashboard.visit import Reading, Visit
 
@@ -56,9 +56,7 @@ def events(visit: Reading, chosen: Annotated[Choice, Depends(choice)]) -> Respon
         key=str.casefold,
     )
     given = page(visit, "events.html", services=services, **listed)
-    if visit.partial:  # a form sends its empty fields along; the address bar needs none of them
-        given.headers["HX-Push-Url"] = visit.address("/events", **chosen.told(after=chosen.after))
-    return given
+    return in_address(visit, given, visit.address("/events", **chosen.told(after=chosen.after)))
 
 
 def _listed(visit: Visit, chosen: Choice) -> dict[str, Any]:

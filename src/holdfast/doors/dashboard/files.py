@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from holdfast.domain.file_paths import MOST_FILES
-from holdfast.doors.dashboard.answers import PageRoute, done, page, part
+from holdfast.doors.dashboard.answers import PageRoute, done, in_address, page, part
 from holdfast.doors.dashboard.visit import Reading, Sent, Writing
 from holdfast.errors import Invalid
 from holdfast.files.looks import SyncReport
@@ -49,9 +49,7 @@ def files(visit: Reading, q: Annotated[str, Query(max_length=200)] = "") -> Resp
         most=MOST_FILES,
         index=visit.memories.file_index() if held <= MOST_FILES else "",
     )
-    if visit.partial:
-        given.headers["HX-Push-Url"] = visit.address("/files", q=q)
-    return given
+    return in_address(visit, given, visit.address("/files", q=q))
 
 
 @router.get("/files/file")

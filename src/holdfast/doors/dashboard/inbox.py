@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
+from holdfast.domain.memory import Memory
 from holdfast.doors.dashboard import moments, saying
 from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.choices import Choices, cursor
@@ -14,13 +15,14 @@ from holdfast.doors.dashboard.memories import subject_word
 from holdfast.doors.dashboard.memory_acts import MOST_AT_ONCE
 from holdfast.doors.dashboard.notices import Offer
 from holdfast.doors.dashboard.visit import Deciding, Fields, Reading, Sent, Visit
-from holdfast.doors.dashboard.wording import Piece, compared
+from holdfast.doors.dashboard.wording import Piece, compared, named, shared
 from holdfast.engine.review import Beside, Waiter
 from holdfast.errors import Invalid
 
 SECTION: Final = "inbox"
 ON_A_PAGE: Final = 10  # beside each of them stands what the whole space holds like it
 MOST_SHOWN: Final = 800  # characters of a text
+_ALIKE: Final = 0.5  # of a wording has to stand in both before the rest is marked as different
 _CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -44,6 +46,12 @@ class Card:
     closest: Compared | None
     others: tuple[Beside, ...]
     united: tuple[list[Piece], list[Piece]] | None
+
+    @property
+    def waits_for(self) -> list[tuple[str, Memory | None]]:
+        """Why it waits, with the memories that are named by their ids."""
+        beside = [one.memory for one in self.waiter.beside]
+        return named(self.waiter.memory.waiting_for or "", beside)
 
 
 @router.get("/inbox")
@@ -95,6 +103,18 @@ def approve(visit: Deciding, sent: Sent) -> Response:
     return _let_in(visit, decided, since)
 
 
+@router.post("/memories/approve")
+def approve_listed(visit: Deciding, sent: Sent) -> Response:
+    """The same from a list of all memories: those of the chosen that wait."""
+    ids = [one for one in _chosen(sent) if visit.memories.show(one).memory.state == "waiting"]
+    if not ids:
+        raise Invalid("none of the selected memories waits: there is nothing to approve", field="id")
+    since = visit.memories.last_change()
+    decided = visit.memories.stakes(*ids)
+    visit.memories.approve(*ids)
+    return _let_in(visit, decided, since, sent.text("back"))
+
+
 @router.post("/inbox/reject")
 def reject(visit: Deciding, sent: Sent) -> Response:
     ids = _chosen(sent)
@@ -103,14 +123,15 @@ def reject(visit: Deciding, sent: Sent) -> Response:
     visit.memories.reject(*ids)
     parts = []
     if plain:
-        parts.append(f"Rejected {_memories(len(plain))}: it does not come back by itself.")
+        back = "it does not come back by itself" if len(plain) == 1 else "they do not come back by themselves"
+        parts.append(f"Rejected {_memories(len(plain))}: {back}.")
     if len(plain) < len(ids):
         parts.append(f"Kept apart {_pairs(len(ids) - len(plain))}: that is not proposed again.")
     offer = _undo(visit, plain, since) if plain else None
     return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=offer)
 
 
-def _let_in(visit: Visit, decided: Sequence[Waiter], since: int) -> Response:
+def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
     plain = [one for one in decided if one.proposal is None]
     merged = [one.proposal for one in decided if one.proposal is not None]
     parts = [f"Approved {_memories(len(plain))}."] if plain else []
@@ -120,7 +141,7 @@ def _let_in(visit: Visit, decided: Sequence[Waiter], since: int) -> Response:
     offer = _undo(visit, list(dict.fromkeys(touched)), since) if plain else None
     if offer is None and len(merged) == 1:  # what was made one has a session of its own
         offer = Offer("Undo", visit.address("/undo-session", session=merged[0].id))
-    return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=offer)
+    return done(visit, " ".join(parts), back=back or visit.address("/inbox"), offer=offer)
 
 
 def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
@@ -137,8 +158,8 @@ def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
             changes[name] = value
     if "tags" in sent and sent.words("tags") != known.tags:
         changes["tags"] = sent.words("tags")
-    believed = sent.share("confidence")
-    if believed is not None and believed != sent.share("believed"):
+    believed = sent.moved("confidence", "believed")
+    if believed is not None:
         changes["confidence"] = believed
     return changes
 
@@ -165,8 +186,15 @@ def _card(waiter: Waiter) -> Card:
     if not waiter.beside:
         return Card(waiter, None, (), None)
     closest, *others = waiter.beside
-    pieces = compared(closest.memory.content[:MOST_SHOWN], content)
-    return Card(waiter, Compared(closest, *pieces), tuple(others), None)
+    known, waiting = compared(closest.memory.content[:MOST_SHOWN], content)
+    if closest.how not in _CHANGED and max(shared(known), shared(waiting)) < _ALIKE:
+        known, waiting = _unmarked(known), _unmarked(waiting)
+    return Card(waiter, Compared(closest, known, waiting), tuple(others), None)
+
+
+def _unmarked(pieces: Sequence[Piece]) -> list[Piece]:
+    """For texts that have next to nothing in common: marks on all of it would say that all of it changes."""
+    return [Piece("".join(piece.text for piece in pieces), False)]
 
 
 def _chosen(sent: Fields) -> list[str]:

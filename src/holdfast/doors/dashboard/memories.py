@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from holdfast.domain.memory import ORIGINS, Memory
 from holdfast.domain.profile import Profile
-from holdfast.doors.dashboard.answers import PageRoute, page, part
+from holdfast.doors.dashboard.answers import PageRoute, in_address, page, part
 from holdfast.doors.dashboard.choices import SHOWN, SORTS, Choices, choices, cursor
 from holdfast.doors.dashboard.saying import count
 from holdfast.doors.dashboard.visit import Reading, Visit
@@ -33,9 +33,8 @@ class Shelf:
 @router.get("/memories")
 def memories(visit: Reading, chosen: Chosen) -> Response:
     given = page(visit, "memories.html", refreshing=False, **_listed(visit, chosen), **_around(visit, chosen))
-    if visit.partial:  # a form sends its empty fields along; the address bar needs none of them
-        given.headers["HX-Push-Url"] = visit.address("/memories", **chosen.told(after=chosen.after))
-    return given
+    # A form sends its empty fields along; the address bar needs none of them.
+    return in_address(visit, given, visit.address("/memories", **chosen.told(after=chosen.after)))
 
 
 @router.get("/memories/rows")

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from holdfast.domain.history import Entry, Use
 from holdfast.domain.memory import Message, Version
-from holdfast.doors.dashboard import drawings
+from holdfast.doors.dashboard import drawings, moments
 from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.memories import subject_word
 from holdfast.doors.dashboard.visit import Deciding, Reading, Sent, Visit
-from holdfast.doors.dashboard.wording import Piece, compared
+from holdfast.doors.dashboard.wording import Piece, compared, named
 from holdfast.errors import Invalid, NotFound
 
 SECTION: Final = "memories"
@@ -37,7 +37,12 @@ class Change:
 
 @router.get("/memories/{memory_id}")
 def memory(visit: Reading, memory_id: MemoryId) -> Response:
-    return page(visit, "memory.html", **_told(visit, memory_id))
+    told = _told(visit, memory_id)
+    if not moments.looking_again(visit):
+        return page(visit, "memory.html", refreshing=False, **told)
+    if moments.has_seen(visit, told["seen"]):
+        return Response(status_code=204)
+    return part(visit, "memory_body.html", refreshing=True, **told)
 
 
 @router.get("/memories/{memory_id}/compare")
@@ -89,6 +94,7 @@ def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
         "entries": story.entries[-MOST_STEPS:][::-1],
         "plot": drawings.belief(story.entries[-MOST_STEPS:], visit.now, visit.profile.policy.floor),
         "linked": linked,
+        "waits_for": named(story.memory.waiting_for or "", [other for _, other in linked]),
         "wheel": drawings.wheel(memory_id, linked),
         "uses": _latest(story.uses),
         "uses_in_all": len(story.uses),
@@ -97,6 +103,7 @@ def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
         "quoted": MOST_QUOTED,
         "step": step,
         "height": drawings.height,
+        "seen": moments.mark(story.memory, len(story.entries), len(story.uses), linked),
     }
 
 

@@ -1,4 +1,7 @@
-"""What people do to memories on their pages: add, edit, believe, tag, pin, approve, delete, take back."""
+"""What people do to memories on their pages: add, edit, believe, tag, pin, delete, take back.
+
+Approving is the inbox's, wherever it is asked for.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Final, assert_never
@@ -12,7 +15,7 @@ from holdfast.doors.dashboard import saying
 from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.memories import MOST_SUBJECTS, subject_word
 from holdfast.doors.dashboard.notices import Offer
-from holdfast.doors.dashboard.visit import Deciding, Fields, Reading, Sent, Visit, Writing
+from holdfast.doors.dashboard.visit import Fields, Reading, Sent, Visit, Writing
 from holdfast.errors import HoldfastError, Invalid
 
 SECTION: Final = "memories"
@@ -68,7 +71,8 @@ def _added(
             text = "Added. Agents will know it from their next session on."
         case outcomes.Contradicting(_, weakened):
             touched += [memory.id for memory in weakened]
-            text = f"Added. It contradicts {_memories(len(weakened))}, which are believed less now."
+            are = "is" if len(weakened) == 1 else "are"
+            text = f"Added. It contradicts {_memories(len(weakened))}, which {are} believed less now."
         case outcomes.Reinforced(memory, previous, _):
             text = f"This was known, and is believed more now: {_step(previous, memory)}."
         case outcomes.Merged():
@@ -140,12 +144,18 @@ def edit(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
 
 def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
     known = visit.memories.show(memory_id).memory
-    content, confidence = sent.text("content"), sent.share("confidence")
+    content = sent.text("content")
+    if sent.given("text_only"):  # of a form for a new one: its other fields are no wishes about the known one
+        tags = tuple(dict.fromkeys((*known.tags, *sent.words("tags"))))
+        return visit.memories.revise(
+            memory_id, content=content.replace("\r\n", "\n"), tags=None if tags == known.tags else tags,
+            expect_version=sent.whole("text_only"),
+        )  # fmt: skip
     # Line ends come as CR LF from a form, whatever the text had.
     same = " ".join(content.split()) == " ".join(known.content.split())
     changes = {
         "content": None if same or not sent.given("content") else content.replace("\r\n", "\n"),
-        "confidence": None if confidence is None or sent.share("believed") == confidence else confidence,
+        "confidence": sent.moved("confidence", "believed"),
         "category": _other(sent, "category", known.category),
         "subject": _other(sent, "subject", known.subject or ""),
         "tags": None
@@ -174,8 +184,10 @@ def wording(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
 
 @router.post("/memories/{memory_id}/restore")
 def restore(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
+    since = visit.memories.last_change()
     visit.memories.restore(memory_id)
-    return done(visit, "Restored.", back=visit.address(f"/memories/{memory_id}"))
+    back = visit.address(f"/memories/{memory_id}")
+    return done(visit, "Restored.", back=back, offer=_undo(visit, [memory_id], since))
 
 
 # ------------------------------------------------------------------------------------------------- many
@@ -208,17 +220,6 @@ def pin(visit: Writing, sent: Sent) -> Response:
     pinned = not sent.given("off")
     said = "{} {} pinned: first in every brief." if pinned else "{} {} no longer pinned."
     return _each(visit, sent, lambda one: visit.memories.revise(one, pinned=pinned), said, ("is", "are"))
-
-
-@router.post("/memories/approve")
-def approve(visit: Deciding, sent: Sent) -> Response:
-    ids = _chosen(sent)
-    since = visit.memories.last_change()
-    plain = [one for one in ids if not visit.memories.linked(one)]
-    visit.memories.approve(*ids)
-    # What replaced or weakened another memory can't be taken back by this one alone.
-    offer = _undo(visit, ids, since) if plain == ids else None
-    return done(visit, f"Approved {_memories(len(ids))}.", back=_back(visit, sent), offer=offer)
 
 
 @router.get("/memories/delete")

@@ -15,7 +15,7 @@ from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter
 from holdfast.domain.ranking import Hit, MemoryHit
 from holdfast.doors.dashboard import drawings
-from holdfast.doors.dashboard.answers import PageRoute, page
+from holdfast.doors.dashboard.answers import PageRoute, in_address, page
 from holdfast.doors.dashboard.visit import Reading, Visit
 from holdfast.engine.looking import Look, owner
 
@@ -78,9 +78,7 @@ def search(visit: Reading, asked: Annotated[Asked, Depends(_asked)]) -> Response
             asked.q, limit=asked.limit, project=asked.project or None, as_of=asked.moment(visit.now)
         )
     given = page(visit, "search.html", asked=asked, limits=LIMITS, **_told(found), **_around(visit, asked))
-    if visit.partial:
-        given.headers["HX-Push-Url"] = visit.address("/search", **asked.told())
-    return given
+    return in_address(visit, given, visit.address("/search", **asked.told()))
 
 
 def _told(found: Look | None) -> dict[str, Any]:

@@ -92,7 +92,8 @@ def _said(undone: Undone) -> str:
         parts.append(f"{_memories(len(undone.changed))} as before")
     if undone.links:
         parts.append(f"{saying.count(undone.links, 'link')} taken away")
-    kept = f" {_memories(len(undone.kept))} stayed: others relied on them since." if undone.kept else ""
+    them = "it" if len(undone.kept) == 1 else "them"
+    kept = f" {_memories(len(undone.kept))} stayed: others relied on {them} since." if undone.kept else ""
     return (f"Taken back: {', '.join(parts)}." if parts else "There was nothing to take back.") + kept
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, timedelta
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -28,9 +29,10 @@ TITLES: Final = {
     "undated": "Without a date",
     "secrets": "Secrets",
     "contradictions": "Contradictions",
-    "never_used": "Never used",
+    "never_used": "Unused for 30 days",
     "other_model": "Other models’ vectors",
 }
+PURPOSES: Final = {"gate": "Gate", "extract": "Extractor", "judge": "Judge"}
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -155,17 +157,32 @@ def _spend(visit: Visit) -> dict[str, Any]:
     report = visit.memories.spend(by="purpose")
     days = visit.memories.spend(by="day", days=DAYS).groups
     cap = report.caps.daily
+    first = visit.now.astimezone(UTC).date() - timedelta(days=DAYS - 1)
     return {
         "spend": report,
         "spent_today": money(report.today),
         "spent_in_all": money(report.total),
         "cap": dollars(cap) if cap is not None else "",
         "cap_share": min(report.today.micro_dollars / cap, 1.0) if cap else 0.0,
-        "purposes": [(name or "other", spent, money(spent)) for name, spent in report.groups],
+        "purposes": [
+            (PURPOSES.get(name or "", name or "other"), spent, money(spent)) for name, spent in report.groups
+        ],
         "days": days,
         "day_rows": [(name or "", money(spent)) for name, spent in days],
-        "day_bars": drawings.columns([((name or "")[8:], spent.micro_dollars) for name, spent in days]),
+        "day_bars": _by_day(days, visit.now.astimezone(UTC).date()),
+        "first_day": f"{first.day} {first:%b %Y}",
     }
+
+
+def _by_day(days: Sequence[tuple[str | None, Spent]], today: date) -> drawings.Columns:
+    """Every one of the last days, those without a call too."""
+    spent = {name: one for name, one in days if name}
+    found = []
+    for back in range(DAYS - 1, -1, -1):
+        day = today - timedelta(days=back)
+        of_day = spent.get(day.isoformat(), Spent())
+        found.append((str(day.day), of_day.micro_dollars, f"{day.day} {day:%b}: {money(of_day)}"))
+    return drawings.columns([pair[:2] for pair in found], [says for _, _, says in found])
 
 
 def money(spent: Spent) -> str:

@@ -7,8 +7,8 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Protocol
-from urllib.parse import urlencode
+from typing import Annotated, Final, Protocol
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import Depends, Query, Request
 from starlette.datastructures import FormData
@@ -24,6 +24,8 @@ from holdfast.doors.dashboard.browsers import form_key
 from holdfast.doors.dashboard.notices import Notice, Offer, Tone
 from holdfast.errors import Forbidden, Invalid
 from holdfast.memories import Memories
+
+_HALF_A_STEP: Final = 0.00501  # of the slider for confidence, with room for a float's last digits
 
 
 class Rooms(Protocol):
@@ -69,6 +71,13 @@ class Visit:
     def partial(self) -> bool:
         """Whether a script asks for a part of a page."""
         return "hx-request" in self.request.headers
+
+    @property
+    def here(self) -> str:
+        """The address of the page that is open, also where a script asks for a part of it."""
+        asked = self.request.headers.get("hx-current-url", "") if self.partial else str(self.request.url)
+        found = urlsplit(asked)
+        return f"{found.path}?{found.query}" if found.query else found.path
 
     @property
     def waiting(self) -> int:
@@ -160,6 +169,16 @@ class Fields:
             return round(float(self.text(name)), 4)
         except (ValueError, OverflowError):
             raise Invalid(f"{name} is not a number: give one from 0 to 1", field=name) from None
+
+    def moved(self, name: str, before: str) -> float | None:
+        """Where a slider was moved to; none for one that stands at the step nearest to where it began.
+
+        Raises: Invalid.
+        """
+        share, began = self.share(name), self.share(before)
+        if share is None or (began is not None and abs(share - began) <= _HALF_A_STEP):
+            return None
+        return share
 
     def whole(self, name: str) -> int | None:
         """A whole number; none when it was left empty.

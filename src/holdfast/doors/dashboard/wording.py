@@ -1,9 +1,12 @@
-"""Two wordings side by side, with the words that differ marked."""
+"""Wordings on pages: two side by side with what differs marked, and ids replaced by what they name."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
+
+from holdfast.domain.memory import Memory
 
 _PIECES: Final = re.compile(r"\s+|\w+|[^\w\s]")
 _MOST_PIECES: Final = 4_000  # of a wording; longer ones are compared line by line
@@ -35,3 +38,20 @@ def compared(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
 
 def _split(text: str) -> list[str]:
     return _PIECES.findall(text)
+
+
+def shared(pieces: Sequence[Piece]) -> float:
+    """How much of a wording stands in the other one too, from 0 to 1; white space does not count."""
+    lengths = [(len("".join(piece.text.split())), piece.changed) for piece in pieces]
+    whole = sum(length for length, _ in lengths)
+    return sum(length for length, changed in lengths if not changed) / whole if whole else 0.0
+
+
+def named(text: str, memories: Iterable[Memory]) -> list[tuple[str, Memory | None]]:
+    """A sentence in pieces, with each id of these memories as a piece of its own beside its memory."""
+    known = {memory.id: memory for memory in memories}
+    if not known:
+        return [(text, None)]
+    either = "|".join(map(re.escape, known))
+    pieces = re.split(rf"(?<!\w)({either})(?!\w)", text)
+    return [(piece, known.get(piece)) for piece in pieces if piece]

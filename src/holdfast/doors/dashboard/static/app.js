@@ -1,113 +1,11 @@
-// What pages do besides reading and posting: keep lists up to date without disturbing anybody, ask before
-// what can't be undone, count what is selected. Pages can be read without it.
+// What pages do besides reading and posting: ask before what can't be undone, count what is selected, go by keys.
+// Lists that live are in live.js. Pages can be read without both.
 "use strict";
 
 document.documentElement.classList.add("js");
 
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-
-// ------------------------------------------------------------------------------------------- lists that live
-
-const FIELDS = "input:not([type=checkbox]):not([type=radio]):not([type=hidden]), textarea, select";
-
-function inUse(element) {
-  if (element.matches("[data-editing]") || one("[data-editing], details[open], dialog[open]", element)) return true;
-  if (element.contains(document.activeElement) && document.activeElement !== document.body) return true;
-  return all(FIELDS, element).some((field) => field.value !== field.defaultValue && field.tagName !== "SELECT");
-}
-
-function replaced(old, made) {
-  for (const box of all("input[type=checkbox]:checked", old)) {
-    const same = box.value && one(`input[type=checkbox][value="${CSS.escape(box.value)}"]`, made);
-    if (same) same.checked = true;
-  }
-  old.replaceWith(made);
-  htmx.process(made);
-}
-
-// The children of a list, told apart by their ids: what changed is replaced, what is new comes in, what is gone
-// goes; what somebody works on stays as it is. Answers whether all could be done.
-function reconciled(list, fresh) {
-  let whole = true;
-  let added = 0;
-  const wanted = new Set([...fresh.children].map((child) => child.id));
-  for (const child of [...list.children]) {
-    if (wanted.has(child.id)) continue;
-    if (inUse(child)) whole = false;
-    else child.remove();
-  }
-  let before = list.firstElementChild;
-  for (const made of [...fresh.children]) {
-    const known = document.getElementById(made.id);
-    if (!known || known.parentElement !== list) {
-      made.classList.add("fresh");
-      list.insertBefore(made, before);
-      htmx.process(made);
-      added += 1;
-      continue;
-    }
-    if (known === before) before = known.nextElementSibling;
-    else list.insertBefore(known, before);
-    if (alike(known, made)) continue;
-    if (inUse(known)) whole = false;
-    else replaced(known, made);
-  }
-  if (added) one("#heard").textContent = added === 1 ? "One new line" : `${added} new lines`;
-  return whole;
-}
-
-// Times move on by themselves, and a tick is the reader's own.
-function alike(known, made) {
-  const plain = (element) => {
-    const copy = element.cloneNode(true);
-    copy.classList.remove("fresh", "current", "htmx-added", "htmx-settling");
-    for (const time of all("time", copy)) time.textContent = "";
-    return copy.outerHTML;
-  };
-  return plain(known) === plain(made);
-}
-
-function refreshed(region, text) {
-  const parsed = new DOMParser().parseFromString(text, "text/html");
-  const fresh = one("[data-live]", parsed);
-  if (!fresh) return;
-  let whole = true;
-  const lists = all("[data-keyed]", fresh);
-  for (const list of lists) {
-    const known = document.getElementById(list.id);
-    if (known) whole = reconciled(known, list) && whole;
-  }
-  for (const element of all("[data-part]", parsed)) {
-    const known = document.getElementById(element.id);
-    if (known && !alike(known, element)) {
-      if (inUse(known)) whole = false;
-      else replaced(known, document.importNode(element, true));
-    }
-  }
-  if (whole) region.dataset.seen = fresh.dataset.seen;
-  if (one("[data-walk]", region) && walking && !one("[data-walk] .current")) walk(walkedTo);
-  selected();
-}
-
-document.addEventListener("htmx:configRequest", (event) => {
-  const region = event.detail.elt;
-  if (region.matches("[data-live]")) event.detail.headers["X-Seen"] = region.dataset.seen;
-});
-document.addEventListener("htmx:beforeRequest", (event) => {
-  if (event.detail.elt.matches("[data-live]") && document.hidden) event.preventDefault();
-});
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const region = event.detail.requestConfig.elt;
-  if (!region.matches("[data-live]")) return;
-  event.detail.shouldSwap = false;
-  if (event.detail.xhr.status !== 200) return;
-  if (region.matches("[data-reload]")) location.reload();
-  else refreshed(region, event.detail.serverResponse);
-});
-document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) htmx.trigger(document.body, "changed");
-});
 
 // ----------------------------------------------------------------------------------------------- asking first
 
@@ -129,12 +27,6 @@ if (ask) {
     if (event.target === ask) ask.close();
   });
 }
-document.addEventListener("htmx:sendError", (event) => {
-  if (!event.detail.elt.matches("[data-live]")) one("#said").replaceChildren(one("#lost").content.cloneNode(true));
-});
-document.addEventListener("htmx:responseError", (event) => {
-  if (event.detail.xhr.status >= 500) one("#said").replaceChildren(one("#lost").content.cloneNode(true));
-});
 
 // ------------------------------------------------------------------------------------------------- selection
 
@@ -146,9 +38,11 @@ function selected() {
   bulk.classList.toggle("some", chosen > 0);
   for (const word of all("[data-selected]", bulk)) word.textContent = chosen ? `${chosen} selected` : "None selected";
   for (const control of all("[data-needs-selection]", bulk)) {
-    if (control.tagName === "BUTTON") control.disabled = chosen === 0;
-    else control.setAttribute("aria-disabled", String(chosen === 0));
-    if (chosen === 0 && control.closest("details")) control.closest("details").open = false;
+    const kind = control.dataset.needsSelection; // a state that one of the selected has to be in
+    const fits = kind ? boxes.some((box) => box.checked && box.closest(`.${kind}`)) : chosen > 0;
+    if (control.tagName === "BUTTON") control.disabled = !fits;
+    else control.setAttribute("aria-disabled", String(!fits));
+    if (!fits && control.closest("details")) control.closest("details").open = false;
   }
   const whole = one("[data-select-all]");
   if (whole) {
@@ -235,6 +129,10 @@ document.addEventListener("said", () => {
 
 // A key clicks what carries it, or goes into it, unless somebody is typing.
 document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("textarea")) {
+    event.preventDefault();
+    event.target.form?.requestSubmit();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const typing = event.target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select");
   if (event.key === "Escape") {
