@@ -1,14 +1,22 @@
-"""A space with a row in every table that has an export, from all verbs; the same ids and times each time."""
+"""A space with a row in every table, from all verbs; the same ids and times each time."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
 from itertools import count
 
 from holdfast import Memories
 from holdfast.domain.outcomes import settled
+from holdfast.domain.spend import ModelCall, Usage
+from holdfast.engine.ports import Bound
 from holdfast.testing import FixedClock
+from holdfast.wiring import open_store
+
+ELSEWHERE = "/somewhere/memory"  # a directory on another machine: nothing here reads or writes it
 
 
+# budget: a life, one verb after the other.
 def fill(url: str, space: str = "default") -> None:
     """Fills `space` in the database at `url`."""
     clock, numbers = FixedClock(), count(1)
@@ -43,4 +51,24 @@ def fill(url: str, space: str = "default") -> None:
         memories.tend()
         memories.say("run-1", "assistant", "Noted: green tea, no milk. — Das wär's, 謝謝")
         memories.say("run-1", "tool", "exit status 0")
+        agent.record_event("warning", "The disk is nearly full: 97 %", service="nas")
+        agent.record_attempt("restart", "jellyfin", True, content="It answers again")
+        memories.rename_file("jellyfin_takes_60s_to_start_after_restart.md", "media/jellyfin.md")
+        memories.put_file("media/empty.md", "")
         memories.close_session("run-1", exit_code=0)
+    _bind_and_meter(url, space, clock.now())
+
+
+def _bind_and_meter(url: str, space: str, now: datetime) -> None:
+    """What takes another machine's disk, and a model that costs something."""
+    store = open_store(url)
+    asked = ModelCall(
+        id="call-1", purpose="gate", model="anthropic:a", usage=Usage(100, 10, 40), micro_dollars=7,
+        session="run-1", created_at=now,
+    )  # fmt: skip
+    refused = {"notes.md": ["1 2 3", "it is too long"]}
+    with store.write(space) as tx:
+        tx.spend.add(replace(asked, outcome="answered"))
+        tx.spend.add(replace(asked, id="call-2", micro_dollars=None))
+        tx.files.bind(Bound(path=ELSEWHERE, layout="folders", refused=refused, bound_at=now))
+    store.close()

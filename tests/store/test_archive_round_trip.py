@@ -28,9 +28,13 @@ FILLED = {
     "receipts",
     "receipt_items",
     "tombstones",
+    "events",
+    "cooldowns",
     "jobs",
+    "spend",
     "journal",
     "calls",
+    "files",
 }
 
 

@@ -37,6 +37,8 @@ def filled(new_database: NewDatabase) -> Iterator[Database]:
         connection.execute(insert(schema.sessions), [session(n) for n in range(ROWS // 20)])
         connection.execute(insert(schema.messages), [message(n) for n in range(ROWS)])
         connection.execute(insert(schema.journal), [entry(n) for n in range(ROWS)])
+        connection.execute(insert(schema.events), [happening(n) for n in range(ROWS)])
+        connection.execute(insert(schema.cooldowns), [attempt(n) for n in range(ROWS)])
         connection.execute(insert(schema.vector_models), [model(space) for space in SPACES])
         connection.execute(insert(schema.memory_vectors), [vector(n) for n in range(ROWS)])
         connection.execute(update(schema.heads).values(seq=ROWS, messages=ROWS, vectors=ROWS))
@@ -98,6 +100,18 @@ def entry(number: int) -> dict[str, Any]:
     kept = ("space", "origin", "created_at")
     about = {"seq": number, "action": "added", "memory_id": f"M{number:07d}"}
     return {key: memory(number)[key] for key in kept} | about
+
+
+def happening(number: int) -> dict[str, Any]:
+    kept = ("space", "content", "created_at")
+    about = {"id": f"e{number}", "level": "info", "session_id": f"run-{number % (ROWS // 20)}"}
+    return {key: memory(number)[key] for key in kept} | about
+
+
+def attempt(number: int) -> dict[str, Any]:
+    kept = ("space", "content", "session_id", "created_at")
+    about = {"id": f"a{number}", "action": "restart", "service": f"s{number % 9}", "succeeded": True}
+    return {key: happening(number)[key] for key in kept} | about
 
 
 def model(space: str) -> dict[str, Any]:
@@ -180,6 +194,18 @@ QUESTIONS: dict[str, tuple[Ask, str]] = {
     "messages of a time": (
         lambda tx: tx.sessions.find_messages(Filter(created_after=START + timedelta(hours=ROWS - 20)), 100),
         "ix_messages_space_said_at",
+    ),
+    "events of a session": (
+        lambda tx: tx.events.find(session="run-2"),
+        "ix_events_space_session_id_created_at",
+    ),
+    "what a session did": (
+        lambda tx: tx.cooldowns.of_session("run-2"),
+        "ix_cooldowns_space_session_id_created_at",
+    ),
+    "what was done lately": (
+        lambda tx: tx.cooldowns.since(START + timedelta(hours=ROWS - 20)),
+        "ix_cooldowns_space_created_at",
     ),
     "speakers": (lambda tx: tx.sessions.speakers(), "ix_messages_space_speaker"),
     "memories without vectors": (lambda tx: tx.memory_vectors.missing("m", 9).owners, "pk_memory_vectors"),

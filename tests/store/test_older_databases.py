@@ -12,10 +12,11 @@ from holdfast import Memories
 from holdfast.domain.memory import Memory, Source
 from holdfast.store import migrate
 from holdfast.store.database import Database
+from holdfast.testing import FixedClock
 from holdfast.wiring import migrate as migrate_store
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
-from tests.store.full_space import fill
+from tests.store.full_space import ELSEWHERE, fill
 from tests.store.make_fixture import FIXTURES, load
 from tests.store.test_migrations import MIGRATIONS, REVISIONS, file_of
 
@@ -75,6 +76,28 @@ def test_a_database_of_an_older_release_opens_and_every_field_is_there(tmp_path:
     assert [use.kind for use in story.uses] == ["recall", "brief"]
     assert waiting == ["Id000005"]
     assert hits == ["Id000002"]
+
+
+@requirement("ops.schema")
+@pytest.mark.parametrize("revision", [one for one in REVISIONS if one >= "0004"])  # the first with such rows
+def test_what_was_reported_spent_and_filed_is_there_after_an_upgrade(tmp_path: Path, revision: str) -> None:
+    file = tmp_path / "holdfast.db"
+    load(revision, file)
+
+    with Memories.open(str(file), clock=FixedClock(datetime(2026, 4, 1, 12, 30, tzinfo=UTC))) as memories:
+        [event] = memories.events(session="run-1")
+        [standing] = memories.cooldowns()
+        [(purpose, spent)] = memories.spend().groups
+        paths = {one.path: one.memory_id for one in memories.files()}
+        directory = memories.directory()
+
+    assert (event.level, event.service) == ("warning", "nas")
+    assert (standing.attempts[0].action, standing.service) == ("restart", "jellyfin")
+    assert (purpose, spent.calls, spent.micro_dollars, spent.unpriced_calls) == ("gate", 2, 7, 1)
+    assert paths["media/jellyfin.md"] == "Id000003"
+    assert paths["media/empty.md"] is None
+    assert directory is not None
+    assert (directory.path, directory.layout, directory.here) == (ELSEWHERE, "folders", False)
 
 
 NEXT = """
@@ -144,6 +167,7 @@ def test_a_migrated_file_is_refused_by_the_release_before(
 
 
 @requirement("ops.schema", "asst.postgres")
+@pytest.mark.usefixtures("postgres_template")  # made of this release, before the next one takes its place
 def test_a_server_is_migrated_by_command_only(
     new_postgresql_database: NewDatabase, next_release: str
 ) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast import Memories
 from holdfast.administration import Administration
+from holdfast.domain.terms import stems
 from holdfast.store.schema import metadata
 from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
@@ -148,3 +149,23 @@ def test_a_change_of_everything_changes_nothing_elsewhere(service_url: str) -> N
     assert changed == 0
     assert Memories.of(store, "default").find().total > 2
     store.close()
+
+
+@requirement("trust.spaces", "asst.postgres")
+def test_behind_the_wall_the_same_is_found_in_the_same_order(service_url: str, postgres_url: str) -> None:
+    words = "router cellar attic hums marzipan friday backup disk".split()
+    with Memories.open(postgres_url) as memories:
+        for number in range(40):
+            chosen = [word for place, word in enumerate(words) if (number * 7 + place) % (place + 2) == 0]
+            memories.say("s1", "user", f"Number {number}: {' '.join(chosen)}")
+
+    found = []
+    for url in (postgres_url, service_url):
+        store = open_store(url)
+        with store.read("default") as tx:
+            asked = (stems(" ".join(words)), stems("cellar attic hums"), stems("disk"))
+            found.append([tx.message_words.matching(one, 12) for one in asked])
+        store.close()
+
+    assert found[0] == found[1]
+    assert [len(one) for one in found[0]] == [12, 12, 4]

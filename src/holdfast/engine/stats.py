@@ -13,13 +13,20 @@ from typing import Any, Final
 from holdfast.domain.memory import Memory, State
 from holdfast.engine.capture_queue import KIND as CAPTURE
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import JobTally, Transaction
+from holdfast.engine.ports import CountedBy, JobTally, Transaction
 
 IN_USE: Final[tuple[State, ...]] = ("active", "inactive")
 MOST_USED: Final = 8
 _TENTHS: Final = 10
 #: How often memories were recalled: the least of each step.
 _STEPS: Final = (0, 1, 3, 10, 50)
+_IMPORTANCES: Final = range(1, 6)
+#: What is counted in one reading of all memories, beside the categories.
+_ASKED: Final[tuple[tuple[CountedBy, Any], ...]] = (
+    *(("accesses", step) for step in _STEPS),
+    *(("importance", value) for value in _IMPORTANCES),
+    ("from_message", True),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +46,7 @@ class Stats:
     """One space in figures. Memories are those in use: active or inactive."""
 
     memories: int
+    inactive: int  # of them
     growth: tuple[tuple[date, int], ...]  # how many there were at the end of each day on which that changed
     categories: tuple[tuple[str, int], ...]  # in the profile's order, empty ones too
     confidence: tuple[int, ...]  # by tenths; 1.0 is in the last one
@@ -50,6 +58,10 @@ class Stats:
     now: datetime
 
     @property
+    def active(self) -> int:
+        return self.memories - self.inactive
+
+    @property
     def never_used(self) -> int:
         return self.accesses[0][1]
 
@@ -57,20 +69,32 @@ class Stats:
 def stats(*, desk: Desk) -> Stats:
     """The figures of now."""
     with desk.store.read(desk.space) as tx:
-        found = {by: tx.memories.counted(by, IN_USE) for by in ("category", "confidence", "accesses")}
-        importance = Counter(dict(tx.memories.counted("importance", IN_USE)))
+        names = desk.profile.category_names
+        asked = [*_ASKED, *(("category", name) for name in names)]
+        found = dict(zip(asked, tx.memories.having(asked, IN_USE), strict=True))
+        believed = tx.memories.counted(("confidence", "state"), IN_USE)
+        memories = sum(amount for _, amount in believed)
         return Stats(
-            memories=sum(amount for _, amount in found["category"]),
+            memories=memories,
+            inactive=_totals(believed, 1)["inactive"],
             growth=_growth(tx.journal.growth()),
-            categories=_categories(dict(found["category"]), desk.profile.category_names),
-            confidence=_tenths(found["confidence"]),
-            importance=tuple(importance[value] for value in range(1, 6)),
-            accesses=_steps(found["accesses"]),
+            categories=_categories({name: found["category", name] for name in names}, memories, tx),
+            confidence=_tenths(_totals(believed, 0)),
+            importance=tuple(found["importance", value] for value in _IMPORTANCES),
+            accesses=_steps([found["accesses", step] for step in _STEPS]),
             most_used=tuple(tx.memories.most_used(MOST_USED)),
-            funnel=_funnel(tx),
+            funnel=_funnel(tx, stored=found["from_message", True]),
             jobs=tuple(sorted(tx.jobs.tallies(), key=lambda tally: (tally.kind, tally.state))),
             now=desk.now(),
         )
+
+
+def _totals(counts: Sequence[tuple[tuple[Any, ...], int]], place: int) -> Counter[Any]:
+    """How many have each of the values at `place`, whatever the others are."""
+    totals: Counter[Any] = Counter()
+    for values, amount in counts:
+        totals[values[place]] += amount
+    return totals
 
 
 def _growth(changes: Sequence[tuple[str, int]]) -> tuple[tuple[date, int], ...]:
@@ -89,27 +113,31 @@ def sampled(growth: Sequence[tuple[date, int]], today: date, most: int) -> list[
     return [(day, next((count for at, count in reversed(growth) if at <= day), 0)) for day in wanted]
 
 
-def _categories(counts: Mapping[str, int], names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    others = sorted(counts.keys() - set(names))
-    return tuple((name, counts.get(name, 0)) for name in (*names, *others))
+def _categories(counts: Mapping[str, int], memories: int, tx: Transaction) -> tuple[tuple[str, int], ...]:
+    """The profile's own in its order; behind them those that it does not know, if memories have any."""
+    if sum(counts.values()) == memories:
+        return tuple(counts.items())
+    every = _totals(tx.memories.counted(("category",), IN_USE), 0)
+    return (*counts.items(), *((name, every[name]) for name in sorted(every.keys() - counts.keys())))
 
 
-def _tenths(counts: Sequence[tuple[float, int]]) -> tuple[int, ...]:
+def _tenths(counts: Mapping[float, int]) -> tuple[int, ...]:
     found = [0] * _TENTHS
-    for value, amount in counts:
+    for value, amount in counts.items():
         # The tenth of 0.7 is 7, though 0.7 * 10 may fall short of it.
         found[min(int(round(value * 1_000) // 100), _TENTHS - 1)] += amount
     return tuple(found)
 
 
-def _steps(counts: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    found = dict.fromkeys(_STEPS, 0)
-    for value, amount in counts:
-        found[max(step for step in _STEPS if step <= max(value, 0))] += amount
-    return tuple(found.items())
+def _steps(reached: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Of how many reach each step, those that do not reach the next."""
+    return tuple(
+        (step, amount - beyond)
+        for step, amount, beyond in zip(_STEPS, reached, [*reached[1:], 0], strict=True)
+    )
 
 
-def _funnel(tx: Transaction) -> Funnel:
+def _funnel(tx: Transaction, stored: int) -> Funnel:
     payloads = tx.jobs.payloads(CAPTURE)
     without = _sum(payloads, "chunks_without")
     return Funnel(
@@ -119,7 +147,7 @@ def _funnel(tx: Transaction) -> Funnel:
         pieces=max(_sum(payloads, "chunks"), without),
         without=without,
         taken=_sum(payloads, "kept"),
-        stored=dict(tx.memories.counted("from_message", IN_USE)).get(True, 0),
+        stored=stored,
     )
 
 

@@ -5,11 +5,13 @@ prefix would pass that. A mark of eight characters, made of space and word, neve
 """
 
 from collections.abc import Sequence
-from typing import Generic
+from typing import Any, Generic
 
 from sqlalchemy import Connection, text
 
 from holdfast.store.full_text import MOST_ROWS, Indexed, Owner, Totals, counted, mark, telling
+
+_EXACT = 1 << 20  # parts of one that weights are told apart by
 
 
 class PostgresFullText(Generic[Owner]):
@@ -59,19 +61,21 @@ class PostgresFullText(Generic[Owner]):
         weights = telling(self.frequencies(words))
         if not weights:
             return []
+        values: dict[str, Any] = {"space": self._space, "limit": limit}
+        terms = [self._term(word) for word in weights]
+        if len(terms) == 1:  # it may stand in nearly all, and there is nothing to add up
+            query = text(
+                f"SELECT {self._owner} FROM {self._words} "
+                "WHERE space = :space AND words @@ CAST(:term AS tsquery) ORDER BY doc DESC LIMIT :limit"
+            )
+            return list(self._connection.execute(query, {**values, "term": terms[0]}).scalars())
+        # In whole numbers: the sum is the same in whatever order the server comes upon the words.
+        values |= {"terms": terms, "weights": [round(weight * _EXACT) for weight in weights.values()]}
         query = text(
-            f"SELECT {self._owner} FROM unnest(CAST(:terms AS text[]), CAST(:weights AS float8[])) "
-            f"AS asked (term, weight) JOIN LATERAL (SELECT {self._owner}, doc FROM {self._words} "
-            "WHERE space = :space AND words @@ CAST(asked.term AS tsquery) ORDER BY doc DESC LIMIT :most) "
-            f"AS held ON true GROUP BY {self._owner} ORDER BY sum(weight) DESC, max(doc) DESC LIMIT :limit"
+            f"SELECT {self._owner} FROM unnest(CAST(:terms AS tsquery[]), CAST(:weights AS integer[])) "
+            f"AS asked (term, weight) JOIN {self._words} ON space = :space AND words @@ asked.term "
+            f"GROUP BY {self._owner} ORDER BY sum(weight) DESC, max(doc) DESC LIMIT :limit"
         )
-        values = {
-            "space": self._space,
-            "terms": [self._term(word) for word in weights],
-            "weights": list(weights.values()),
-            "most": MOST_ROWS,
-            "limit": limit,
-        }
         return list(self._connection.execute(query, values).scalars())
 
     def frequencies(self, words: Sequence[str]) -> dict[str, int]:
@@ -83,9 +87,9 @@ class PostgresFullText(Generic[Owner]):
     def _counted(self, words: Sequence[str]) -> dict[str, int]:
         query = text(
             "SELECT place, counted FROM "
-            "unnest(CAST(:terms AS text[])) WITH ORDINALITY AS asked (term, place) "
+            "unnest(CAST(:terms AS tsquery[])) WITH ORDINALITY AS asked (term, place) "
             f"CROSS JOIN LATERAL (SELECT count(*) AS counted FROM (SELECT 1 FROM {self._words} "
-            "WHERE space = :space AND words @@ CAST(asked.term AS tsquery) LIMIT :most) AS held) AS each"
+            "WHERE space = :space AND words @@ asked.term LIMIT :most) AS held) AS each"
         )
         terms = [self._term(word) for word in words]
         values = {"space": self._space, "terms": terms, "most": 2 * MOST_ROWS}

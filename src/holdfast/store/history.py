@@ -4,15 +4,32 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Text, and_, case, func, insert, or_, select, text, type_coerce, update
+from sqlalchemy import (
+    Connection,
+    Date,
+    Integer,
+    Text,
+    and_,
+    case,
+    cast,
+    func,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from holdfast.domain.history import Action, Entry, remembered
-from holdfast.domain.memory import Memory, Source, Version
-from holdfast.store.rows import AnyRow, from_source, to_source
+from holdfast.domain.memory import Memory, Origin, Source, Version
+from holdfast.store.narrowing import is_most_of
+from holdfast.store.rows import AnyRow, from_source, same_or_none, to_source
 from holdfast.store.schema import heads, journal, versions
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
+#: What leaves a memory saying what its writer said.
+_SAVES = ("added", "reinforced", "merged", "revised", "waiting")
 
 
 class VersionTable:
@@ -131,16 +148,21 @@ class JournalTable:
 
     def growth(self) -> list[tuple[str, int]]:
         """By day of UTC: how many more memories came into use than went out of it."""
+        mine: Any = journal.c.space == self._space
         if self._connection.dialect.name == "postgresql":
-            day: Any = func.to_char(func.timezone("UTC", journal.c.created_at), "YYYY-MM-DD")
+            day: Any = cast(func.timezone("UTC", journal.c.created_at), Date)
         else:
             day = func.substr(journal.c.created_at, 1, 10)
-        change = func.sum(_in_use(journal.c.after) - _in_use(journal.c.before))
-        query = (
-            select(day.label("day"), change)
-            .where(journal.c.space == self._space, journal.c.action.not_in(_STAYS))
-            .group_by(text("1"))
+            if is_most_of(journal, self.last(), self._connection):
+                mine = type_coerce(mine, Integer) == 1  # worded so that SQLite does not go by the key
+        change = _in_use(journal.c.after) - _in_use(journal.c.before)
+        changes = (
+            select(day.label("day"), change.label("change"))
+            .where(mine, journal.c.action.not_in(_STAYS))
+            .offset(0)  # a fence: SQLite sorts what is grouped, and would carry the long texts along
+            .subquery()
         )
+        query = select(changes.c.day, func.sum(changes.c.change)).group_by(changes.c.day)
         return sorted((str(row[0]), int(row[1])) for row in self._connection.execute(query))
 
     def latest_before(self, moment: datetime) -> Iterator[Entry]:
@@ -172,6 +194,38 @@ class JournalTable:
             journal.c.action.in_(actions),
         )
         return self._connection.execute(query.limit(1)).first() is not None
+
+    def saved_by(
+        self,
+        origin: Origin,
+        session_id: str | None,
+        *,
+        limit: int,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> dict[str, datetime]:
+        """The memories that an origin wrote or confirmed in a session, or in none, each with the last time.
+
+        Of the session's `limit` latest changes alone, so that what has no session is not read from its start.
+        """
+        latest = (
+            select(
+                journal.c.seq, journal.c.memory_id, journal.c.origin, journal.c.action, journal.c.created_at
+            )
+            .where(journal.c.space == self._space, same_or_none(journal.c.session_id, session_id))
+            .order_by(journal.c.seq.desc())
+            .limit(limit)
+            .subquery()
+        )
+        query = select(latest.c.memory_id, latest.c.created_at).where(
+            latest.c.origin == origin, latest.c.action.in_(_SAVES), latest.c.memory_id.is_not(None)
+        )
+        if since is not None:
+            query = query.where(latest.c.created_at >= since)
+        if until is not None:
+            query = query.where(latest.c.created_at <= until)
+        rows = self._connection.execute(query.order_by(latest.c.seq))
+        return {row.memory_id: row.created_at for row in rows}
 
     def vouched_for(self, memory_id: str) -> bool:
         """Whether an operator wrote, revised or approved this memory."""

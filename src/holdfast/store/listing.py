@@ -1,7 +1,7 @@
 """Figures over the memories of a space: what they are about, how many have a value, which are used most."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Select, func, select, text
 
@@ -11,6 +11,8 @@ from holdfast.engine.ports import CountedBy
 from holdfast.store.narrowing import row_by_row
 from holdfast.store.rows import to_memory
 from holdfast.store.schema import memories
+
+_IN_AN_INDEX: Final = ("confidence", "state")  # so that no row has to be read
 
 
 def subjects(connection: Connection, space: str, limit: int) -> list[tuple[str | None, int]]:
@@ -27,18 +29,39 @@ def subjects(connection: Connection, space: str, limit: int) -> list[tuple[str |
 
 
 def counted(
-    connection: Connection, space: str, by: CountedBy, states: Sequence[State]
-) -> list[tuple[Any, int]]:
-    """How many memories in these states have each value, in the order of values."""
-    value = memories.c.message_id.is_not(None) if by == "from_message" else memories.c[by]
+    connection: Connection, space: str, by: Sequence[CountedBy], states: Sequence[State]
+) -> list[tuple[tuple[Any, ...], int]]:
+    """How many memories in these states share each combination of values, in their order."""
+    values = [_value(name) for name in by]
     query = (
-        select(value.label("value"), func.count())
+        select(*(value.label(f"value_{place}") for place, value in enumerate(values)), func.count())
         .where(memories.c.space == space, memories.c.state.in_(states))
-        .group_by(text("1"))
+        .group_by(*(text(str(place)) for place in range(1, len(values) + 1)))
     )
-    if by in ("accesses", "from_message"):  # no index holds them
+    if tuple(by) != _IN_AN_INDEX:
         query = row_by_row(query, Filter(states=tuple(states)), space, connection)
-    return sorted((row[0], int(row[1])) for row in connection.execute(query))
+    return sorted((tuple(row[:-1]), int(row[-1])) for row in connection.execute(query))
+
+
+def having(
+    connection: Connection, space: str, values: Sequence[tuple[CountedBy, Any]], states: Sequence[State]
+) -> list[int]:
+    """How many memories in these states have each of these values; of accesses, as many or more.
+
+    All in one reading of the space, and without the sort that SQLite groups by.
+    """
+    conditions = [
+        memories.c.accesses >= value if name == "accesses" else _value(name) == value
+        for name, value in values
+    ]
+    counts: list[Any] = [func.count().filter(condition) for condition in conditions]
+    query: Select[Any] = select(*counts).where(memories.c.space == space, memories.c.state.in_(states))
+    query = row_by_row(query, Filter(states=tuple(states)), space, connection)
+    return [int(amount) for amount in connection.execute(query).one()]
+
+
+def _value(name: CountedBy) -> Any:
+    return memories.c.message_id.is_not(None) if name == "from_message" else memories.c[name]
 
 
 def most_used(query: Select[Any], space: str, connection: Connection, limit: int) -> list[Memory]:

@@ -127,9 +127,13 @@ class MemoryTable:
         """What memories in use are about, and how many of each; what most are about first."""
         return listing.subjects(self._connection, self._space, limit)
 
-    def counted(self, by: CountedBy, states: Sequence[State]) -> list[tuple[Any, int]]:
-        """How many memories in these states have each value, in the order of values."""
+    def counted(self, by: Sequence[CountedBy], states: Sequence[State]) -> list[tuple[tuple[Any, ...], int]]:
+        """How many memories in these states share each combination of values, in their order."""
         return listing.counted(self._connection, self._space, by, states)
+
+    def having(self, values: Sequence[tuple[CountedBy, Any]], states: Sequence[State]) -> list[int]:
+        """How many memories in these states have each of these values; of accesses, as many or more."""
+        return listing.having(self._connection, self._space, values, states)
 
     def most_used(self, limit: int) -> list[Memory]:
         """Those in use that were recalled most often, none that never was."""

@@ -1,12 +1,26 @@
 """Filters of memories as conditions of queries."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Select, Text, func, literal_column, or_, select, type_coerce
+from sqlalchemy import (
+    Connection,
+    Integer,
+    Select,
+    Table,
+    Text,
+    func,
+    literal_column,
+    or_,
+    select,
+    type_coerce,
+)
 
 from holdfast.domain.query import Filter
 from holdfast.store.schema import memories
+
+_MANY: Final = 3  # one row in so many
+_LAST_ROW: Final = (1 << 63) - 1  # the greatest number that a row can have
 
 
 def narrowed(query: Select[Any], where: Filter, connection: Connection) -> Select[Any]:
@@ -63,7 +77,19 @@ def row_by_row(query: Select[Any], where: Filter, space: str, connection: Connec
     by_index = (where.category, where.subject, where.session, where.importance, where.created_after)
     if connection.dialect.name != "sqlite" or where.general or any(one is not None for one in by_index):
         return query
-    own = memories.alias("own")
-    mine: Select[Any] = select(literal_column("own.rowid")).select_from(own)
-    mine = mine.where(own.c.space == space, own.c.state.in_(where.states))
-    return query.where(literal_column("memories.rowid").in_(mine))
+    own, row = memories.alias("own"), literal_column("memories.rowid", Integer)
+    of_space = (own.c.space == space, own.c.state.in_(where.states))
+    wanted = connection.execute(select(func.count()).select_from(own).where(*of_space)).scalar_one()
+    if is_most_of(memories, wanted, connection):
+        # With both bounds SQLite takes the whole table, one row after the other.
+        return query.where(row.between(0, _LAST_ROW))
+    return query.where(row.in_(select(literal_column("own.rowid")).select_from(own).where(*of_space)))
+
+
+def is_most_of(table: Table, wanted: int, connection: Connection) -> bool:
+    """Whether so many rows of a table in a SQLite file are read soonest by reading all of it.
+
+    That goes from page to page; gathering one row in three by an index costs as much.
+    """
+    newest = select(func.max(literal_column("rowid", Integer))).select_from(table)
+    return wanted * _MANY >= (connection.execute(newest).scalar_one() or 0)

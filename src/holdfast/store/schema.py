@@ -328,6 +328,7 @@ events = Table(
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "created_at"),
+    Index(None, "space", "session_id", "created_at"),
     _in_space(),
 )
 
@@ -344,6 +345,8 @@ cooldowns = Table(
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "service", "action", "created_at"),
+    Index(None, "space", "created_at"),
+    Index(None, "space", "session_id", "created_at"),
     _in_space(),
 )
 
