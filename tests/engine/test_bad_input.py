@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -100,6 +101,8 @@ REFUSED: dict[str, tuple[Act, type[HoldfastError]]] = {
     "an empty question": (lambda m: m.recall(""), Invalid),
     "a question of hidden characters": (lambda m: m.recall("\u200b\x00"), Invalid),
     "a limit of 0 hits": (lambda m: m.recall("start", limit=0), Invalid),
+    "a threshold that is not a number": (lambda m: m.recall("start", threshold=math.nan), Invalid),
+    "a threshold without end": (lambda m: m.recall("start", threshold=-math.inf), Invalid),
     "a negative budget": (lambda m: m.brief(budget=-1), Invalid),
     "tier 4": (lambda m: m.open_session("t4", tier=4), Invalid),
     "a message over a megabyte": (lambda m: m.say("known", "user", "x" * 1_000_001), Invalid),

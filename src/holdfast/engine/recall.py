@@ -1,5 +1,6 @@
 """recall: what answers a question, remembered or said, by meaning and words; nothing, when nothing does."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -88,6 +89,8 @@ def recall(
     Raises: Invalid.
     """
     query = checked(query, limit)
+    if threshold is not None and not math.isfinite(threshold):
+        raise Invalid("the threshold is not a number: give one such as 0.4", field="threshold")
     [asked] = asking(query, desk=desk, as_of=as_of, asked_at=asked_at, messages=messages)
     with desk.store.read(desk.space) as tx:
         where = where or Filter(project=project or project_of(session, tx), other_projects=False)

@@ -13,7 +13,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.ports import Transaction
 from holdfast.engine.tend import decay
-from holdfast.errors import Invalid, NotFound
+from holdfast.errors import Conflict, Invalid, NotFound
 
 _MOST_ID = 200
 MOST_MESSAGE = 1_000_000
@@ -164,6 +164,7 @@ def say(
     """Keeps a message of a session; the same id twice is kept once, as it was said first.
 
     In a space that keeps no messages nothing is stored, and the answer has no content.
+    Raises: Invalid; Conflict, where another session said something else under that id.
     """
     said = Said(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
     message = _message(said, checked_id(session_id), desk)
@@ -171,18 +172,39 @@ def say(
         if not tx.space.keeps_messages:
             return replace(message, content=None)
         known = tx.sessions.message(message.id)
-        return known if known is not None else _kept(tx, session_id, [message], desk)[0]
+        if known is None:
+            return _kept(tx, session_id, [message], desk)[0]
+        _refuse_taken([message], {known.id: known})
+        return known
 
 
-def say_all(session_id: str, said: Sequence[Said], *, desk: Desk) -> list[Message]:
+def say_all(session_id: str, said: Sequence[Said], *, desk: Desk, own_ids: bool = False) -> list[Message]:
     """Keeps messages of a session in one step and answers those that are new.
 
-    An id that is known is kept as it was; a space that keeps no messages keeps none.
-    Raises: Invalid, and then none was kept.
+    An id that is known is kept as it was; a space that keeps no messages keeps none. `own_ids`: the caller
+    made the ids, so one that another session has for something else is a slip and no copy.
+    Raises: Invalid or Conflict, and then none was kept.
     """
     messages = [_message(one, checked_id(session_id), desk) for one in said]
     with desk.store.write(desk.space) as tx:
-        return _kept(tx, session_id, messages, desk) if tx.space.keeps_messages else []
+        if not tx.space.keeps_messages:
+            return []
+        if own_ids:
+            known = tx.sessions.messages_by_id([message.id for message in messages])
+            _refuse_taken(messages, {message.id: message for message in known})
+        return _kept(tx, session_id, messages, desk)
+
+
+def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> None:
+    """A host that numbers the messages of each conversation from 1 would lose those of all but the first."""
+    for message in messages:
+        taken = known.get(message.id)
+        if taken is None or taken.session == message.session or taken.content in (None, message.content):
+            continue
+        raise Conflict(
+            f"the id {message.id!r} is that of another message, in session {taken.session!r}: "
+            f"use ids that no other session has, such as '{message.session}:{message.id}'"
+        )
 
 
 def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], desk: Desk) -> list[Message]:

@@ -124,8 +124,11 @@ class Hearing(Speaking):
 
     @needs("write")
     def say_all(self, session_id: str, said: Sequence[Said]) -> list[Message]:
-        """Keeps messages of a session in one step and answers those that are new."""
-        return sessions.say_all(session_id, said, desk=self._desk)
+        """Keeps messages of a session in one step and answers those that are new.
+
+        Raises: Conflict, where another session said something else under one of the ids.
+        """
+        return sessions.say_all(session_id, said, desk=self._desk, own_ids=True)
 
     @needs("write")
     def take_session(

@@ -109,6 +109,19 @@ def test_a_reader_that_leaves_early_gets_no_complaint(db: None, command: list[st
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    "command", [["list"], ["list", "--json"], ["show", "nowhere0", "--json"], ["--help"]]
+)
+def test_an_output_that_is_full_is_told_in_one_line(db: None, command: list[str]) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([*PROGRAM, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+
+    assert done.returncode == 1
+    told = "there is no memory" if "show" in command else "No space left on device (HOLDFAST_DEBUG=1"
+    assert done.stderr.startswith(f"holdfast: {told}")
+    assert done.stderr.count("\n") == 1
+
+
 def test_closed_standard_streams_are_survived(db: None) -> None:
     command = f"'{sys.executable}' -m holdfast remember 'Lives in Lisbon' <&- >&-"
 

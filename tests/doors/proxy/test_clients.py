@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tests.doors.proxy.conftest import (
     user,
     whole_and_streamed,
 )
-from tests.doors.proxy.upstream import Upstream, packed, says
+from tests.doors.proxy.upstream import Handler, Seen, Upstream, answer_to, packed, says
 from tests.requirements_ledger import requirement
 
 FACT = "Jellyfin needs 60 seconds to start after a restart"
@@ -186,6 +187,71 @@ def test_pictures_pass_beside_what_was_said(service_on_file: Running, upstream: 
     [seen] = upstream.requests
     assert seen.body["messages"][0]["content"][:2] == content
     assert service_on_file.said()[0] == ("user", "Is this how jellyfin should start?")
+
+
+def thinks(handler: Handler, seen: Seen) -> None:
+    """A model that thinks before it speaks, whole or in events."""
+    answer = {
+        **answer_to(seen, "", (), 1),
+        "content": [
+            {"type": "thinking", "thinking": "Morning, so greet.", "signature": "c2lnbmVk"},
+            {"type": "redacted_thinking", "data": "aGlkZGVu"},
+            {"type": "text", "text": "Good morning to you."},
+        ],
+    }
+    if not seen.body.get("stream"):
+        handler.send(200, json.dumps(answer).encode())
+        return
+    handler.begin_events()
+    thought, hidden, said = answer["content"]
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": {**answer, "content": []}}]
+    pieces = [
+        (
+            {**thought, "thinking": "", "signature": ""},
+            {"type": "thinking_delta", "thinking": thought["thinking"]},
+        ),
+        (hidden, None),
+        ({**said, "text": ""}, {"type": "text_delta", "text": said["text"]}),
+    ]
+    for index, (begun, delta) in enumerate(pieces):
+        events.append({"type": "content_block_start", "index": index, "content_block": begun})
+        if delta is not None:
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        if index == 0:
+            signed = {"type": "signature_delta", "signature": thought["signature"]}
+            events.append({"type": "content_block_delta", "index": index, "delta": signed})
+        events.append({"type": "content_block_stop", "index": index})
+    stop = {"stop_reason": "end_turn", "stop_sequence": None}
+    events += [
+        {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    ]
+    for event in events:
+        handler.chunk(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+    handler.chunk(b"")
+
+
+@whole_and_streamed
+def test_what_a_model_thinks_passes_in_both_directions_and_is_not_kept(
+    service_on_file: Running, upstream: Upstream, stream: bool
+) -> None:
+    upstream.say(thinks)
+    client = Claude(service_on_file, stream=stream)
+
+    content = [block.model_dump(exclude_none=True) for block in client.ask([user("Good morning")])]
+    history = [user("Good morning"), {"role": "assistant", "content": content}, user("And goodbye")]
+    client.say(history)
+    service_on_file.stop()
+
+    assert [block["type"] for block in content] == ["thinking", "redacted_thinking", "text"]
+    assert content[0]["signature"] == "c2lnbmVk"
+    assert upstream.requests[1].body["messages"][1]["content"] == content
+    assert service_on_file.said() == [
+        ("user", "Good morning"),
+        ("assistant", "Good morning to you."),
+        ("user", "And goodbye"),
+        ("assistant", "Done."),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,8 @@ def test_a_body_that_is_no_request_is_refused_with_a_reason(served: Served, body
 
 @requirement("trust.local")
 @pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]
+    "kind",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "text/json", "json", ";"],
 )
 def test_what_a_page_can_send_without_asking_changes_nothing(served: Served, kind: str) -> None:
     headers = {"Content-Type": kind} if kind else {}
@@ -197,7 +198,8 @@ def test_what_a_page_can_send_without_asking_changes_nothing(served: Served, kin
         "/api/memory/", content=b'{"content": "written by a page"}', headers=headers
     )
 
-    assert answer.status_code == 422
+    assert answer.status_code == 415
+    assert answer.json()["detail"].endswith("send it with Content-Type: application/json")
     assert served.caller().get("/api/memory/").json()["total"] == 0
 
 
@@ -220,6 +222,74 @@ def test_an_unknown_address_is_told_in_the_same_shape(
     assert answer.status_code == status
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.json()["status"] == status
+    assert ("/api/docs" if status == 404 else "use GET, POST") in answer.json()["detail"]
+
+
+def test_a_wrong_method_is_told_all_the_right_ones(served: Served) -> None:
+    right = {
+        "/api/memory/": "GET, POST",
+        "/api/memory/any": "GET, PUT, PATCH, DELETE",
+        "/api/memory/any/restore": "POST",
+        "/health": "GET",
+    }
+
+    answers = {path: served.caller().request("OPTIONS", path) for path in right}
+
+    assert {answer.status_code for answer in answers.values()} == {405}
+    assert {path: answer.headers["Allow"] for path, answer in answers.items()} == right
+    assert answers["/health"].json()["detail"] == "OPTIONS is nothing for this address: use GET"
+
+
+def test_head_answers_as_get_does_without_the_body(served: Served) -> None:
+    caller = served.caller()
+    kept = remembered(caller, "The lamp is green")["id"]
+
+    for path in ("/health", "/metrics", f"/api/memory/{kept}", "/api/memory/", "/api/memory/nowhere0"):
+        asked, whole = caller.head(path), caller.get(path)
+
+        assert (asked.status_code, asked.content) == (whole.status_code, b"")
+        assert asked.headers.get("ETag") == whole.headers.get("ETag")
+        assert asked.headers["Content-Type"] == whole.headers["Content-Type"]
+    assert 'method="HEAD",route="/api/memory/{memory_id}",status="200"' in caller.get("/metrics").text
+    assert served.caller(None).head("/api/memory/").status_code == 401
+    for once in ("/login?code=once", "/api/sessions/chat-7/delta"):
+        assert caller.head(once).status_code == 405
+
+
+def test_a_slip_in_what_follows_the_question_mark_is_told_and_not_passed_over(served: Served) -> None:
+    caller = served.caller()
+    slips = {
+        "/api/memory/?catgory=person": "catgory",
+        "/api/recall?query=lamp&threshold=0.5": "threshold",
+        "/api/memory/nowhere0?version=3": "version",
+    }
+
+    answers = {path: caller.get(path) for path in slips}
+
+    assert {answer.status_code for answer in answers.values()} == {422}
+    assert {path: answer.json()["field"] for path, answer in answers.items()} == slips
+    told = "'version' is nothing that this address takes: use space"
+    assert answers["/api/memory/nowhere0?version=3"].json()["detail"] == told
+
+
+def test_a_field_keeps_its_name_whatever_it_is_called(served: Served) -> None:
+    missing = served.caller().get("/api/recall").json()
+    wrong = served.caller().post("/api/recall", json={"query": 7, "where": {"path": 1}}).json()
+
+    assert (missing["field"], missing["detail"]) == ("query", "query: it is missing")
+    assert [each["field"] for each in wrong["errors"]] == ["query", "where.path"]
+
+
+@requirement("ops.confidence.clamped")
+def test_a_confidence_beyond_the_ends_counts_as_the_end(served: Served) -> None:
+    caller = served.caller()
+
+    high = remembered(caller, "The lamp is green", confidence=1.5)
+    low = caller.put(f"/api/memory/{high['id']}", json={"confidence": -1}).json()
+    wrong = caller.put(f"/api/memory/{high['id']}", json={"confidence": "high"})
+
+    assert (high["confidence"], low["confidence"]) == (1.0, 0.0)
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "confidence")
 
 
 @requirement("trust.spaces")

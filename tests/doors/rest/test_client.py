@@ -199,6 +199,23 @@ def test_sessions_and_messages(memories: Either) -> None:
     assert [one.id for one in memories.sessions(limit=5)] == ["s1"]
 
 
+def test_an_id_that_another_session_has_for_something_else_is_refused_and_not_swallowed(
+    memories: Either,
+) -> None:
+    memories.say_all("s1", [Said(role="user", content="one", message_id="m1")])
+    copied = memories.say_all("s2", [Said(role="user", content="one", message_id="m1")])
+
+    with pytest.raises(Conflict, match=r"that of another message, in session 's1': .* such as 's2:m1'"):
+        memories.say_all(
+            "s2", [Said(role="user", content="new"), Said(role="user", content="two", message_id="m1")]
+        )
+    with pytest.raises(Conflict):
+        memories.say("s2", "user", "two", message_id="m1")
+
+    assert copied == []
+    assert memories.session("s2").messages == ()
+
+
 def test_the_inbox_links_and_undo(memories: Either) -> None:
     waiting = memories.remember("Bread is baked on Mondays", subject="bread", doubtful="it seems odd")
     assert isinstance(waiting, Waiting)

@@ -28,6 +28,19 @@ def _messages(*texts: str, first: int = 1) -> dict[str, Any]:
 
 
 @requirement("sem.tap.http")
+def test_two_conversations_that_number_their_messages_alike_do_not_lose_the_second_one_silently(
+    writer: TestClient,
+) -> None:
+    writer.post("/api/sessions/chat-1/messages", json=_messages("one", "two"))
+
+    refused = writer.post("/api/sessions/chat-2/messages", json=_messages("three", "four"))
+
+    assert refused.status_code == 409
+    assert refused.json()["detail"].endswith("use ids that no other session has, such as 'chat-2:m1'")
+    assert writer.get("/api/sessions/chat-2").status_code == 404
+
+
+@requirement("sem.tap.http")
 def test_messages_are_kept_in_order_and_the_same_one_once(writer: TestClient, served: Served) -> None:
     first = writer.post("/api/sessions/chat-1/messages", json=_messages("one", "two"))
     again = writer.post("/api/sessions/chat-1/messages", json=_messages("one", "TWO", "three"))
@@ -142,6 +155,7 @@ def test_a_session_is_opened_listed_and_closed(writer: TestClient) -> None:
     assert sorted(one["id"] for page in pages for one in page["sessions"]) == ["s0", "s1", "s2"]
     assert pages[1]["next"] is None
     assert writer.post("/api/sessions/other/close", json={}).status_code == 404
+    assert writer.post("/api/sessions/s2/close").json()["ended_at"] is not None
 
 
 def test_the_messages_of_a_session_come_in_pages(writer: TestClient) -> None:

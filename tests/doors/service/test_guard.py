@@ -85,6 +85,12 @@ def test_health_needs_no_token_but_still_the_right_host() -> None:
     assert _asked("/health/x").status_code == 401
 
 
+def test_who_has_the_token_in_the_address_is_told_of_that_one() -> None:
+    for path in ("/webhook/wrong/messages", "/proxy/wrong/openai/v1/models"):
+        assert "in the address" in _asked(path).json()["detail"]
+    assert "Authorization: Bearer" in _asked().json()["detail"]
+
+
 def test_a_body_that_is_too_large_is_refused_by_its_header_and_cut_off_without_one() -> None:
     async def endless() -> Any:
         for _ in range(6):
@@ -94,4 +100,5 @@ def test_a_body_that_is_too_large_is_refused_by_its_header_and_cut_off_without_o
     untold = _asked(headers=KNOWN, content=endless())
 
     assert told.status_code == 413
-    assert untold.status_code == 499
+    assert untold.status_code == 413
+    assert untold.json() == told.json()

@@ -121,7 +121,7 @@ def test_a_surprise_in_a_route_is_logged_without_what_was_asked(
     monkeypatch.setattr("holdfast.memories.Memories.find", broken)
     set_up("json", log)
 
-    answer = served.caller().get("/api/memory/", params={"text": CANARY})
+    answer = served.caller().get("/api/memory/", params={"subject": CANARY})
 
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     assert answer.status_code == 500

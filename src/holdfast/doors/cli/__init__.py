@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -54,9 +55,9 @@ class Holdfast(LazyGroup):
         except Exception as error:  # broad: the door's boundary; a person gets one line, never a traceback
             if os.environ.get("HOLDFAST_DEBUG"):
                 raise
-            said = f"{type(error).__name__}: {error}".splitlines()[0]
-            code = _tell(call, given, "unforeseen", f"{said} (HOLDFAST_DEBUG=1 shows where)", code=UNFORESEEN)
-        _let_go_of_a_closed_pipe()
+            said = f"{_unforeseen(error)} (HOLDFAST_DEBUG=1 shows where)"
+            code = _tell(call, given, "unforeseen", said, code=UNFORESEEN)
+        _let_go_of_a_lost_output()
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -79,9 +80,18 @@ def _tell(
 
     # What can't be parsed was not taken note of, so the words themselves are asked as well.
     if call.json or "--json" in given:
-        tell_json({"error": {"kind": kind, "message": message, "field": field}})
-    click.echo(f"holdfast: {one_line(message)}", err=True)
+        with suppress(OSError):  # a full disk may be what is told here
+            tell_json({"error": {"kind": kind, "message": message, "field": field}})
+    with suppress(OSError):
+        click.echo(f"holdfast: {one_line(message)}", err=True)
     return code
+
+
+def _unforeseen(error: Exception) -> str:
+    """What happened; where the system refused something, in its own words and with the file's name."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 def _usage(wrong: click.ClickException) -> str:
@@ -93,13 +103,13 @@ def _usage(wrong: click.ClickException) -> str:
     return f"{message[:1].lower()}{message[1:]}{end}`{context.command_path} --help` shows how"
 
 
-def _let_go_of_a_closed_pipe() -> None:
-    """Whoever reads our output may have left: then Python must not complain about it at the end."""
+def _let_go_of_a_lost_output() -> None:
+    """Whoever reads our output may have left, or its disk is full: Python must not complain at the end."""
     if sys.stdout is None:
         return
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except ValueError:  # closed already
         pass

@@ -43,9 +43,12 @@ class Call:
     def memories(self, origin: "Origin" = "operator", session: str | None = None) -> Iterator["Memories"]:
         """The space that was asked for, spoken to by `origin`; closed after the block."""
         from holdfast import wiring
+        from holdfast.errors import Invalid
         from holdfast.memories import Memories
         from holdfast.settings import Settings
 
+        if session == "":
+            raise Invalid("'' is no id of a session: name one, or leave --session out", field="session")
         settings = Settings.read()
         with self.store() as store:
             opened = Memories.of(
@@ -87,6 +90,8 @@ def tell_json(answer: Mapping[str, Any]) -> None:
 
 
 def _kept(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    if value == "":  # most likely a variable that is not set: the usual place is not what was meant
+        raise click.BadParameter("it is empty: name one, or leave the option out", ctx, param)
     if value and param.name:
         setattr(ctx.ensure_object(Call), param.name, value)
 

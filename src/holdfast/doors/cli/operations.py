@@ -19,7 +19,7 @@ _GENERAL = "general"
 @click.option("--level", help="Only this level.")
 @click.option("-s", "--service", help="Only this service.")
 @click.option("--session", help="Only what this session recorded.")
-@click.option("--limit", type=click.IntRange(min=0), default=50, show_default=True, help="At most this many.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
 @in_space
 @click.pass_obj
 def events(call: Call, /, **asked: Any) -> None:

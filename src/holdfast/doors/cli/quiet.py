@@ -31,6 +31,8 @@ def quiet(call: Call, switch: str | None, project: str | None, session: str | No
         holdfast quiet off --project website
         HOLDFAST_QUIET=1 claude
     """
+    if "" in (project, session):  # most likely a variable that is not set
+        raise click.UsageError("the name is empty: say which project or session", click.get_current_context())
     if switch is not None and project is None and session is None and not everywhere:
         project = _project_here()
     kept = _switched(switch, project, session, everywhere)
@@ -60,7 +62,8 @@ def _project_here() -> str:
 
     project = project_of(os.getcwd())
     if project is None:
-        raise click.UsageError("this is no project: say --project, --session or --everywhere")
+        wrong = "this is no project: say --project, --session or --everywhere"
+        raise click.UsageError(wrong, click.get_current_context())
     return project
 
 

@@ -11,6 +11,8 @@ import click
 
 from holdfast.doors.cli.say import one_line
 
+_WRAPPED = 12  # characters of a line in a column of text, below which it is hard to read
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
@@ -32,9 +34,9 @@ class Table:
     rows: list[Sequence[str]] = field(default_factory=list)
 
     def show(self) -> None:
-        room = sum(self._widths()) + 3 * len(self.columns)
+        room = sum(map(_needed, self.columns, self._widths())) + 3 * len(self.columns)
         # A column cut short is worse than a line that breaks.
-        if on_terminal() and (room <= width() or any(column.wraps for column in self.columns)):
+        if on_terminal() and room <= width():
             self._show_rich()
         else:
             self._show_plain()
@@ -75,6 +77,13 @@ class Table:
 
     def _widths(self) -> list[int]:
         return [max(map(len, cells)) for cells in zip(*self._lines(), strict=True)]
+
+
+def _needed(column: Column, longest: int) -> int:
+    """Characters that a column needs to say what it has to."""
+    if column.wraps:
+        return min(longest, column.least or _WRAPPED)
+    return longest if column.most is None else min(longest, column.most)
 
 
 def width() -> int:

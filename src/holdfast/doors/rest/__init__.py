@@ -21,6 +21,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         409: "It conflicts with what is known",
         412: "It changed since it was seen",
         413: "The body is too large",
+        415: "The body is not JSON",
         422: "A field is not as it should be; `field` names it",
         503: "The memory can't be used now",
     }.items()

@@ -19,6 +19,10 @@ Id = Annotated[str, Field(min_length=1, max_length=200)]
 Moment = Annotated[AwareDatetime, Field(strict=False, description="With its zone: 2026-03-01T12:00:00Z")]
 Tags = Annotated[list[Name], Field(max_length=100)]
 Share = Annotated[float, Field(ge=0, le=1, strict=False)]
+Belief = Annotated[
+    float,
+    Field(strict=False, allow_inf_nan=False, description="From 0 to 1; what lies beyond counts as its end."),
+]
 Importance = Annotated[int, Field(ge=1, le=5)]
 Tokens = Annotated[int, Field(ge=0, le=1_000_000)]
 
@@ -39,7 +43,7 @@ class NewMemory(Body):
         None, description="The project at hand: taken where none is named, unless the category is for all."
     )
     tags: Tags = []
-    confidence: Share | None = None
+    confidence: Belief | None = None
     importance: Importance | None = None
     origin: Origin | None = Field(None, description="Where it comes from, when it is not the caller's word.")
     session: Id | None = None
@@ -57,7 +61,7 @@ class Change(Body):
     summary: Name | None = None
     project: Name | None = None
     tags: Tags | None = None
-    confidence: Share | None = None
+    confidence: Belief | None = None
     importance: Importance | None = None
     pinned: bool | None = None
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
@@ -174,7 +178,7 @@ class NewDraft(Body):
     summary: Name | None = None
     project: Name | None = None
     tags: Tags = []
-    confidence: Share | None = None
+    confidence: Belief | None = None
     importance: Importance | None = None
 
 

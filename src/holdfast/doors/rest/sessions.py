@@ -52,9 +52,10 @@ def show(memories: Reading, session_id: SessionId) -> Json:
 
 
 @router.post("/sessions/{session_id}/close", response_model=answers.Session)
-def close(memories: Writing, session_id: SessionId, end: bodies.SessionEnd) -> Json:
-    """Ends a session."""
-    closed = memories.close_session(session_id, exit_code=end.exit_code, usage=end.usage)
+def close(memories: Writing, session_id: SessionId, end: bodies.SessionEnd | None = None) -> Json:
+    """Ends a session; how it went may be left out."""
+    told = end.model_dump() if end is not None else {}
+    closed = memories.close_session(session_id, **told)
     return Json(as_json.session(closed))
 
 

@@ -2,13 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from fastapi import HTTPException, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
 
 from holdfast.doors.rest.access import Checked
+from holdfast.errors import Invalid
 
 MOST_DEPTH = 32  # brackets within brackets
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
@@ -35,11 +38,48 @@ class BoundedRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
+        names = _names(self.dependant)
+        takes_body = self.body_field is not None
 
         async def bounded(request: Request) -> Response:
-            return await answer(_BoundedRequest(request.scope, request.receive))
+            _refuse_unknown(request, names)
+            careful = _BoundedRequest(request.scope, request.receive)
+            if takes_body and not _is_json(request.headers.get("content-type")) and await _sent(careful):
+                raise HTTPException(415, "the body must be JSON: send it with Content-Type: application/json")
+            return await answer(careful)
 
         return bounded
+
+
+def _names(dependant: Dependant) -> set[str]:
+    """What a route takes behind the question mark, and what it depends on takes."""
+    own = {each.alias for each in dependant.query_params}
+    return own.union(*(_names(each) for each in dependant.dependencies))
+
+
+def _refuse_unknown(request: Request, names: Collection[str]) -> None:
+    """A filter with a slip in its name would be none: more would be answered than was asked for.
+
+    Who names the space does so everywhere, also where all spaces are meant.
+    """
+    unknown = next((name for name in request.query_params if name not in names and name != "space"), None)
+    if unknown is not None:
+        known = f"use {', '.join(sorted(names))}" if names else "leave it out"
+        raise Invalid(f"{unknown[:60]!r} is nothing that this address takes: {known}", field=unknown[:60])
+
+
+async def _sent(request: Request) -> bool:
+    """Whether there is a body at all."""
+    try:
+        return bool(await request.body())
+    except ClientDisconnect:  # or the guard, which ends a body that grows too large
+        raise HTTPException(400, "the body was not sent to its end") from None
+
+
+def _is_json(kind: str | None) -> bool:
+    """Whether FastAPI will take a body of this type for JSON."""
+    main, _, detail = (kind or "").partition(";")[0].strip().lower().partition("/")
+    return main == "application" and (detail == "json" or detail.endswith("+json"))
 
 
 class _BoundedRequest(Request):

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from holdfast import __version__
 from holdfast.domain.grant import Grant
 from holdfast.doors.service.guard import LOCAL, Admit, App, Guard, Pages
+from holdfast.doors.service.head import HeadToo
 from holdfast.doors.service.problems import tell_problems
 from holdfast.doors.service.watching import Watcher, watched
 from holdfast.doors.service.worker import Worker
@@ -52,6 +53,7 @@ def application(
         telemetry=_NO_TELEMETRY,  # type: ignore[arg-type]  # all of its keys are optional
     )
     tell_problems(app)
+    app.add_middleware(HeadToo)
 
     @app.get("/health")
     def health() -> dict[str, bool]:

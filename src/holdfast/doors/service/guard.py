@@ -29,6 +29,8 @@ MOST_BYTES = 4 * 1024 * 1024
 MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
 _NO_TOKEN = "a token is needed: Authorization: Bearer TOKEN (`holdfast token create` makes one)"
+_WRONG_ADDRESS = "the token in the address is unknown or revoked (`holdfast token create` makes one)"
+_TOO_LARGE = "the body is too large: at most {:,} bytes fit"
 _FOREIGN_FORM = "a page of another origin may not change anything here: use this service's own pages"
 _SAFE = ("GET", "HEAD")
 _SHIELD = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
@@ -87,7 +89,8 @@ class Guard:
         if refused is not None:
             await _answer(send, *refused)
             return
-        await self._app(scope, _bounded(receive, most), send)
+        body = _Bounded(receive, send, most)
+        await self._app(scope, body.receive, body.send)
 
     def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
         """Status and reason, when the request may not go on, whoever sends it."""
@@ -98,7 +101,7 @@ class Guard:
             return 403, "pages of other origins may not ask this service"
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > most:
-            return 413, f"the body is too large: at most {most:,} bytes fit"
+            return 413, _TOO_LARGE.format(most)
         return None
 
     def _own(self, origin: str, host: str) -> bool:
@@ -140,14 +143,15 @@ def _in_thread(admit: Admit) -> Callable[[str], Awaitable[Grant | None]]:
 async def _admitted(
     scope: Scope, admit: Callable[[str], Awaitable[Grant | None]], secret: str
 ) -> Refusal | None:
+    unknown = _WRONG_ADDRESS if scope["path"].startswith(IN_ADDRESS) else _NO_TOKEN
     if not secret:
-        return 401, _NO_TOKEN
+        return 401, unknown
     try:
         grant = await admit(secret)
     except Unavailable as trouble:
         return 503, str(trouble)
     if grant is None:
-        return 401, _NO_TOKEN
+        return 401, unknown
     scope.setdefault("state", {})["grant"] = grant
     return None
 
@@ -196,19 +200,30 @@ def _shielded(send: Send) -> Send:
     return with_shield
 
 
-def _bounded(receive: Receive, most: int) -> Receive:
-    """The same body, cut off where it grows past the limit whatever its headers said."""
-    seen = 0
+class _Bounded:
+    """The same body, cut off where it grows past the limit whatever its headers said.
 
-    async def counted() -> dict[str, Any]:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > most:
-            return {"type": "http.disconnect"}
-        return message
+    Who waits for the rest can't know why it ends, so what is answered then is said here.
+    """
 
-    return counted
+    def __init__(self, receive: Receive, send: Send, most: int) -> None:
+        self._receive = receive
+        self._send = send
+        self._most = most
+        self._seen = 0
+        self._answered = False
+
+    async def receive(self) -> dict[str, Any]:
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if self._seen > self._most else message
+
+    async def send(self, message: dict[str, Any]) -> None:
+        if self._seen <= self._most or self._answered:
+            self._answered = True
+            await self._send(message)
+        elif message["type"] == "http.response.start":
+            await _answer(self._send, 413, _TOO_LARGE.format(self._most))
 
 
 async def _send_to(login: str, scope: Scope, headers: Mapping[str, str], send: Send) -> None:

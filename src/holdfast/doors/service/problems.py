@@ -1,17 +1,27 @@
 """What is wrong with a request, said as problem+json by every route of the service."""
 
 import logging
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from holdfast.errors import HoldfastError
 from holdfast.problems import MEDIA_TYPE, of_error, problem
 
 _MOST_ERRORS = 10
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_PLACES = ("body", "query", "path", "header")
+#: What a form is told in our own words; the rest is clear as it comes.
+_SAYS = {
+    "missing": "it is missing",
+    "extra_forbidden": "there is no such field here: /api/docs lists those there are",
+    "model_attributes_type": "it must be a JSON object: {...}",
+}
 _log = logging.getLogger(__name__)
 
 
@@ -36,9 +46,25 @@ async def _of_form(_: Request, error: Exception) -> Response:
     return _answer(422, problem(422, detail, field=found[0]["field"] if found else None, errors=found))
 
 
-async def _of_http(_: Request, error: Exception) -> Response:
+async def _of_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _answer(error.status_code, problem(error.status_code, str(error.detail)), error.headers or {})
+    detail, headers = str(error.detail), dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request))
+        detail = f"{request.method:.20} is nothing for this address: use {headers['Allow']}"
+    elif error.status_code == 404 and detail == HTTPStatus.NOT_FOUND.phrase:  # no route, not no memory
+        detail = "there is nothing at this address: /api/docs lists those there are"
+    return _answer(error.status_code, problem(error.status_code, detail), headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What an address can be asked for; each route knows only its own."""
+    plain = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
+    return [
+        method
+        for method in _METHODS
+        if any(route.matches({**plain, "method": method})[0] is Match.FULL for route in request.app.routes)
+    ]
 
 
 async def _of_surprise(request: Request, _: Exception) -> Response:
@@ -53,8 +79,10 @@ def _error(each: Any) -> dict[str, str]:
     if each["type"] == "json_invalid":
         why = each.get("ctx", {}).get("error", "it can't be parsed")
         return {"field": "body", "says": f"this is no JSON at character {each['loc'][-1]}: {why}"}
-    place = [str(part) for part in each["loc"] if part not in ("body", "query", "path", "header")]
-    return {"field": ".".join(place) or "body", "says": str(each["msg"])}
+    where, *rest = [str(part) for part in each["loc"]] or ["body"]
+    place = rest if where in _PLACES else [where, *rest]
+    says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "it should"))
+    return {"field": ".".join(place) or "body", "says": says}
 
 
 def _answer(status: int, body: dict[str, Any], headers: Any = None) -> Response:
