@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast import memory_command, places, quiet, wiring
-from holdfast.errors import Invalid
+from holdfast.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:
     from holdfast.doors.chat.agent import Agent
     from holdfast.engine.ports import Clock, Store
+    from holdfast.files.bound import DirectoryState
     from holdfast.memories import Memories
     from holdfast.models.talk import Connection
 
@@ -27,6 +28,10 @@ Type what you want to say. Ctrl-C stops an answer, Ctrl-D ends the chat.
 
 class Terminal(Protocol):
     """Where the person looks and types."""
+
+    @property
+    def interactive(self) -> bool:
+        """Whether somebody sits there who can say it again."""
 
     def ask(self) -> str | None:
         """The next line; none at the end."""
@@ -47,18 +52,20 @@ class Terminal(Protocol):
 def chat(memories: "Memories", connection: "Connection", model: str, terminal: Terminal) -> None:
     """Talks until the person ends it. What is said is kept as a session of the space.
 
-    Raises: Unavailable, when the memory can't be used at the start.
+    Raises: Unavailable, when the memory can't be used at the start, and when a line from a file or a pipe
+    gets no answer: what follows it would build on nothing.
     """
     from holdfast.doors.chat.agent import Agent
     from holdfast.tools import for_messages_api
 
+    state = memories.directory()  # first: it is told here, so it need not be logged
     session = memories.open_session(
         client="holdfast-chat", name=f"Chat with {model}", directory=os.getcwd()
     ).id
     silence = quiet.reason(places.project_of(os.getcwd()), session)
     talk = connection(system=system_prompt(memories, session), tools=for_messages_api(memories.profile))
     agent = Agent(memories, talk, terminal, session=session, record=silence is None)
-    for told in _greeting(memories, talk.name):
+    for told in _greeting(memories, talk.name, state):
         terminal.note(told)
     if silence:
         terminal.note(f"nothing that is said is kept: {silence}")
@@ -76,8 +83,12 @@ def _answered(text: str, memories: "Memories", agent: "Agent", terminal: Termina
     elif text.startswith("/") and " " not in text:
         terminal.tell(HELP)
     elif text:
-        agent.turn(text)
+        trouble = agent.turn(text)
         terminal.ended()
+        if trouble is not None and not terminal.interactive:
+            raise Unavailable(f"{trouble}; the chat ended there") from trouble
+        if trouble is not None:
+            terminal.note(str(trouble))
 
 
 def system_prompt(memories: "Memories", session: str) -> str:
@@ -98,13 +109,13 @@ def connection_to(model: str) -> "Connection":
 
     Raises: Invalid, listing the forms of a name; Unavailable, without its SDK or a key.
     """
-    from holdfast.models.language_spec import FORMS, parse_language
+    from holdfast.models.language_spec import MODELS, parse_model
     from holdfast.models.talk import connected
     from holdfast.settings import Settings
 
-    spec = parse_language(model)
-    if spec is None:
-        raise Invalid(f"a chat needs a model: use {FORMS.removeprefix('none, ')}", field="model")
+    if model in ("none", "off"):  # what turns a model off elsewhere
+        raise Invalid(f"a chat needs a model: use {MODELS}", field="model")
+    spec = parse_model(model)
     return connected(spec, key=Settings.read().key_for_model(spec))
 
 
@@ -163,8 +174,7 @@ def _is_bound(memories: "Memories", directory: str) -> bool:
     return state is not None and state.path == os.path.realpath(os.path.expanduser(directory))
 
 
-def _greeting(memories: "Memories", model: str) -> Iterator[str]:
-    state = memories.directory()
+def _greeting(memories: "Memories", model: str, state: "DirectoryState | None") -> Iterator[str]:
     where = f", files in {state.path}" if state is not None else ""
     known = memories.find(limit=0).total
     yield f"{model}; space {memories.space!r}, {known:,} remembered{where}. /help says what you can type."

@@ -20,12 +20,13 @@ from holdfast.doors.importers import (
     note_format,
     notes_of,
 )
+from holdfast.doors.importers.note_folder import HIDDEN, is_hidden, notes_below, refuse_other
 from holdfast.engine.imports import Told
 from holdfast.engine.intake import safe
 from holdfast.errors import HoldfastError, Invalid
 from holdfast.memories import Memories
 
-__all__ = ["Found", "found_in", "session_of", "take"]
+__all__ = ["Found", "found_in", "refuse_other", "session_of", "take"]
 
 
 def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Path, str, Found]]:
@@ -35,12 +36,14 @@ def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Pat
     all together.
     Raises: Invalid.
     """
+    if format_name == "basic-memory":
+        yield _notebook(folder)
+        return
     folders: dict[Path, list[Path]] = {}
     linked: list[Path] = []
     for path in files_in(folder):
         try:
-            named = format_name == "basic-memory" and path.suffix == ".md"
-            form = "basic-memory" if named else note_format(path)
+            form = note_format(path)
             if format_name not in (None, form):
                 continue
             if form == "basic-memory":
@@ -56,9 +59,25 @@ def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Pat
     for place, files in folders.items():
         session = session_of(place)
         yield place, session, notes_of(files, Source(origin="file", session=session))
-    if linked:
+    seen = [path for path in linked if not any(map(is_hidden, path.relative_to(folder).parts))]
+    if seen:
         session = session_of(folder)
-        yield folder, session, linked_notes(linked, Source(origin="import", session=session))
+        skipped = {HIDDEN: len(linked) - len(seen)} if len(seen) < len(linked) else None
+        yield folder, session, linked_notes(seen, Source(origin="import", session=session), skipped)
+
+
+def _notebook(folder: Path) -> tuple[Path, str, Found]:
+    """A folder that somebody calls one of basic-memory: all of its markdown.
+
+    Raises: Invalid, when there is none.
+    """
+    found = notes_below(folder)
+    if not found.notes:
+        counts = ", ".join(f"{number:,} {reason}" for reason, number in found.skipped.items())
+        raise Invalid(f"{str(folder)!r} holds no .md file, so no note of basic-memory ({counts or 'empty'})")
+    session = session_of(folder)
+    source = Source(origin="import", session=session)
+    return folder, session, linked_notes(found.notes, source, found.skipped)
 
 
 def session_of(path: Path) -> str:

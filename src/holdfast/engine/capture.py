@@ -141,7 +141,7 @@ def _read(session: Session, pieces: Sequence[Chunk], messages: int, desk: Desk) 
             if draft is None:
                 continue
             try:
-                outcomes.append(remember(draft, desk=desk, key=_key(draft)))
+                outcomes.append(remember(draft, desk=desk, key=_key(draft), captured=True))
             except Conflict:  # the same words were kept by another release's rules
                 continue
             except Invalid as wrong:

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from holdfast.domain.compare import Statement
+from holdfast.domain.compare.words import stem
 from holdfast.domain.memory import Draft, Memory, Tombstone
-from holdfast.domain.terms import stems
+from holdfast.domain.terms import STOP_WORDS, stems
+from holdfast.domain.words import words
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
@@ -12,6 +14,7 @@ from holdfast.engine.ports import Judge, Transaction
 #: Up to this many memories on one subject are all compared; above it, as many that share its rarest words.
 NEAREST = 50
 _RARE_WORDS = 12
+_COMMON = 3  # one telling word of so many, of the shorter text, is the least that two wordings share
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,16 @@ def buried(draft: Draft, tx: Transaction, judge: Judge) -> Tombstone | None:
         if judge.compare(old, new).relation == "same":
             return tombstone
     return None
+
+
+def maybe_same(one: str, other: str) -> bool:
+    """Whether two texts have so many words in common that a judge should look at them."""
+    left, right = _telling(one), _telling(other)
+    return len(left & right) * _COMMON >= min(len(left), len(right))
+
+
+def _telling(text: str) -> set[str]:
+    return {stem(word) for word in words(text) if word not in STOP_WORDS}
 
 
 def _neighbours(draft: Draft, tx: Transaction) -> list[Memory]:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from holdfast.domain.compare import Statement, Verdict
+from holdfast.domain.compare.likeness import Likeness
 from holdfast.domain.history import Action, Entry, Receipt, Use
 from holdfast.domain.language import Answer, Question
 from holdfast.domain.memory import (
@@ -18,6 +19,7 @@ from holdfast.domain.memory import (
     LinkKind,
     Memory,
     Message,
+    Origin,
     Session,
     Source,
     State,
@@ -48,7 +50,7 @@ class Space:
 
 
 JobState = Literal["queued", "running", "done", "failed"]
-CountedBy = Literal["category", "confidence", "importance", "accesses", "from_message"]
+CountedBy = Literal["category", "confidence", "state", "importance", "accesses", "from_message"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +116,13 @@ class Embedder(Protocol):
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]: ...
     def query(self, text: str) -> bytes: ...
     def queries(self, texts: Sequence[str]) -> list[bytes]: ...
+
+
+@runtime_checkable
+class Likening(Protocol):
+    """An embedder that also tells how alike two texts are, word by word."""
+
+    def likeness(self, one: str, other: str) -> Likeness | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +199,10 @@ class MemoryRows(Protocol):
     def matching(self, where: Filter, limit: int) -> list[str]: ...
     def subjects(self, limit: int) -> list[tuple[str | None, int]]: ...
     def count(self, where: Filter) -> int: ...
-    def counted(self, by: CountedBy, states: Sequence[State]) -> list[tuple[Any, int]]: ...
+    def counted(
+        self, by: Sequence[CountedBy], states: Sequence[State]
+    ) -> list[tuple[tuple[Any, ...], int]]: ...
+    def having(self, values: Sequence[tuple[CountedBy, Any]], states: Sequence[State]) -> list[int]: ...
     def most_used(self, limit: int) -> list[Memory]: ...
     def about(self, category: str, subject: str | None, project: str | None, limit: int) -> list[Memory]: ...
     def comparable(
@@ -240,6 +252,15 @@ class Journal(Protocol):
     def growth(self) -> list[tuple[str, int]]: ...
     def latest_before(self, moment: datetime) -> Iterator[Entry]: ...
     def said_by(self, session_id: str, memory_id: str, actions: Sequence[Action]) -> bool: ...
+    def saved_by(
+        self,
+        origin: Origin,
+        session_id: str | None,
+        *,
+        limit: int,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> dict[str, datetime]: ...
     def vouched_for(self, memory_id: str) -> bool: ...
     def forget_text(self, memory_id: str) -> None: ...
 

@@ -202,7 +202,7 @@ def _remembered(job: Job, chunk: Chunk, session: Session, desk: Desk) -> tuple[l
         draft = _draft(fact, session, desk.profile)
         told = Told(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None
         try:
-            outcomes.append(remember(draft, desk=desk, key=_key(draft), told=told))
+            outcomes.append(remember(draft, desk=desk, key=_key(draft), told=told, captured=True))
         except Conflict:  # the same words were kept from this message with other labels
             continue
         except Invalid as wrong:

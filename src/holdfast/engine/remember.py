@@ -14,7 +14,9 @@ from holdfast.domain.outcomes import (
     Refused,
     Reinforced,
     UpdateSuggested,
+    Waiting,
 )
+from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
 from holdfast.engine.comparing import buried, compared
@@ -23,6 +25,8 @@ from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
 from holdfast.engine.judging import judged
 from holdfast.engine.ports import Transaction
+from holdfast.engine.said_again import archived_before, brought_back
+from holdfast.engine.saved_by_tool import saved_already
 from holdfast.engine.sessions import known_session
 from holdfast.engine.told import Told, weigh
 from holdfast.engine.waiting import propose, protected, wait, why_wait
@@ -35,11 +39,13 @@ def remember(
     key: str | None = None,
     anyway: bool = False,
     told: Told | None = None,
+    captured: bool = False,
 ) -> Outcome:
     """Keeps what `draft` says; exactly one outcome, in one transaction.
 
     The same `key` again answers the first outcome and changes nothing. `anyway` lets a person bring back
-    what was deleted. `told` is what a model said of the draft and a known memory.
+    what was deleted. `told` is what a model said of the draft and a known memory. What was `captured` from a
+    message is known already if a tool saved it while the message was said.
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = taken_in(draft, desk.profile)
@@ -50,12 +56,18 @@ def remember(
             key,
             fingerprint(draft),
             desk.now(),
-            lambda: decide(draft, tx, desk, anyway=anyway, told=words),
+            lambda: decide(draft, tx, desk, anyway=anyway, told=words, captured=captured),
         )
 
 
 def decide(
-    draft: Draft, tx: Transaction, desk: Desk, *, anyway: bool = False, told: tuple[Told, ...] = ()
+    draft: Draft,
+    tx: Transaction,
+    desk: Desk,
+    *,
+    anyway: bool = False,
+    told: tuple[Told, ...] = (),
+    captured: bool = False,
 ) -> Outcome:
     """What becomes of a checked draft."""
     now = desk.now()
@@ -66,6 +78,8 @@ def decide(
         if not anyway or draft.source.origin not in PEOPLE:
             return _refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
+    if captured and findings.same is None and (saved := saved_already(draft, tx, desk.judge)):
+        return _saved(saved, tx)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
     weighed = weigh(told, findings, draft, tx)
@@ -76,8 +90,11 @@ def decide(
         return wait(reason, draft, findings, tx, desk, now)
     if findings.same is not None:
         return _known_already(findings.same, draft, tx, desk, now)
+    archived = archived_before(draft, tx, desk)
     if findings.contradicted:
-        return _contradicted(findings.contradicted, draft, tx, desk, now)
+        return _contradicted(findings.contradicted, archived, draft, tx, desk, now)
+    if archived is not None:
+        return _back(archived, draft, tx, desk, now)
     memory = changes.add(tx, desk, draft, now=now)
     for near in findings.related:
         changes.connect(tx, memory.id, near.id, "related", source=draft.source, now=now)
@@ -92,6 +109,15 @@ def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
     return named[0] if named else None
 
 
+def _saved(saved: Memory | Tombstone, tx: Transaction) -> Outcome:
+    """What a captured draft comes to that a tool saved before: nothing is written."""
+    if isinstance(saved, Tombstone):
+        return _refused(saved, tx)
+    if saved.state == "waiting":
+        return Waiting(saved, saved.waiting_for or "")
+    return Reinforced(saved, saved, counted=False)
+
+
 def _refused(tombstone: Tombstone, tx: Transaction) -> Refused:
     how = {
         "forgotten": "was forgotten",
@@ -103,6 +129,24 @@ def _refused(tombstone: Tombstone, tx: Transaction) -> Refused:
     restorable = tombstone.reason == "forgotten" and tx.memories.get(tombstone.memory or "") is not None
     back = f"`holdfast restore {tombstone.memory}` or " if restorable else ""
     return Refused(f"this {how} on {day} and stays so: {back}--anyway brings it back", tombstone.memory)
+
+
+def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    """Brings back what was archived, then does what the profile does with what is known."""
+    session = draft.source.session
+    if not draft.source.trusted and session and tx.journal.said_by(session, known.id, ("added", "waiting")):
+        return Reinforced(known, known, counted=False)  # the same file read again is no news
+    back = brought_back(known, draft, tx, now)
+    outcome = _known_already(back, draft, tx, desk, now)
+    match outcome:
+        case Merged(memory, _):
+            return Merged(memory, known)
+        case Reinforced(memory, _, _):
+            return Reinforced(memory, known)
+        case UpdateSuggested():  # nothing is to be decided: it is in use again, as it was
+            return Reinforced(back, known)
+        case _:
+            return outcome
 
 
 def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
@@ -144,19 +188,30 @@ def _overwritten(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: 
     assert draft.category is not None
     after = known.confirmed(now).worded(draft.content, summary=draft.summary or known.summary, now=now)
     after = replace(after, category=draft.category, tags=draft.tags or known.tags)
+    if is_archived(known, desk.profile):
+        after = replace(after, state="active")
     return Merged(changes.change(tx, known, after, "merged", source=draft.source, now=now), known)
 
 
 def _contradicted(
-    known: tuple[Memory, ...], draft: Draft, tx: Transaction, desk: Desk, now: datetime
+    known: tuple[Memory, ...],
+    archived: Memory | None,
+    draft: Draft,
+    tx: Transaction,
+    desk: Desk,
+    now: datetime,
 ) -> Outcome:
     policy = desk.profile.policy
     if policy.on_contradiction == "suggest":
         return UpdateSuggested(known[0], "contradicts")
     if policy.on_contradiction == "overwrite":
         return _overwritten(known[0], draft, tx, desk, now)
-    memory = changes.add(tx, desk, draft, now=now)
-    now_held = tuple(weaken(old, memory, tx, desk, now) for old in known)
+    if archived is not None:
+        memory = brought_back(archived, draft, tx, now)
+    else:
+        memory = changes.add(tx, desk, draft, now=now)
+    by = replace(memory, source=draft.source)  # who says it now, not who said it first
+    now_held = tuple(weaken(old, by, tx, desk, now) for old in known)
     return Contradicting(memory, now_held)
 
 

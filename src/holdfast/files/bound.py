@@ -56,6 +56,7 @@ class Directories:
         self._clean: dict[str, tuple[str, ...]] = {}  # the directory as it was when both sides agreed
         self._followed: dict[str, int] = {}  # the last change of each space that its files show
         self._behind: set[str] = set()  # spaces whose files could not follow
+        self._asked: dict[str, str | None] = {}  # what each directory was last heard to ask
 
     def bindings(self) -> list[Binding]:
         """Those of this store, on this machine."""
@@ -66,17 +67,17 @@ class Directories:
         binding = self._binding(space)
         if binding is None or self._busy():
             return
-        self._quietly(binding, lambda: self.sync(self._desk_of(space)))
+        self._quietly(binding, lambda: self._tell(space, self.sync(self._desk_of(space))))
 
     def arrive(self, desk: Desk) -> None:
         """Call this before every use of a space: what was done by hand is taken over first."""
         binding = self._binding(desk.space)
         if binding is None or self._busy():
             return
-        self._quietly(binding, lambda: self._arrive(desk, binding))
+        self._quietly(binding, lambda: self._tell(desk.space, self._arrive(desk, binding)))
 
     def sync(self, desk: Desk, *, accept_empty: bool = False, write_back: bool = False) -> SyncReport:
-        """Brings a directory and its space to agree.
+        """Brings a directory and its space to agree; what came of it is the caller's to tell.
 
         Raises: NotFound, when none is bound here; Unavailable, TooLong.
         """
@@ -98,7 +99,6 @@ class Directories:
             self._clean.pop(desk.space, None)
             self._followed[desk.space] = meeting.followed
             self._behind.discard(desk.space)
-            _tell(desk.space, report)
             return report
 
     def bind(self, desk: Desk, path: str, layout: str | None = None) -> SyncReport:
@@ -133,14 +133,18 @@ class Directories:
         return bound.path
 
     def state(self, desk: Desk) -> DirectoryState | None:
-        """How the directory of a space stands; none where there is none."""
+        """How the directory of a space stands once what was done by hand is taken over; none without one."""
+        binding = self._binding(desk.space)
+        if binding is not None and not self._busy():
+            self._quietly(binding, lambda: self._arrive(desk, binding))
         with self._store.read(desk.space) as tx:
             bound = tx.files.bound()
             if bound is None:
                 return None
             found = standing.places(tx, desk)
             waiting = tx.memories.find(Filter(states=("waiting",), origin="file"))
-        here = self._binding(desk.space) is not None
+        self._asked[desk.space] = bound.asks  # whoever reads this state is told
+        here = binding is not None
         troubles = [f"{path}: {why[1]}" for path, why in bound.refused.items()]
         unwritten = [place.path for place in found if place.is_behind]
         if unwritten and bound.asks is None:
@@ -160,12 +164,11 @@ class Directories:
 
     # ------------------------------------------------------------------------------------------------ inside
 
-    def _arrive(self, desk: Desk, binding: Binding) -> None:
+    def _arrive(self, desk: Desk, binding: Binding) -> SyncReport | None:
         try:
             root = SafeDirectory(binding.path)
         except NotFound:
-            self.sync(desk)
-            return
+            return self.sync(desk)
         with root:
             listing = root.list()
             snapshot = listing.snapshot()
@@ -175,19 +178,18 @@ class Directories:
                 unfollowed = set(tx.files.unfollowed())
             refused = bound.refused.keys() if bound is not None else set()
             if desk.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
-                self.sync(desk)
-                return
+                return self.sync(desk)
             followed = self._followed.get(desk.space) == last
             if followed and self._clean.get(desk.space) == snapshot:
-                return
+                return None
             meeting = Meeting(desk, root, bound)
             if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
-                self.sync(desk)
-                return
+                return self.sync(desk)
             self._followed[desk.space] = last
             latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
             if time.time_ns() - latest > _SETTLED_NS:
                 self._clean[desk.space] = snapshot
+        return None
 
     def _vanished(self, desk: Desk, bound: Bound) -> SyncReport:
         asks = (
@@ -247,6 +249,22 @@ class Directories:
             self._behind.add(binding.space)
             _log.warning("the directory %s can't follow: %s", binding.path, trouble)
 
+    def _tell(self, space: str, report: SyncReport | None) -> None:
+        """Logs what came of looking at a directory that nobody asked about; what it asks, once."""
+        if report is None:
+            return
+        for waiting in report.conflicts:
+            _log.warning(
+                "space %s: %s waits in the inbox, its file was changed on both sides", space, waiting
+            )
+        for path in report.redacted:
+            _log.warning("space %s: a secret was taken out of %s", space, path)
+        for path, (_, why) in report.refused.items():
+            _log.warning("space %s: %s was not taken over: %s", space, path, why)
+        if report.asks and self._asked.get(space) != report.asks:
+            _log.warning("space %s: %s", space, report.asks)
+        self._asked[space] = report.asks
+
 
 def _usual(desk: Desk, path: str) -> str:
     """How a directory is laid out unless somebody says otherwise."""
@@ -254,14 +272,3 @@ def _usual(desk: Desk, path: str) -> str:
         return "folders"
     parts = Path(path).parts
     return "shared" if parts[-1:] == ("memory",) and ".claude" in parts else "files"
-
-
-def _tell(space: str, report: SyncReport) -> None:
-    for waiting in report.conflicts:
-        _log.warning("space %s: %s waits in the inbox, its file was changed on both sides", space, waiting)
-    for path in report.redacted:
-        _log.warning("space %s: a secret was taken out of %s", space, path)
-    for path, (_, why) in report.refused.items():
-        _log.warning("space %s: %s was not taken over: %s", space, path, why)
-    if report.asks:
-        _log.warning("space %s: %s", space, report.asks)

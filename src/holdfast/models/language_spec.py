@@ -9,7 +9,8 @@ from holdfast.models.server_address import server_address
 
 Vendor = Literal["anthropic", "openai", "ollama"]
 
-FORMS = "none, anthropic:MODEL[@URL], openai:MODEL[@URL] or ollama:MODEL[@URL]"
+MODELS = "anthropic:MODEL[@URL], openai:MODEL[@URL] or ollama:MODEL[@URL]"
+FORMS = f"none, {MODELS}"
 #: Where a model is asked when its name does not say.
 USUAL: dict[str, str] = {
     "anthropic": "https://api.anthropic.com",
@@ -49,15 +50,21 @@ def parse_language(text: str) -> LanguageSpec | None:
 
     Raises: Invalid, listing the forms that are understood.
     """
-    if text in ("", "none", "off"):
-        return None
+    return None if text in ("", "none", "off") else parse_model(text, FORMS)
+
+
+def parse_model(text: str, forms: str = MODELS) -> LanguageSpec:
+    """The model that `text` names, where one is needed.
+
+    Raises: Invalid, listing the forms that are understood.
+    """
     shown = text.partition("@")[0]  # what follows may hold a secret
     kind, colon, rest = text.partition(":")
     if not colon or kind not in get_args(Vendor):
-        raise Invalid(f"the model {shown!r} is unknown: use {FORMS}", field="model")
+        raise Invalid(f"the model {shown!r} is unknown: use {forms}", field="model")
     model, *urls = _AT.split(rest, maxsplit=1)
     if not _MODEL.fullmatch(model):
-        raise Invalid(f"{shown!r} names no model: use {FORMS}", field="model")
+        raise Invalid(f"{shown!r} names no model: use {forms}", field="model")
     vendor = next(vendor for vendor in get_args(Vendor) if vendor == kind)
     return LanguageSpec(vendor, model, _server(urls[0]) if urls else USUAL[kind])
 

@@ -42,3 +42,9 @@ def sqlite_person(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """For what does not depend on the database."""
     monkeypatch.setenv("HOLDFAST_MODEL_KEY", "test")
     return Person(sqlite_url, tmp_path)
+
+
+@pytest.fixture
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody sits there, who can say again what got no answer."""
+    monkeypatch.setattr("holdfast.doors.cli.chat._at_a_terminal", lambda: True)

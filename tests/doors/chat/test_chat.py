@@ -78,7 +78,31 @@ def test_another_space_is_talked_to_with_its_own_tools(sqlite_person: Person, mo
     assert "add_to_memory" in model.requests[0].tools
     assert "call add_to_memory only after a yes" in model.requests[0].system
     found = sqlite_person.shell.json("list", "--space", "helper")["memories"]
-    assert "Alec is my boss" in [memory["content"] for memory in found]
+    assert [memory["content"] for memory in found] == ["Alec is my boss"]
+
+
+def test_what_the_model_did_not_save_is_captured_when_the_chat_ends(
+    sqlite_person: Person, model: ScriptedModel
+) -> None:
+    sqlite_person.shell.in_space("helper", "assistant")
+    model.say(
+        Tool("add_to_memory", {"content": "Boss: Alec", "category": "person", "subject": "Alec"}),
+        "Noted.",
+        "Fine.",
+    )
+
+    sqlite_person.talks(
+        named(model),
+        "Remember that Alec is my boss",
+        "I prefer short answers in German.",
+        options=("--space", "helper"),
+    )
+
+    found = sqlite_person.shell.json("list", "--space", "helper")["memories"]
+    assert [memory["content"] for memory in found] == [
+        "Boss: Alec",
+        'On "Noted.": The user prefers short answers in German.',
+    ]
 
 
 def test_a_space_that_is_not_there_is_named(sqlite_person: Person, model: ScriptedModel) -> None:
@@ -93,8 +117,9 @@ def test_a_space_that_is_not_there_is_named(sqlite_person: Person, model: Script
     [
         ("anthropic:claude-sonnet-5-5", "set ANTHROPIC_API_KEY; or name another model with --model"),
         ("openai:gpt-5", "set OPENAI_API_KEY"),
-        ("claude", "use none, anthropic:MODEL[@URL]"),
+        ("claude", "'claude' is unknown: use anthropic:MODEL[@URL]"),
         ("none", "a chat needs a model: use anthropic:MODEL"),
+        ("ollama:", "'ollama:' names no model: use anthropic:MODEL"),
     ],
 )
 def test_without_a_key_or_a_model_one_line_says_what_to_do(
@@ -111,18 +136,58 @@ def test_without_a_key_or_a_model_one_line_says_what_to_do(
     assert "chat" not in sqlite_person.shell.says("space", "list")  # nothing was made
 
 
-def test_what_the_model_refuses_can_be_said_again(sqlite_person: Person, model: ScriptedModel) -> None:
+@pytest.mark.parametrize("what", ["nobody listens", "it has too much to do", "it fails after a tool"])
+def test_a_line_of_a_pipe_that_gets_no_answer_ends_the_chat_with_one_clear_line(
+    sqlite_person: Person, model: ScriptedModel, what: str
+) -> None:
+    match what:
+        case "nobody listens":
+            model.close()
+        case "it has too much to do":
+            model.say(Failure(529, "overloaded_error"))
+        case _:
+            model.say(Tool("memory_write", NOTE), Failure(500, "api_error"))
+
+    result = sqlite_person.shell("chat", "--model", named(model), stdin="I like tea\nwhat do I like?\n")
+    memories = sqlite_person.memories("chat")
+    [session] = memories.sessions()
+    said = [one.content for one in memories.session(session.id).messages]
+    memories.close()
+
+    told = [line for line in result.stderr.splitlines() if not line.startswith("[")]
+    assert result.exit_code == 3
+    assert len(told) == 1
+    assert told[0].startswith(f"holdfast: {named(model)} ")
+    assert told[0].endswith("; the chat ended there")
+    assert "what do I like?" not in [*said, *(request.text for request in model.requests)]
+    assert session.ended_at is not None
+
+
+def test_at_a_terminal_a_model_that_is_away_is_told_of_and_the_prompt_stays(
+    sqlite_person: Person, model: ScriptedModel, at_a_terminal: None
+) -> None:
+    model.close()
+
+    said, noted = sqlite_person.talks(named(model), "hello", "/memory")
+
+    assert "can't be reached" in noted
+    assert "Nothing is remembered yet." in said
+
+
+def test_what_the_model_refuses_can_be_said_again(
+    sqlite_person: Person, model: ScriptedModel, at_a_terminal: None
+) -> None:
     model.say(Failure(529, "overloaded_error"), "Hello.")
 
     said, noted = sqlite_person.talks(named(model), "hello", "hello again")
 
-    assert said == "Hello.\n"
+    assert "Hello.\n" in said
     assert "has too much to do (529)" in noted
     assert [text for _, text in model.requests[1].messages] == ["hello again"]
 
 
 def test_a_failure_after_tools_is_kept_in_the_conversation(
-    sqlite_person: Person, model: ScriptedModel
+    sqlite_person: Person, model: ScriptedModel, at_a_terminal: None
 ) -> None:
     model.say(["One moment. ", Tool("memory_write", NOTE)], Failure(500, "api_error"), "Where were we?")
 

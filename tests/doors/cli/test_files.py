@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import Memories
+from holdfast.engine.spaces import create_space
+from holdfast.testing import FixedClock
+from holdfast.wiring import open_store
 from tests.doors.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
@@ -64,6 +68,46 @@ def test_sync_tells_what_was_done_and_asks_when_all_is_gone(sqlite_shell: Shell,
     assert "the files of space 'notes' wait for you" in doctor.stdout
     assert both.exit_code == 2
     assert sorted(back["sync"]["written"]) == ["MEMORY.md", "a.md", "b.md"]
+
+
+@pytest.mark.parametrize("command", ["status", "sync"])
+@pytest.mark.parametrize("how", ["emptied", "vanished"])
+def test_what_a_directory_asks_is_said_once(
+    sqlite_shell: Shell, tmp_path: Path, caplog: pytest.LogCaptureFixture, command: str, how: str
+) -> None:
+    folder = tmp_path / "memory"
+    notes = sqlite_shell.in_space("notes", "files")
+    notes.says("files", "init", str(folder))
+    notes.remembers("Uses vim", "-c", "user", "-s", "Editor")
+    notes.remembers("Drinks tea", "-c", "user", "-s", "Drinks")
+    shutil.rmtree(folder)
+    if how == "emptied":
+        folder.mkdir()
+
+    result = notes("files", command)
+
+    assert result.stdout.count("Nothing was forgotten") == 1
+    assert caplog.messages == []
+    assert result.stderr == ""
+
+
+def test_a_use_that_does_not_show_what_a_directory_asks_logs_it_once(
+    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = open_store(sqlite_url)
+    create_space("notes", store=store, clock=FixedClock(), profile="files")
+    memories = Memories.of(store, "notes")
+    memories.bind_directory(str(tmp_path / "memory"))
+    memories.remember("Uses vim", category="user", subject="Editor")
+    shutil.rmtree(tmp_path / "memory")
+
+    memories.find()
+    memories.find()
+    state = memories.directory()
+    store.close()
+
+    assert state is not None
+    assert caplog.messages == [f"space notes: {state.asks}"]
 
 
 @requirement("files.safe")

@@ -125,6 +125,60 @@ def test_of_a_broken_export_nothing_is_taken_and_the_line_is_named(shell: Shell,
     assert everything(shell) == empty
 
 
+def test_of_a_folder_of_notes_only_the_markdown_is_taken_and_the_rest_is_counted(
+    sqlite_shell: Shell, folder: Path
+) -> None:
+    notes = given(folder, "basic-memory")
+    for hidden in (".obsidian", ".trash"):
+        (notes / hidden).mkdir()
+        (notes / hidden / "old.md").write_text(NOTE.replace("Coffee", "Old"), encoding="utf-8")
+    (notes / "inner").mkdir()
+    (notes / "inner" / "shopping.txt").write_text("Buy milk\n")
+    (notes / "inner" / "todo.org").write_text("* Call Otto\n")
+    (notes / "inner" / "photo.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    (notes / "inner" / "._coffee.md").write_bytes(b"\0\5\x16\7")
+    (notes / "inner" / "plain.md").write_text("Tea is drunk at four\n")
+    (notes / "dump.md").write_text("x" * 2_000_000)
+
+    told = sqlite_shell.json("import", str(notes), "--from", "basic-memory", "--dry-run")["notes"][0]
+    said = sqlite_shell.says("import", str(notes), "--from", "basic-memory")
+
+    found = [memory["content"] for memory in sqlite_shell.json("list")["memories"]]
+    assert told["skipped"] == {"hidden": 3, "not markdown": 2, "binary": 1, "over 1 MiB": 1}
+    assert all(part in said for part in ("3 hidden", "2 not markdown", "1 binary", "1 over 1 MiB"))
+    assert "Tea is drunk at four" in found
+    assert not [text for text in found if "milk" in text or "Otto" in text or "PNG" in text or "Old" in text]
+
+
+def test_notes_in_hidden_folders_are_passed_over_when_the_format_is_recognised_too(
+    sqlite_shell: Shell, folder: Path
+) -> None:
+    notes = given(folder, "basic-memory")
+    (notes / ".trash").mkdir()
+    (notes / ".trash" / "old.md").write_text(NOTE.replace("Coffee", "Old"), encoding="utf-8")
+
+    said = sqlite_shell.says("import", str(notes))
+
+    assert "  skipped: 1 hidden" in said
+    assert not [one for one in sqlite_shell.json("list")["memories"] if "Old" in one["content"]]
+
+
+def test_where_there_is_no_markdown_no_note_is_made_of_anything_else(
+    sqlite_shell: Shell, folder: Path
+) -> None:
+    place = folder / "other"
+    place.mkdir()
+    (place / "list.txt").write_text("Buy milk\n")
+
+    whole = sqlite_shell("import", str(place), "--from", "basic-memory")
+    single = sqlite_shell("import", str(place / "list.txt"), "--from", "basic-memory")
+
+    assert (whole.exit_code, single.exit_code) == (1, 1)
+    assert "holds no .md file, so no note of basic-memory (1 not markdown)" in whole.stderr
+    assert "'list.txt' is no note of basic-memory, which are .md files" in single.stderr
+    assert sqlite_shell.json("list")["memories"] == []
+
+
 def test_a_file_that_only_its_name_calls_a_zip_is_refused(sqlite_shell: Shell, folder: Path) -> None:
     path = folder / "export.zip"
     path.write_bytes(b"<html>please sign in</html>")

@@ -44,6 +44,24 @@ def test_escapes_are_written_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert "\\x1b[2J\\x1b]0;title\\x07 [red]bold[/red] \\u202eright" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("columns", ["10", "30", "60"])
+def test_on_a_narrow_terminal_no_column_of_a_table_is_lost_or_cut(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    titles = [Column(title="service"), Column(title="last"), Column(title="another", wraps=True, least=20)]
+    table = Table(titles)
+    table.rows.append(["jellyfin", "2026-11-15 20:34 success", "not before 2026-11-15 23:34 UTC"])
+    monkeypatch.setattr("holdfast.doors.cli.tables.on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", columns)
+
+    table.show()
+
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    for words in ("jellyfin", "2026-11-15 20:34 success", "another", "not before"):
+        assert words in shown
+
+
 def test_text_that_steers_nothing_is_shown_as_it_is() -> None:
     assert (
         say.visible("café 漢字 \U0001f468\u200d\U0001f469\n\tx")

@@ -24,7 +24,7 @@ class Screen(Protocol):
         """A piece of the model's answer, as it comes."""
 
     def note(self, line: str) -> None:
-        """What happens beside the answer: a tool, a trouble."""
+        """What happens beside the answer: a tool, a memory that fails."""
 
 
 class Agent:
@@ -40,11 +40,13 @@ class Agent:
         self._record = record
         self.tokens = {"input_tokens": 0, "output_tokens": 0}
 
-    def turn(self, text: str) -> None:
+    def turn(self, text: str) -> ModelTrouble | None:
         """Answers what the person said; whatever happens, the next turn can begin.
 
-        A KeyboardInterrupt breaks the answer off, not the talk.
+        Gives the trouble with the model, if it did not answer to the end. A KeyboardInterrupt breaks the
+        answer off, not the talk.
         """
+        failed: ModelTrouble | None = None
         answers: list[str] = []  # one a round; the last may be unfinished
         self._talk.hear(text)
         try:
@@ -53,12 +55,13 @@ class Agent:
             self._screen.note("stopped")
             self._talk.break_off(answers[-1])
         except ModelTrouble as trouble:
-            self._screen.note(str(trouble))
+            failed = trouble
             if len(answers) == 1 and not answers[0]:  # nothing came of it: it can be said again
                 self._talk.take_back()
-                return
+                return failed
             self._talk.break_off(answers[-1])
         self._keep(text, "\n\n".join(filter(None, map(str.strip, answers))))
+        return failed
 
     def close(self, capture: Callable[[str], object] = lambda session: None) -> None:
         """Ends the session; `capture` reads it where what is said is kept."""

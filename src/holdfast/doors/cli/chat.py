@@ -14,16 +14,16 @@ class Terminal:
     """Standard input and output. Answers go out as they come; nothing in them can steer the terminal."""
 
     def __init__(self) -> None:
-        self._interactive = sys.stdin is not None and sys.stdin.isatty()
+        self.interactive = _at_a_terminal()
         self._open = False  # whether a line was begun
-        if self._interactive:
+        if self.interactive:
             with suppress(ImportError):
                 import readline  # noqa: F401  # arrow keys and history for input()
 
     def ask(self) -> str | None:
         self.ended()
         try:
-            if self._interactive:
+            if self.interactive:
                 return input("> ")
             line = sys.stdin.readline() if sys.stdin is not None else ""
         except (EOFError, KeyboardInterrupt):
@@ -50,6 +50,10 @@ class Terminal:
             self._open = False
 
 
+def _at_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 @click.command()
 @click.option(
     "--model",
@@ -67,7 +71,8 @@ def chat(call: Call, model: str | None, directory: str | None) -> None:
     The model gets the memory's index and its tools; what you tell it is there in the next chat, and for every
     other agent of the space. Without --space and --dir the space is called chat. /memory lists and deletes
     without a model. The key is read from ANTHROPIC_API_KEY, OPENAI_API_KEY, or HOLDFAST_MODEL_KEY for a
-    server that the model's name names; Ollama needs none.
+    server that the model's name names; Ollama needs none. Lines may also come from a file or a pipe: then
+    the first one that gets no answer ends the chat with exit code 3.
 
     \b
         holdfast chat

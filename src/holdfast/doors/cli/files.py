@@ -66,7 +66,6 @@ def status(call: Call) -> None:
         holdfast files status --space notes
     """
     with call.memories() as memories:
-        memories.files()  # what was done by hand is taken over first
         state = memories.directory()
     if state is None:
         call.tell("bound to no directory: `holdfast files init DIR` binds one", {"directory": None})

@@ -142,7 +142,10 @@ def _reinforced(memory: "Memory", previous: "Memory", counted: bool) -> str:
         why = "the same session, or a copy of it, counts once"
         return f"known already {line(memory)}\n  {why}: nothing changed"
     step = f"{number(previous.confidence)} -> " if previous.confidence != memory.confidence else ""
-    return _done("reinforced", f"{identifier(memory.id)} ({step}{number(memory.confidence)})")
+    return _done(
+        "reinforced" if previous.active else "brought back",
+        f"{identifier(memory.id)} ({step}{number(memory.confidence)})",
+    )
 
 
 def _grown(memory: "Memory", previous: "Memory") -> str:

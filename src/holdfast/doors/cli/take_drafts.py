@@ -46,6 +46,8 @@ def of_file(
     from holdfast.domain.memory import Source
 
     name = Path(path).name
+    if format_name == "basic-memory" and path != "-":
+        notes.refuse_other(name)
     # The same bytes are the same session: saying it twice in one session counts once.
     session = f"import-{hashlib.sha256(raw).hexdigest()[:12]}"
     found = wiring.drafts_in(text, Source(origin="import", session=session), format_name, name=name)
@@ -87,6 +89,10 @@ def _taken(call: Call, found: "Found", session: str, review: bool, dry_run: bool
     became = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items())
     done = "would import" if dry_run else "imported"
     lines = [f"{done} from {found.format}: {became or 'nothing'}"]
+    if found.skipped:
+        left_out = ", ".join(f"{number:,} {reason}" for reason, number in found.skipped.items())
+        lines.append(f"  skipped: {left_out}")
+        answer["skipped"] = dict(found.skipped)
     lines += [
         f"  {unit} {say.one_line(str(names[number]))}: {say.one_line(reason)}" for number, reason in broken
     ]

@@ -4,8 +4,8 @@ They know file formats, and nothing of stores, doors or profiles: what comes of 
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -60,6 +60,7 @@ class Found:
     broken: tuple[tuple[int, str], ...]
     ties: tuple[tuple[int, int], ...] = ()  # places in `drafts`
     files: tuple[str, ...] = ()  # of a folder: what the numbers count, instead of lines
+    skipped: Mapping[str, int] = field(default_factory=dict)  # of a folder: what was left out, by the reason
 
 
 def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> Found:
@@ -180,7 +181,7 @@ def notes_of(files: Sequence[Path], source: Source) -> Found:
     return Found(format="auto-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names)
 
 
-def linked_notes(files: Sequence[Path], source: Source) -> Found:
+def linked_notes(files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None) -> Found:
     """basic-memory's notes as one: relations between them are ties, numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
@@ -204,7 +205,10 @@ def linked_notes(files: Sequence[Path], source: Source) -> Found:
         if (there := first_of.get(target.casefold())) is not None and there < len(drafts) and there != place
     )
     names = tuple(path.name for path in files)
-    return Found(format="basic-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names)
+    return Found(
+        format="basic-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names,
+        skipped=skipped or {},
+    )  # fmt: skip
 
 
 def files_in(folder: Path) -> Iterator[Path]:

@@ -25,18 +25,20 @@ if TYPE_CHECKING:
 def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
     """Measure how well same, contradicting and distinct memories are told apart.
 
+    As `remember` does it: by the text, and by the likeness that the default embedder sees.
+
     \b
         holdfast bench relations
         holdfast bench relations --data pairs.jsonl --json figures.json
     """
-    from holdfast.domain.compare import TextJudge
+    from holdfast import wiring
     from holdfast.quality.relations import load, measure
 
     try:
         pairs = load(data)
     except (ValueError, OSError) as error:
         raise unusable(data, error) from None
-    report = measure(TextJudge(), pairs)
+    report = measure(wiring.judge_with(wiring.open_embedder()), pairs)
     answer(ctx, report.as_json(), file, lambda: _show(report))
 
 
