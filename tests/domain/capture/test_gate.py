@@ -106,3 +106,63 @@ def test_what_an_agent_found_out_counts_when_a_person_takes_it_up() -> None:
 
     assert verdict(found, "that explains the last three weeks").keep
     assert not verdict("A: I have changed the three files and run the formatter.", "that's it, thanks").keep
+
+
+@requirement("sem.gate")
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["A woman in the queue never buys bread on Sundays and has a brother in Tampere. Now I know."],
+        ["The chap on the ferry always feeds the gulls at six. Where do I get a ticket?"],
+        ["In the papers they had it that an eel can live for eighty years. Lunch?"],
+        ["Would the fee be lower if we met every Monday in Bergen? We don't, I was only wondering."],
+        ["In my novel the ferryman hates rain and lives in Tromsø. Give me his first line."],
+        ["Rewrite the intro: Otto lives on a barge, never sleeps and owes everybody money."],
+        ["A: Do you want every parcel insured from now on?", "hm, it depends on Kirsten. ask me in spring"],
+        ["A: Should I note the plate number?", "god no, the car goes back on Friday"],
+        ["I'm thinking of a bird.", "A: Does it swim?", "yes, and it only lives in the south"],
+        ["Lovely work, Henrik is over the moon and so are we!"],
+        ["A: 4 of 9 files are copied.", "fine, Runa is watching it, I'm making tea"],
+        ["You should have seen Jens yesterday, he walked into the pond with both boots on."],
+        ["Ja klar, ab morgen stehe ich jeden Tag um fünf auf. Wo gibt es hier Pommes?"],
+        ["いま電車の中なので、あと3分待ってください。"],
+    ],
+)
+def test_talk_about_others_about_inventions_and_about_the_moment_is_not_let_through(said: list[str]) -> None:
+    assert not verdict(*said).keep
+
+
+@requirement("sem.gate")
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["My daughter's teacher is Mr Aune, he only takes calls before eight."],
+        ["Two people in the lab have a key, Siri and Odd."],
+        ["Deliveries for the shop come through the yard. The front door sticks and nobody hears the bell."],
+        [
+            "A: How should I sort the slides?",
+            "By speaker, then by room. Titles change until the last minute.",
+        ],
+        ["A: Tea or coffee for the board?", "Tea, the green one. Coffee keeps them there till six."],
+        ["A: Do you want the bill in euros?", "depends on the client: Aker in kroner, the rest in euros"],
+        ["We've stopped taking cards at the kiosk, the fees ate the margin."],
+        ["I go by Alex these days, they/them."],
+        ["When you book trains for me, aisle seats please."],
+        ["Meine Oma geht nur ans Festnetz, und erst nach dem Mittagessen."],
+    ],
+)
+def test_what_only_looks_like_it_is_let_through(said: list[str]) -> None:
+    assert verdict(*said).keep
+
+
+def test_a_game_reaches_no_further_than_the_messages_around_it() -> None:
+    game = ["let's play", "A: Your move.", "rook to d7", "A: Knight takes d7.", "you win"]
+    between = ["A: What next?", "the minutes please", "A: Here they are.", "good", "A: Anything else?"]
+
+    assert not verdict(*game, "A: Again?", "my sister always beats me").keep
+    assert verdict(*game, *between, "Kjell keeps the accounts, the yellow binder is his.").keep
+
+
+def test_a_word_that_only_begins_a_sentence_is_nobodys_name() -> None:
+    assert not verdict("Mine is hidden behind the toolbar.").keep
+    assert verdict("Grace is our new accountant.").keep

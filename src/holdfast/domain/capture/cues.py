@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from holdfast.domain.capture.ordinary import without_opening_capital
 from holdfast.domain.prose import BLANK
 
 Kind = str  # decision, insight, fact, preference, project, person, context or feedback
@@ -90,7 +91,7 @@ class Cue:
 
 def cues_in(text: str) -> list[Cue]:
     """The signs that a sentence shows, heaviest first."""
-    plain = text.translate(_TYPOGRAPHY)
+    plain = without_opening_capital(text.translate(_TYPOGRAPHY))
     known = _cues("cues.toml") if is_english(text) else _cues("other_languages.toml")
     found = [cue for cue in known if cue.pattern.search(plain)]
     there = {cue.name for cue in found}

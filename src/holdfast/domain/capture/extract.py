@@ -22,12 +22,15 @@ _MOST_TAGS = 5
 _IMPORTANCE = 3  # unless a sign says more
 _LEAST = -1  # the weight of a sentence that may still go on with a passage
 _PASSING = -3  # the weight of what is true for a moment only
+_QUESTION = 4  # words: a shorter question is about what was said before it
 _SHORT = 14  # words: too few to be understood alone
-_KEEP_IT = re.compile(
+#: The wish to have something kept, which says nothing itself.
+KEEP_IT = re.compile(
     r"\s*(?:and |so |please |but )*(?:keep|save|store|note|remember|write|put) (?:it|that|this|them)\b",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"^(She|He|she|he)(?=['’ ])")
+_POINTS = re.compile(r"\b(?:it|that|this|them|those|these|so)\b[^?]{0,20}\?$", re.IGNORECASE)
 _SUBJECT = re.compile(rf"^({MACROS['name']}(?: {MACROS['name']})?)(?:'s|’s)? (?=[a-z])")
 _THING = re.compile(
     r"(?<![\w'])(?:[a-z]+[_/.-]?\d[\w.]*|[\w-]+[_/][\w/.-]+|\d+(?:\.\d+){3}|[A-Z]{2,}\w*)(?![\w'])"
@@ -60,7 +63,7 @@ def _passages(verdict: Verdict, said: Sequence[Spoken]) -> Iterator[list[Weighed
     runs: list[list[Weighed]] = []
     for place, each in enumerate(found):
         last = runs[-1] if runs else None
-        if last and last[0].message == each.message and each.kept and _KEEP_IT.match(each.sentence.own):
+        if last and last[0].message == each.message and each.kept and KEEP_IT.match(each.sentence.own):
             last.append(each)  # "keep it in mind": what was said before, whatever was asked between
         elif last and place and found[place - 1] is last[-1] and _belongs(each, last, said):
             last.append(each)
@@ -74,11 +77,18 @@ def _passages(verdict: Verdict, said: Sequence[Spoken]) -> Iterator[list[Weighed
 def _belongs(each: Weighed, run: Sequence[Weighed], said: Sequence[Spoken]) -> bool:
     """Whether a sentence goes on with the passage before it: a reason, a consequence, a detail."""
     first = run[0]
-    if each.message != first.message or each.dropped or each.weight < _LEAST or each.sentence.asks:
+    if each.message != first.message or each.dropped or each.sentence.asks:
+        return False
+    if each.weight < _LEAST and not (len(run) == 1 and _tells_why(each)):
         return False
     if said[first.message].role == AGENT and not build(each.sentence.own).specific:
         return False
     return each.sentence.end - first.sentence.start <= _PASSAGE
+
+
+def _tells_why(each: Weighed) -> bool:
+    """Whether what happened is told right behind a statement, and nothing else speaks against it."""
+    return all(cue.weight > 0 for cue in each.cues) and build(each.sentence.own).tells
 
 
 def _introduces(before: Weighed, each: Weighed) -> bool:
@@ -89,8 +99,10 @@ def _introduces(before: Weighed, each: Weighed) -> bool:
         return False
     if _PRONOUN.match(each.sentence.text):
         return before.weight >= 0 and len(before.sentence.text) <= _INTRODUCTION
-    if _KEEP_IT.match(each.sentence.own):
+    if KEEP_IT.match(each.sentence.own):
         return True
+    if any(cue.name == "reason" for cue in before.cues):
+        return before.weight >= _LEAST  # "it failed because ...", and what follows from it
     leans = before.weight > _PASSING and begins("leaning", each.sentence.own)
     return leans or before.weight > 0 or (before.weight == 0 and not build(before.sentence.own).tells)
 
@@ -161,7 +173,9 @@ def _context(run: Sequence[Weighed], said: Sequence[Spoken]) -> str:
     if before.role != AGENT or not (back or _leans(first, before)):
         return ""
     asked = _last(before.text).endswith("?")
-    answered = _clipped(_last(before.text) if asked and not back else before.text)
+    question = _last(before.text)
+    alone = asked and not back and not _POINTS.search(question) and len(question.split()) >= _QUESTION
+    answered = _clipped(_last(before.text) if alone else before.text)
     if back and first.message > 1 and said[first.message - 2].role == PERSON:
         return f'Asked "{_clipped(said[first.message - 2].text)}", the assistant said: "{answered}"'
     return f'Asked "{answered}":' if answered.endswith("?") else f'On "{answered}":'

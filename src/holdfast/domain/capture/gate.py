@@ -7,9 +7,10 @@ taken back, declined, supposed or joked. What agents say is read only as what a 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import groupby
 
 from holdfast.domain.capture.cues import Cue, Kind, begins, cues_in, is_english, phrases
-from holdfast.domain.capture.sentences import Sentence, sentences
+from holdfast.domain.capture.sentences import MOST_CHARACTERS, Sentence, sentences
 from holdfast.domain.capture.statements import build
 
 THRESHOLD = 2  # the weight from which on a sentence is kept
@@ -17,6 +18,11 @@ _STRONG = 3  # a sign that is enough by itself: then what happened is told for w
 _REACTION = 3  # words: a statement of so few is a reaction
 _SHORT = 6  # words of an answer that gives no more than was asked for
 _REASON = 10  # characters of what follows it
+_BINDING = ("request", "standing", "decision", "lesson")  # meant for later, whatever is done at the moment
+#: What makes more than an errand of an order.
+_LASTING = ("request", "standing", "preference", "means", "decision")
+_BEFORE, _AFTER = 5, 2  # messages within which a game is still the same game
+_ARRANGED = ("until", "since", "recurring", "standing")  # under way, and for longer than this talk
 TAKEN_BACK = "it was taken back"
 PERSON = "user"
 AGENT = "assistant"
@@ -75,6 +81,8 @@ def gate(said: Sequence[Spoken]) -> Verdict:
     people = [each for each in found if said[each.message].role == PERSON]
     for each in people:
         _in_its_message(each, people)
+    _in_its_conversation(people, said)
+    _informed(people)
     _taken_back(people, said)
     kept = [each for each in found if each.kept]
     if kept:
@@ -109,24 +117,24 @@ def _weigh_build(each: Weighed, said: Sequence[Spoken]) -> None:
     answers = each.message > 0 and said[each.message - 1].role == AGENT
     seen = build(each.sentence.own)
     strong = any(cue.weight >= _STRONG for cue in each.cues)
-    if seen.orders and not strong:
-        each.weight -= 3
+    if seen.orders and not any(cue.name in _LASTING for cue in each.cues):
+        each.weight = min(each.weight - 3, 0)
     if seen.tells and not strong:
         each.weight -= 2
-    if seen.goes_on:
+    under_way = seen.goes_on and not any(cue.name in _ARRANGED for cue in each.cues)
+    if under_way:
         each.weight -= 1
-    if seen.states and len(each.sentence.text.split()) > _REACTION:
+    if seen.states and not under_way and len(each.sentence.text.split()) > _REACTION:
         each.weight += 1 + seen.specific + answers
-    elif (seen.explains and answers and not seen.tells) or (
-        answers and seen.specific and _settles(each, said)
-    ):
+    elif answers and ((seen.explains and not seen.tells) or _settles(each, said, seen.specific)):
         each.weight += 2
 
 
-def _settles(each: Weighed, said: Sequence[Spoken]) -> bool:
+def _settles(each: Weighed, said: Sequence[Spoken], specific: bool) -> bool:
     """Whether a short answer to "which" or "should I" comes with a reason: then it holds next time too."""
     message = said[each.message].text
-    asked = phrases("how_to").search(said[each.message - 1].text.rsplit("\n", 1)[-1])
+    question = said[each.message - 1].text.rsplit("\n", 1)[-1]
+    asked = phrases("how_to" if specific else "which_way").search(question)
     reasoned = len(message) - each.sentence.end >= _REASON
     return bool(asked) and not each.sentence.start and len(each.sentence.text.split()) <= _SHORT and reasoned
 
@@ -135,6 +143,8 @@ def _weigh_finding(each: Weighed, said: Sequence[Spoken]) -> None:
     """What an agent found out counts when a person says so, or when it is a lesson in so many words."""
     each.weight = 0
     if each.sentence.asks or each.sentence.shown > 0.2 or any(cue.weight <= -3 for cue in each.cues):
+        return
+    if len(each.sentence.text.split()) <= _REACTION:
         return
     seen = build(each.sentence.own)
     lesson = bool(phrases("learnt").search(each.sentence.own))
@@ -161,6 +171,35 @@ def _in_its_message(each: Weighed, found: Sequence[Weighed]) -> None:
             ironic = cue.name == "irony"
             if cue.whole and (ironic or not _asked(each)):
                 each.dropped = cue.why
+
+
+def _in_its_conversation(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
+    """Drops what is part of a game, and answers that leave open what was asked."""
+    games = [bool(phrases("play").search(message.text[:MOST_CHARACTERS])) for message in said]
+    put_off = {number for number in range(1, len(said)) if _puts_off(said[number - 1], said[number])}
+    for each in found:
+        signs = {cue.name for cue in each.cues}
+        near = games[max(0, each.message - _BEFORE) : each.message + _AFTER + 1]
+        if any(near) and not each.dropped and "request" not in signs:
+            each.dropped = "it belongs to a game"
+        elif each.message in put_off and not each.dropped and signs.isdisjoint(_BINDING):
+            each.dropped = "it leaves open what was asked"
+
+
+def _puts_off(before: Spoken, answer: Spoken) -> bool:
+    """Whether an answer puts off what an agent asked."""
+    asked = before.role == AGENT and before.text.rstrip("\"'”’)] ").endswith("?")
+    return asked and bool(phrases("left_open").search(answer.text[:MOST_CHARACTERS]))
+
+
+def _informed(found: Sequence[Weighed]) -> None:
+    """A message that only states how things are, and states two or more, is meant to inform."""
+    for _, sentences_of_one in groupby(found, key=lambda each: each.message):
+        here = list(sentences_of_one)
+        plain = all(each.weight > 0 and build(each.sentence.own).states for each in here)
+        if len(here) > 1 and plain and not any(each.sentence.asks for each in here):
+            for each in here:
+                each.weight += 1
 
 
 def _asked(each: Weighed) -> bool:

@@ -4,13 +4,9 @@ At the beginning a word counts when our word lists do not know it as an ordinary
 """
 
 import re
-from functools import cache
 
 from holdfast.domain.capture.cues import MACROS
-from holdfast.domain.compare.lexicon import lexicon
-from holdfast.domain.compare.words import stem
-from holdfast.domain.ideas import ideas
-from holdfast.domain.terms import STOP_WORDS
+from holdfast.domain.capture.ordinary import is_ordinary
 
 NAME = re.compile(MACROS["name"])
 #: Written with a capital letter too, and no names.
@@ -25,13 +21,6 @@ def names(text: str) -> list[str]:
     found = []
     for name in NAME.finditer(text):
         begins = text[: name.start()].rstrip(" \t")[-1:] in _BEGINS
-        if not DAY_OR_MONTH.match(name[0]) and not (begins and stem(name[0].lower()) in _ordinary()):
+        if not DAY_OR_MONTH.match(name[0]) and not (begins and is_ordinary(name[0])):
             found.append(name[0].removesuffix("'s").removesuffix("’s"))
     return list(dict.fromkeys(found))
-
-
-@cache
-def _ordinary() -> frozenset[str]:
-    """Base forms of ordinary words, as far as our lists know them."""
-    listed = frozenset(word for phrase in (*ideas().of, *lexicon().groups) for word in phrase)
-    return listed | frozenset(map(stem, STOP_WORDS)) | lexicon().verbs

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from holdfast.domain.capture.cues import MACROS, phrases
+from holdfast.domain.capture.ordinary import without_opening_capital
 from holdfast.domain.compare.lexicon import lexicon
 from holdfast.domain.compare.words import stem
 from holdfast.domain.prose import BLANK
@@ -22,13 +23,20 @@ _LEADS = re.compile(
 _NOT_A_SUBJECT = frozenset(
     (
         "the a an of in on at for with to from by and or no every each all any some my our your his her their"
+        " both two three four five six seven eight nine ten many few several other such own same new old last"
     ).split()
 )
 _WISHES = frozenset("need want go try see think know get have look start wait hope guess".split())
 _NOT_PRESENT = ("s", "ed", "ing")
 _SELF = frozenset("i i'm i've i'd i'll im".split())
-_POINTING = frozenset("it it's this that that's there there's these those".split())
+_GROUP = frozenset("we they people everybody everyone".split())
+_MODAL = frozenset("should could would might must may".split())
+_POINTING = frozenset(
+    "it it's this that that's there there's these those mine yours ours hers theirs".split()
+)
 _POINTING_AT = frozenset("it's that's those they're these it that this they".split())
+_A_LABEL = "label"
+_NEAR = 7  # words at the beginning of a sentence: later ones belong to something else
 _EXPLAINED = 6  # words: what is shorter is a reaction ("that's fine")
 _BE = frozenset(
     (
@@ -71,9 +79,10 @@ class Build:
 
 def build(own: str) -> Build:
     """The build of a sentence in its writer's own words."""
-    text = _LEADS.sub("", own.replace(BLANK, " ").replace("’", "'").strip())
+    text = without_opening_capital(_LEADS.sub("", own.replace(BLANK, " ").replace("’", "'").strip()))
     words = [word.rstrip(".'") for word in _WORD.findall(text)]
-    lower = [word.lower() for word in words]
+    # Behind a word a capital letter is a label: "Gate A has a limit".
+    lower = [_A_LABEL if place and word == "A" else word.lower() for place, word in enumerate(words)]
     orders = bool(lower) and bool(phrases("orders").fullmatch(lower[0])) and not _subject_follows(lower)
     states = not orders and _states(lower)
     pointing = len(lower) >= _EXPLAINED and lower[0] in _POINTING_AT
@@ -95,6 +104,8 @@ def _states(lower: list[str]) -> bool:
         before = lower[place - 1]
         if before in _NOT_A_SUBJECT or before in _SELF:
             continue
+        if word == "have" and before in _MODAL:
+            continue  # "you should have seen him" says how it was not
         if (
             word in _BE
             and before not in _POINTING
@@ -102,17 +113,36 @@ def _states(lower: list[str]) -> bool:
         ):
             return True
         if (
+            before in _GROUP
+            and word not in _WISHES
+            and not word.endswith(_NOT_PRESENT)
+            and stem(word) in verbs
+        ):
+            return not _PAST.fullmatch(word)
+        if (
             word.endswith("s")
             and not word.endswith(("ss", "us"))
             and stem(word) in verbs
             and word != stem(word)
         ):
             return before not in ("i", "you", "to")
+    if _several_do(lower):
+        return True
     return any(
         word.endswith(("'s", "'re"))
         and word not in ("it's", "that's", "there's", "let's", "what's", "here's")
         for word in lower[:3]
     )
+
+
+def _several_do(lower: list[str]) -> bool:
+    """Whether a sentence begins with several things or people and says what they do: "Deliveries come"."""
+    if not lower or not lower[0].endswith("s") or lower[0].endswith(("ss", "us", "is", "'s")):
+        return False
+    for place, word in enumerate(lower[1:_NEAR], start=1):
+        if lower[place - 1] not in _NOT_A_SUBJECT and stem(word) == word and word in lexicon().verbs:
+            return word not in _WISHES
+    return False
 
 
 def _subject_follows(lower: list[str]) -> bool:
