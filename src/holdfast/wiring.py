@@ -12,10 +12,11 @@ from weakref import WeakKeyDictionary
 from holdfast import places
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.compare import TextJudge
+from holdfast.domain.compare.likeness import Likeness
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store
+from holdfast.engine.ports import Clock, Embedder, Judge, Likening, NewId, Store
 from holdfast.engine.readers import Readers
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
@@ -132,6 +133,25 @@ def reopened(name: str) -> Embedder | None:
         return None
 
 
+def judge_with(embedder: Embedder | None) -> TextJudge:
+    """The judge of texts, with the likeness that the embedder tells, where it tells one.
+
+    Only the default one does. Nothing is loaded before two texts are near each other; a model that can't be
+    had leaves the judgement to the text alone.
+    """
+    if not isinstance(embedder, Likening):
+        return TextJudge()
+    likening = embedder
+
+    def meaning(one: str, other: str) -> Likeness | None:
+        try:
+            return likening.likeness(one, other)
+        except Unavailable:
+            return None
+
+    return TextJudge(meaning=meaning)
+
+
 def try_embedder(embedder: Embedder | None) -> str | None:
     """What is wrong with an embedder, in one line; none when it embeds as it should."""
     if embedder is None:
@@ -211,7 +231,7 @@ def desk_for(
         space=space,
         profile=profile_of(found),
         store=store,
-        judge=judge or TextJudge(),
+        judge=judge or judge_with(embedder),
         clock=clock,
         new_id=ids,
         estimate=estimate_tokens,

@@ -1,5 +1,8 @@
 """The default embedder: the right file, the right tokens, vectors that mean something."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +40,19 @@ def test_what_means_the_same_is_nearer_than_what_does_not(embedder: MiniLM) -> N
     [[boss], [cheese]] = embedder.documents(["Alec is the user's boss", "Cheese is made of milk"])
 
     assert cosine(question, boss) > cosine(question, cheese) + 0.2
+
+
+@requirement("trust.local")
+def test_the_library_under_the_model_leaves_no_device_id_and_has_nothing_to_report(tmp_path: Path) -> None:
+    home = tmp_path / "nobody"
+    home.mkdir()
+    # Only what Python needs: among the rest may stand what keeps the library silent, such as a mark of CI.
+    bare = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    embeds = "from holdfast.models.minilm import MiniLM; MiniLM().query('who is my manager')"
+
+    subprocess.run([sys.executable, "-B", "-c", embeds], env=bare, check=True, timeout=120)
+
+    assert list(home.rglob("*")) == []
 
 
 def test_one_text_or_many_at_once_give_the_same_vector(embedder: MiniLM) -> None:

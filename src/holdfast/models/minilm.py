@@ -1,12 +1,15 @@
 """The default embedder: all-MiniLM-L6-v2, int8, on onnxruntime. No key, no download, no second process."""
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast.domain.compare.likeness import Likeness
 from holdfast.models import model_file
 from holdfast.models.spec import MINILM
+from holdfast.models.word_by_word import WordByWord
 from holdfast.models.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -55,12 +58,40 @@ class MiniLM:
         cut = [self._pieces.numbers_of(text)[: MOST_TOKENS - 2] for text in texts]
         return [vector.tobytes() for vector in self._run([self._pieces.framed(numbers) for numbers in cut])]
 
+    def likeness(self, one: str, other: str) -> Likeness | None:
+        """How alike two texts are word by word; none where one of them has no words.
+
+        Raises: Unavailable, as `documents`.
+        """
+        return self._word_by_word.likeness(one, other)
+
+    @cached_property
+    def _word_by_word(self) -> WordByWord:
+        return WordByWord(self._states)
+
+    def _states(self, text: str) -> "tuple[list[tuple[str, int]], NDArray[np.float32]]":
+        """The words of a text, each with its count of pieces, and the states of the pieces."""
+        import numpy as np
+
+        words: list[tuple[str, int]] = []
+        numbers: list[int] = []
+        for word, pieces in self._pieces.words_of(text):
+            if len(numbers) + len(pieces) > MOST_TOKENS - 2:
+                break
+            words.append((word, len(pieces)))
+            numbers.extend(pieces)
+        row = np.array([self._pieces.framed(numbers)], dtype=np.int64)
+        states: NDArray[np.float32] = self._session.run(None, _inputs(row, np.ones_like(row)))[0][0][1:-1]
+        return words, states
+
     @cached_property
     def _pieces(self) -> WordPiece:
         return WordPiece.load(_VOCABULARY)
 
     @cached_property
     def _session(self) -> Any:
+        # The library reports on its use to its vendor unless it is told not to before it is imported.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         # Imported here, as numpy is: a process may never need them, and they take a third of a second.
         import onnxruntime
 
@@ -81,9 +112,14 @@ class MiniLM:
             for row, index in enumerate(batch):
                 numbers[row, : len(parts[index])] = parts[index]
                 mask[row, : len(parts[index])] = 1
-            inputs = {"input_ids": numbers, "attention_mask": mask, "token_type_ids": np.zeros_like(numbers)}
-            vectors[batch] = _pooled(self._session.run(None, inputs)[0], mask)
+            vectors[batch] = _pooled(self._session.run(None, _inputs(numbers, mask))[0], mask)
         return vectors
+
+
+def _inputs(numbers: "NDArray[np.int64]", mask: "NDArray[np.int64]") -> "dict[str, NDArray[np.int64]]":
+    import numpy as np
+
+    return {"input_ids": numbers, "attention_mask": mask, "token_type_ids": np.zeros_like(numbers)}
 
 
 def _split(numbers: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -5,7 +5,7 @@ Gives what `tokenizers` gives with the model's own files, at a fraction of its s
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,14 +43,19 @@ class WordPiece:
     def numbers_of(self, text: str) -> list[int]:
         """The numbers of `text`'s pieces, without the marks of start and end."""
         found: list[int] = []
+        for _, pieces in self.words_of(text):
+            found.extend(pieces)
+        return found
+
+    def words_of(self, text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The words and marks of `text`, each with the numbers of its pieces."""
         for word in basic_words(text):
             pieces = self.known.get(word)
             if pieces is None:
                 pieces = self._pieces(word)
                 if len(self.known) < MOST_REMEMBERED:
                     self.known[word] = pieces
-            found.extend(pieces)
-        return found
+            yield word, pieces
 
     def framed(self, numbers: Sequence[int]) -> list[int]:
         return [self.numbers[START], *numbers, self.numbers[END]]

@@ -94,12 +94,12 @@ def cross_validate(pairs: Sequence[Pair], folds: int = 5) -> RelationsReport:
 
     Every `folds`-th pair forms a fold, so the split is the same each time.
     """
-    from holdfast.quality.fitting import fit  # fitting reads pairs from here
+    from holdfast.quality.fitting import fit_scales  # fitting reads pairs from here
 
     judged: list[tuple[Pair, Verdict]] = []
     for fold in range(folds):
         learnt = [pair for index, pair in enumerate(pairs) if index % folds != fold]
-        judge = TextJudge(fit(learnt))
+        judge = TextJudge(fit_scales(learnt, None))
         judged += [(pair, judge.compare(pair.known, pair.draft)) for pair in pairs[fold::folds]]
     return _report(judged)
 

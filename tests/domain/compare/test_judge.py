@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.compare import Statement, TextJudge, Verdict
+from holdfast.domain.compare.likeness import Likeness
 
 # Any text a store may be handed, halves of surrogate pairs included.
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
@@ -183,10 +184,43 @@ def seconds(text: str) -> float:
     return time.process_time() - began
 
 
-def test_evidence_on_meaning_is_taken_and_has_no_weight_of_its_own_yet() -> None:
-    known, draft = Statement(text="Lives in Lisbon"), Statement(text="Has a home by the Tagus")
+ALIKE = Likeness(whole=0.95, covered=0.95, least=0.9, weakest=0.95, rests=0.95, shared=0.98)
+UNLIKE = Likeness(whole=0.1, covered=0.2, least=0.1, weakest=0.2, rests=0.0, shared=0.3)
 
-    without = TextJudge().compare(known, draft)
-    with_it = TextJudge().compare(known, draft, meaning=0.9)
 
-    assert with_it == without
+def test_likeness_in_meaning_is_one_more_piece_of_evidence() -> None:
+    known = Statement(text="Deploys are announced in the ops channel", subject="deploys")
+    draft = Statement(text="Post in the ops channel before deploying", subject="deploys")
+
+    alike = TextJudge(meaning=lambda one, other: ALIKE).compare(known, draft)
+    unlike = TextJudge(meaning=lambda one, other: UNLIKE).compare(known, draft)
+
+    assert alike.relation == "same"
+    assert unlike.relation == "distinct"
+
+
+def test_no_likeness_merges_over_figures_that_differ() -> None:
+    known, draft = Statement(text="Listens on port 8080"), Statement(text="Listens on port 9090")
+
+    assert TextJudge(meaning=lambda one, other: ALIKE).compare(known, draft).relation != "same"
+
+
+def test_nobody_is_asked_about_texts_that_share_nothing_or_everything() -> None:
+    asked: list[str] = []
+
+    def meaning(one: str, other: str) -> None:
+        asked.append(one)
+
+    judge = TextJudge(meaning=meaning)
+    judge.compare(Statement(text="Lives in Lisbon"), Statement(text="The build takes an hour"))
+    judge.compare(Statement(text="Lives in Lisbon"), Statement(text="lives in Lisbon."))
+
+    assert asked == []
+
+
+def test_where_no_likeness_can_be_had_the_text_decides_alone() -> None:
+    known, draft = Statement(text="Backups run at two in the night"), Statement(text="Backups run at 2 am")
+
+    assert TextJudge(meaning=lambda one, other: None).compare(known, draft) == TextJudge().compare(
+        known, draft
+    )

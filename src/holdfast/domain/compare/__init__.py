@@ -1,7 +1,7 @@
 """Same, contradicting or something else: what a new memory is to a known one.
 
-Pure text in, a verdict out. Knows no store, no clock and no model; other evidence joins through
-the `meaning` argument of `TextJudge.compare`.
+Pure text in, a verdict out. Knows no store, no clock and no model; an embedder's likeness joins through
+the `meaning` of `TextJudge`.
 """
 
 from holdfast.domain.compare.judge import TextJudge

@@ -169,7 +169,7 @@ def _same_word(one: str, other: str) -> bool:
 
 
 def _cover(reading: Reading, used: dict[int, float]) -> float:
-    total = sum(token.weight for token in reading.content)
+    total = sum(token.weight for token in reading.content if not token.contrast or token.place in used)
     return (
         sum(token.weight * used.get(token.place, 0.0) for token in reading.content) / total if total else 0.0
     )

@@ -6,11 +6,14 @@ doubted on a guess.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.domain.compare.align import align
 from holdfast.domain.compare.evidence import Evidence, gather
+from holdfast.domain.compare.likeness import Meaning
 from holdfast.domain.compare.reading import read
 from holdfast.domain.compare.statement import Statement, Verdict
-from holdfast.domain.compare.weigh import Weights, beliefs, shipped
+from holdfast.domain.compare.weigh import Scales, Weights, beliefs, figures, shipped
 from holdfast.domain.compare.words import plain
 
 # With less belief than this in both other relations a "distinct" is certain.
@@ -29,7 +32,7 @@ _ANOTHER_WORD = 1.0
 _DESPITE_DENIAL = 0.8
 
 
-def decide(known: Statement, draft: Statement, weights: Weights | None, meaning: float | None) -> Verdict:
+def decide(known: Statement, draft: Statement, scales: Scales | None, meaning: Meaning | None) -> Verdict:
     """What `draft` is to `known`; the relation is the same whichever of the two came first."""
     if known.text == draft.text or _same_words(known.text, draft.text):
         return Verdict(relation="same", certain=True, similarity=1.0, reasons=("the same words",))
@@ -39,18 +42,23 @@ def decide(known: Statement, draft: Statement, weights: Weights | None, meaning:
     # In one fixed order, so that it does not matter which of the two came first.
     one, other = sorted((known, draft), key=lambda statement: statement.text)
     paired = align(read(one.text), read(other.text))
-    if meaning is None and paired.similarity < _RELATED:  # so most do; the rest would not change it
+    if paired.similarity < _RELATED:  # so most do; the rest would not change it
         return Verdict(relation="distinct", certain=True, similarity=paired.similarity, reasons=())
     evidence = gather(one, other, paired)
     named = known.subject is not None and known.subject == draft.subject
-    one_topic = _ONE_TOPIC if named else _ONE_TOPIC_UNNAMED
-    return _verdict(evidence, paired.similarity, weights or shipped(), meaning, one_topic)
+    likeness = meaning(one.text, other.text) if meaning is not None else None
+    scales = scales or shipped()
+    weights = scales.plain if likeness is None else scales.likened
+    believed = beliefs(figures(evidence, named=named, likeness=likeness), weights)
+    return _verdict(
+        evidence, paired.similarity, believed, weights, _ONE_TOPIC if named else _ONE_TOPIC_UNNAMED
+    )
 
 
 def _verdict(
-    evidence: Evidence, similarity: float, weights: Weights, meaning: float | None, one_topic: float
+    evidence: Evidence, similarity: float, believed: Sequence[float], weights: Weights, one_topic: float
 ) -> Verdict:
-    same, contradicts, _ = beliefs(evidence, weights, meaning)
+    same, contradicts, _ = believed
     reasons = tuple(evidence.reasons)
     enough = max(weights.same_from, _DESPITE_DENIAL) if evidence.one_denies else weights.same_from
     apart = evidence.other_figures or evidence.filler >= _ANOTHER_WORD or evidence.clash >= _CLEAR_CLASH

@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING
 from holdfast.domain.compare.statement import Statement, Verdict
 
 if TYPE_CHECKING:
-    from holdfast.domain.compare.weigh import Weights
+    from holdfast.domain.compare.likeness import Meaning
+    from holdfast.domain.compare.weigh import Scales
 
 
 class TextJudge:
-    """Judges two statements by their words, numbers, order and negation."""
+    """Judges two statements by their words, numbers, order and negation.
 
-    def __init__(self, weights: Weights | None = None) -> None:
-        self._weights = weights
+    With `meaning`, an embedder's likeness of the two texts is one more piece of evidence.
+    """
 
-    def compare(self, known: Statement, draft: Statement, *, meaning: float | None = None) -> Verdict:
-        """What `draft` is to `known`; the relation is the same whichever of the two came first.
+    def __init__(self, scales: Scales | None = None, meaning: Meaning | None = None) -> None:
+        self._scales = scales
+        self._meaning = meaning
 
-        `meaning` takes a likeness between 0 and 1 that an embedder or a model found, as one more piece
-        of evidence; see `weigh.beliefs`.
-        """
+    def compare(self, known: Statement, draft: Statement) -> Verdict:
+        """What `draft` is to `known`; the relation is the same whichever of the two came first."""
         from holdfast.domain.compare.decide import decide
 
-        return decide(known, draft, self._weights, meaning)
+        return decide(known, draft, self._scales, self._meaning)

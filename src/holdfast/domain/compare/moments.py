@@ -30,6 +30,7 @@ _MONTH |= {name[:3]: number for name, number in _MONTH.items()} | {"sept": 9}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
 _DAY = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _HOURS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|1[0-2]|0?[1-9])"
+_MINUTES = r"(?:five|ten|twenty(?:[\s-]five)?)"  # "five to ten" without "minutes" is a range
 _PART = r"in the (?:morning|afternoon|evening)|at night"
 
 Moment = tuple[str, tuple[int, ...] | float]
@@ -46,7 +47,8 @@ def moments() -> re.Pattern[str]:
         rf"|\b(?P<h1>[01]?\d|2[0-3])[:.](?P<n1>[0-5]\d)\s?(?P<half1>[ap]\.?m\b\.?)"
         rf"|\b(?P<h2>[01]?\d|2[0-4]):(?P<n2>[0-5]\d)\b"
         rf"|\b(?P<h3>1[0-2]|0?[1-9])\s?(?P<half3>[ap]\.?m)\b"
-        rf"|\b(?P<past>half past|quarter past|quarter to)\s(?P<h4>{_HOURS})\b(?:\s(?P<part4>{_PART}))?"
+        rf"|\b(?P<past>(?:half|quarter|{_MINUTES}) past|(?:quarter|{_MINUTES} minutes) to)"
+        rf"\s(?P<h4>{_HOURS})\b(?:\s(?P<part4>{_PART}))?"
         rf"|\b(?P<h5>{_HOURS})\s(?P<part5>{_PART}|o'clock)"
         rf"|\b(?P<name>noon|midday|midnight)\b"
     )
@@ -75,13 +77,13 @@ def _date(day_text: str, month_text: str, year_text: str) -> Moment | None:
 
 def _clock(group: dict[str, str]) -> Moment:
     hour = next(read_number(group[f"h{index}"]) for index in "12345" if f"h{index}" in group)
-    minute = float(
-        group.get("n1")
-        or group.get("n2")
-        or {"half past": 30, "quarter past": 15}.get(group.get("past", ""), 0)
-    )
-    if group.get("past") == "quarter to":
-        hour, minute = hour - 1, 45.0
+    minute = float(group.get("n1") or group.get("n2") or 0)
+    if "past" in group:
+        words, _, way = group["past"].rpartition(" ")
+        named = {"half": 30.0, "quarter": 15.0}
+        minute = named[words] if words in named else read_number(words.removesuffix(" minutes"))
+        if way == "to":
+            hour, minute = hour - 1, 60.0 - minute
     half = group.get("half1") or group.get("half3") or ""
     part = group.get("part4") or group.get("part5") or ""
     afternoon = (

@@ -22,7 +22,9 @@ _DENYING_PHRASES = frozenset(
     }
 )
 # "Not before" and "not until" say when, and the order of the two tells it.
-_NOT_YET = frozenset({"before", "until"})
+_NOT_YET = frozenset({"before", "until", "earlier", "sooner"})
+# These follow what they bear on without a clause of their own.
+_IN_THE_SAME_CLAUSE = frozenset({"without", "except"})
 
 
 def negations(pieces: list[Piece]) -> tuple[list[bool], set[int]]:
@@ -58,14 +60,14 @@ def negations(pieces: list[Piece]) -> tuple[list[bool], set[int]]:
 
 
 def _forbidden(pieces: list[Piece], clause: int) -> bool:
-    return any(piece.clause == clause and piece.surface in ("not", "never") for piece in pieces)
+    return any(piece.clause == clause and piece.surface in ("not", "never", "no") for piece in pieces)
 
 
 def _main_clause(pieces: list[Piece], index: int) -> int:
     """The clause that a "without" or "unless" bears on: the next if it opens the text."""
     if index == 0:
         return pieces[index].clause + 1
-    return pieces[index].clause - (pieces[index].surface != "without")
+    return pieces[index].clause - (pieces[index].surface not in _IN_THE_SAME_CLAUSE)
 
 
 def _reach(pieces: list[Piece], index: int, lacking: int) -> int:
@@ -96,6 +98,10 @@ def _denies(pieces: list[Piece], index: int) -> bool:
         return after.endswith("ing")
     if head == "fail":
         return after == "to"
+    if head == "nor":  # goes on with a denial, and denies by itself only where there is none
+        return not any(
+            one.clause == piece.clause and one.key[0] in stemmed("denial") for one in pieces[:index]
+        )
     if head == "no" and index and pieces[index - 1].surface in role("preposition"):
         return False  # "fails with no route": only the noun behind it is denied
-    return head in role("denial") or head in stemmed("refusal")
+    return head in stemmed("denial") or head in stemmed("refusal")

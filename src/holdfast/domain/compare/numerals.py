@@ -1,6 +1,6 @@
 """Reads numbers written in digits or in words.
 
-Knows integers, decimals, thousands marks, k and million, and English number words.
+Knows integers, decimals, thousands marks, k and million, English number words and common fractions.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ NUMBER = (
     rf"|\b(?:half\s)?an?\s{_SCALE}\b|\b(?:{_WORD})(?:\s{_SCALE})?\b)"
 )
 
+_PORTIONS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
+#: A part of a whole, written out: quarter; a quarter, two thirds.
+PORTION = rf"(?:{'|'.join(_PORTIONS)})"
+FRACTION = rf"(?:an?|one|two|three|four)\s{PORTION}s?"
+
 _PARTS = re.compile(r"[\s-]+")
 
 
@@ -46,3 +51,10 @@ def read_number(text: str) -> float:
         else:
             current += _WORDS[part] if part in _WORDS else float(part)
     return total + current
+
+
+def read_fraction(text: str) -> float:
+    """The value of what FRACTION matched, or PORTION."""
+    *count, portion = text.split()
+    times = 1.0 if not count or count[0] in ("a", "an") else _WORDS[count[0]]
+    return times * _PORTIONS[portion.removesuffix("s")]

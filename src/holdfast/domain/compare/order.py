@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from holdfast.domain.compare.align import Alignment
+from holdfast.domain.compare.pieces import COMPARED_TIMES
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.resources import role
 from holdfast.domain.compare.words import stemmed
@@ -34,21 +35,6 @@ def order_clash(left: Reading, right: Reading, paired: Alignment) -> tuple[bool,
     return False, False
 
 
-def roles_swapped(left: Reading, right: Reading, paired: Alignment) -> bool:
-    """Whether who does it and to whom it is done have changed places: Ann reports to Bob, Bob reports to Ann.
-
-    Only under the same verb in the same voice, and not under "be", which can be read from both ends.
-    """
-    if left.verb < 0 or right.verb < 0:
-        return False
-    one, other = left.tokens[left.verb], right.tokens[right.verb]
-    voices = {any(token.surface == "by" for token in reading.tokens) for reading in (left, right)}
-    if one.surface != other.surface or one.key[0] == "be" or len(voices) > 1:
-        return False
-    moved = {(match.left.topic, match.right.topic) for match in paired.matches if match.strength == 1.0}
-    return {(True, False), (False, True)} <= moved
-
-
 def freed(left: Reading, right: Reading) -> bool:
     """Whether one text sets an order and the other says that there is none: after B, independently of B."""
     return any(
@@ -68,8 +54,8 @@ def orders(reading: Reading) -> tuple[Sides, ...]:
     rather = any(word in preferring for token in tokens for word in token.key)
     prefers = any(token.key[0] == "prefer" for token in tokens)
     found: list[Sides] = []
-    for index, token in enumerate(tokens):
-        head = token.surface.split(" ", 1)[0]
+    for index in range(len(tokens)):
+        head = _head(tokens, index)
         later = head in role("later")
         preferred = rather and (head in role("rather") or (head == "to" and prefers))
         if later or head in role("earlier") or preferred:
@@ -78,11 +64,19 @@ def orders(reading: Reading) -> tuple[Sides, ...]:
     return tuple(found) or _ranked(tokens)
 
 
+def _head(tokens: tuple[Token, ...], index: int) -> str:
+    """The word that sets the order; "earlier than" is a "before", and "later than" an "after"."""
+    head = tokens[index].surface.split(" ", 1)[0]
+    if head in COMPARED_TIMES and index + 1 < len(tokens) and tokens[index + 1].surface == "than":
+        return "after" if head == "later" else "before"
+    return head
+
+
 def _not_before(tokens: tuple[Token, ...], index: int) -> bool:
     """Whether it is "not before" or "not until", which is after."""
     clause = tokens[index].clause - 1
-    return tokens[index].surface in role("earlier") and any(
-        token.clause == clause and token.surface in ("not", "never") for token in tokens
+    return _head(tokens, index) in role("earlier") and any(
+        token.clause == clause and token.surface in ("not", "never", "no") for token in tokens
     )
 
 
@@ -111,9 +105,28 @@ def _ranked(tokens: tuple[Token, ...]) -> tuple[Sides, ...]:
         None,
     )
     if "first" not in clauses or later is None or later == clauses["first"]:
-        return ()
+        return _one_then_the_other(tokens)
     first, second = (
         frozenset(one.place for one in tokens if _stands(one) and one.clause == clause)
         for clause in (clauses["first"], later)
     )
     return ((first, second),)
+
+
+def _one_then_the_other(tokens: tuple[Token, ...]) -> tuple[Sides, ...]:
+    """The order around a "then", or the "and" between first and afterwards. After an "if" there is none."""
+    surfaces = [token.surface for token in tokens]
+    then = surfaces.index("then") if "then" in surfaces else None
+    if then is None and "first" in surfaces and "afterwards" in surfaces and "and" in surfaces:
+        then = surfaces.index("and")
+    if then is None or any(token.surface in role("condition") for token in tokens):
+        return ()
+    clause = tokens[then].clause
+    before = frozenset(one.place for one in tokens[:then] if _ordered(one) and one.clause >= clause - 1)
+    after = frozenset(one.place for one in tokens[then:] if _ordered(one) and one.clause == clause)
+    return ((before, after),) if before and after else ()
+
+
+def _ordered(token: Token) -> bool:
+    """Whether a word is part of what is ordered: no word that ranks it, and no "it", which may be any."""
+    return token.weight > 0 and token.surface not in ("first", "then", "afterwards")

@@ -15,6 +15,8 @@ from holdfast.domain.compare.words import WORD, expand, fold, stem
 # A text of more pieces is compared by its opening: the time for one pair stays bounded.
 MAX_PIECES = 250
 _BREAKS = frozenset(",;:.!?()")
+#: With "than" behind them these are another "before" and "after", and open a clause as those do.
+COMPARED_TIMES = frozenset({"earlier", "sooner", "later"})
 
 
 @dataclass(slots=True)
@@ -60,7 +62,8 @@ def _take_words(text: str, clause: int, sentence: int, pieces: list[Piece]) -> t
             fresh = raw != ","
             continue
         low = raw.lower()
-        if low in openers and pieces:
+        earlier = low in COMPARED_TIMES and text.startswith(" than", match.end())
+        if pieces and (earlier or low in openers):
             clause += 1
         for index, part in enumerate(expand(low)):
             name = index == 0 and _is_name(raw, fresh)
@@ -75,10 +78,21 @@ def _is_name(raw: str, fresh: bool) -> bool:
         return True
     if letters[1:] != letters[1:].lower():
         return True
+    low = letters.lower()
+    if fresh and letters[:1].isupper() and raw.endswith("'s"):
+        return _unknown(low)  # Milo's birthday, but not the user's
     if not letters[:1].isupper() or fresh:
         return False
-    low = letters.lower()
+    if len(letters) == 1 and low != "i":  # site A
+        return True
     return low not in role("stop") or (low,) in lexicon().families  # Go is a language as well
+
+
+def _unknown(word: str) -> bool:
+    """Whether a word is in none of the lists, as names are."""
+    words, key = lexicon(), (stem(word),)
+    listed = key in words.groups or key in words.families or key in words.kinds or key[0] in words.verbs
+    return not listed and word not in role("stop") and word not in role("light")
 
 
 def _join_phrases(pieces: list[Piece], words: Lexicon) -> list[Piece]:

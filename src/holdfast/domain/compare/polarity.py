@@ -1,4 +1,4 @@
-"""Finds where two texts say yes and no to the same thing: negation, opposites, how generally they speak.
+"""Finds where two texts say yes and no to the same thing: negation, opposites, needed and not.
 
 Works on paired words; whether the texts speak of one thing is decided elsewhere.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Literal
 
 from holdfast.domain.compare.align import Alignment, Match
-from holdfast.domain.compare.lexicon import lexicon, phrase
+from holdfast.domain.compare.lexicon import lexicon
 from holdfast.domain.compare.reading import Reading, Token
 from holdfast.domain.compare.resources import role
 from holdfast.domain.compare.words import stemmed
@@ -68,12 +69,11 @@ def negation_flips(
     does one that says that the thing fails ("logins fail" beside "nobody can log in").
     """
     every = list(matches)
-    excused_left = {one.clause for one, _ in explained} | _failing(
-        left, {match.left.place for match in every}
-    )
-    excused_right = {one.clause for _, one in explained} | _failing(
-        right, {match.right.place for match in every}
-    )
+    both = [match for match in every if match.left.negated and match.right.negated and _is_said(match)]
+    excused_left = {one.clause for one, _ in explained} | {match.left.clause for match in both}
+    excused_right = {one.clause for _, one in explained} | {match.right.clause for match in both}
+    excused_left |= _failing(left, {match.left.place for match in every})
+    excused_right |= _failing(right, {match.right.place for match in every})
     clauses: dict[tuple[int, int], list[Match]] = defaultdict(list)
     for match in [one for one in every if not (one.left.aside and one.right.aside)] or every:
         if match.left.clause not in excused_left and match.right.clause not in excused_right:
@@ -89,6 +89,36 @@ def negation_flips(
             share *= 1.0 if any(map(_is_said, flipped)) else 0.5
             heaviest = max(flipped, key=_weight)
     return share, heaviest
+
+
+def contraposed(left: Reading, right: Reading, matches: Iterable[Match]) -> Literal["agree", "apart", ""]:
+    """Whether both what is done and its condition are denied in one text only, and what comes of it.
+
+    "Never prune while a job runs" is "pruning waits until no job runs". Beside "restart if nobody is logged
+    in", "never restart while somebody is logged in" is another rule, but no contradiction.
+    """
+    flips = {(match.left.clause, match.right.clause) for match in matches if _flipped(match)}
+    ours, theirs = _conditions(left), _conditions(right)
+    if not ours or not theirs:
+        return ""
+    conditions = {(one, other) for one, other in flips if one in ours and other in theirs}
+    acts = {(one, other) for one, other in flips if one not in ours and other not in theirs}
+    if not conditions or not acts:
+        return ""
+    return "agree" if _waits(left) or _waits(right) else "apart"
+
+
+@lru_cache(maxsize=1_024)
+def _conditions(reading: Reading) -> frozenset[int]:
+    """The clauses that say when or under which condition."""
+    opening = role("condition") | {"until"}
+    return frozenset(token.clause for token in reading.tokens if token.surface in opening)
+
+
+def _waits(reading: Reading) -> bool:
+    """Whether the condition is the only one: wait until, only when."""
+    waiting = stemmed("waiting")
+    return any(word in waiting for token in reading.tokens for word in token.key)
 
 
 def _is_said(match: Match) -> bool:
@@ -118,32 +148,24 @@ def _weight(match: Match) -> float:
     return min(match.left.weight, match.right.weight) * match.strength * done
 
 
-def frequency_clash(left: Reading, right: Reading) -> str | None:
-    """Says so when one text speaks of all and the other of some, of only a part, or of none."""
-    one, other = _frequency(left), _frequency(right)
-    for first, second in ((one, other), (other, one)):
-        if "all" in first and "all" not in second:
-            for level in ("some", "only", "none"):
-                if level in second and level not in first:
-                    return f"all against {level}"
-    return None
-
-
-@lru_cache(maxsize=1_024)
-def _frequency(reading: Reading) -> frozenset[str]:
-    """The levels a text speaks of, by listed words and by phrases of the same meaning."""
-    surfaces = {token.surface for token in reading.tokens}
-    spoken = {level for level in ("all", "some", "only", "none") if surfaces & role(level)}
-    groups = lexicon().groups
-    for level, word in (("some", phrase("sometimes")), ("all", phrase("always"))):
-        if any(groups[word] & groups.get(token.key, frozenset()) for token in reading.tokens):
-            spoken.add(level)
-    return frozenset(spoken)
-
-
 def need_clash(left: Reading, right: Reading) -> bool:
     """Whether one text says that something is needed and the other that it is not."""
     return {_need(left), _need(right)} == {1, -1}
+
+
+def _free(reading: Reading, any_: Token) -> bool:
+    """Whether the choice is left open: can run on any host."""
+    clause = [token for token in reading.tokens if token.clause == any_.clause]
+    return any(token.key[0] in ("can", "may") for token in clause) and not any_.negated
+
+
+def _by_way_of(reading: Reading, only: Token) -> bool:
+    """Whether an "only" names the one way: can only be reached through the gateway."""
+    return any(
+        token.surface in ("through", "via", "with")
+        for token in reading.tokens[only.place + 1 : only.place + 5]
+        if token.clause == only.clause
+    )
 
 
 @lru_cache(maxsize=1_024)
@@ -157,4 +179,6 @@ def _need(reading: Reading) -> int:
     }
     signs |= {1 if token.negated else -1 for token in reading.tokens if token.key[0] in optional}
     signs |= {-1 for token in reading.tokens if token.surface == "without" and not token.required}
+    signs |= {-1 for token in reading.tokens if token.surface == "any" and _free(reading, token)}
+    signs |= {1 for token in reading.tokens if token.surface in role("only") and _by_way_of(reading, token)}
     return signs.pop() if len(signs) == 1 else 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from holdfast.domain.compare.moments import moments, read_moment
-from holdfast.domain.compare.numerals import NUMBER, read_number
+from holdfast.domain.compare.numerals import FRACTION, NUMBER, PORTION, read_fraction, read_number
 from holdfast.domain.compare.units import ADVERBS, MINUTE, SPANS, UNITS
 
 Value = float | str | tuple[int, ...]
@@ -25,6 +25,7 @@ def _either(names: Iterator[str]) -> str:
 _TIGHT = _either(name for name in UNITS)  # right behind the digits: 60s
 _LOOSE = _either(name for name in UNITS if len(name) > 1 or not name.isalpha() or name in "smhdg")
 _SPANS = "|".join(SPANS)
+_WRITTEN = _either(name for name in UNITS if len(name) > 3 or name == "day")
 _TIMES = rf"(?:once|twice|(?:{NUMBER})\s+times)"
 _ORDINALS = (
     "third",
@@ -42,6 +43,8 @@ _FOREVER = 1e12  # seconds; longer than anything that ends
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|circa|some|nearly|almost|under|over)|~)\s*$"
 )
+_LINKS = frozenset({"", " ", " and "})
+_LAST_WORD = re.compile(r"[a-z]+$")
 _COUNTING = re.compile(r"\s(?!(?:of|or|and|more|at|in|is|on|to)\b)[^\W\d_]{3,}")
 _POINTING = re.compile(r"(?:\b(?:the|this|that|new|last|next|no|every|each|which|any|old|other|first)\s|^)$")
 
@@ -50,21 +53,22 @@ _POINTING = re.compile(r"(?:\b(?:the|this|that|new|last|next|no|every|each|which
 def _amounts() -> re.Pattern[str]:
     """Compiled when first needed: most commands of the product never compare a text."""
     return re.compile(
-        rf"\b(?P<whole>an?|{NUMBER})\s+"
-        rf"(?:and a half\s+(?P<wunit>{_SPANS})|(?P<wspan>{_SPANS})\s+and a half)\b"
-        rf"|\bhalf an? (?P<half>{_SPANS})\b"
-        rf"|\b(?P<quarters>a |three )quarters? of an hour\b"
+        rf"\b(?P<whole>an?|{NUMBER})\s+(?:and\s(?P<more>{FRACTION})\s+(?P<wunit>{_SPANS})"
+        rf"|(?P<wspan>{_SPANS})\s+and\s(?P<wmore>{FRACTION}))\b"
+        rf"|\b(?P<often>every\s+)?(?:(?P<part>{FRACTION}|{PORTION})\sof\san?\s|half[\s-](?:an?\s)?)(?P<pspan>{_WRITTEN})\b"
+        rf"|\b(?P<share>{FRACTION}|half)(?=\s(?:of|full|empty|done|used|charged|finished|complete)\b)"
         rf"|\b(?P<times>{_TIMES})\s+(?:(?:an?|per|each|every)\s+(?P<tunit>{_SPANS})"
         rf"|(?P<tadverb>{'|'.join(ADVERBS)}))\b"
         rf"|\b(?:a few|several|some|a couple of|many)\s+(?P<vague>{_SPANS})\b"
         rf"|\b(?P<forever>forever|indefinitely|permanently|for good|without end)\b"
-        rf"|\b(?:day\s(?P<dayth>\d\d?)|(?P<nth>\d\d?)(?:st|nd|rd|th)|(?P<nthword>{'|'.join(_ORDINALS)}))\b"
+        rf"|\b(?:day\s(?P<dayth>\d\d?)|(?P<nth>\d\d?)(?:st|nd|rd|th)|(?P<nthword>{'|'.join(_ORDINALS)})"
+        rf"|(?P<early>first|second)(?=\sof\s(?:the|each|every)\smonth))(?:\sof\s(?:the|each|every)\smonth)?\b"
         rf"|\b(?P<every>every|each|per)\s+(?:(?P<other>other|second)\s+|(?P<pnum>{NUMBER})\s*)?"
         rf"(?P<punit>{_SPANS}|s|h|min)\b"
         rf"|\b(?P<adverb>{'|'.join(ADVERBS)})\b"
         rf"|(?P<money>[€$£]|\b(?:eur|usd|gbp|chf)\s)\s?(?P<mnum>{NUMBER})"
         rf"|(?<![\w.])(?P<num>{NUMBER})(?:(?P<tight>{_TIGHT})|[\s-]+(?P<loose>{_LOOSE}))(?!\w)"
-        rf"|\b(?P<one>an?)\s+(?P<ounit>{_SPANS})\b"
+        rf"|\b(?P<one>an?)\s+(?:(?:full|whole|single)\s+)?(?P<ounit>{_SPANS})\b"
         rf"|(?<![\w.])v?(?P<version>\d+(?:\.\d+)+)(?!\w)"
         rf"|(?<![\w./])(?P<bare>{NUMBER})(?!\w|[./]\w)"
     )
@@ -105,7 +109,37 @@ def find_quantities(text: str) -> list[Found]:
                 about = _ABOUT.search(text, max(start, match.start() - 16), match.start()) is not None
                 quantity = Quantity(*measured, match[0].strip(), about)
                 found.append(Found(match.start(), match.end(), quantity))
-    return sorted(found, key=lambda item: item.start)
+    return _joined(sorted(found, key=lambda item: item.start), text)
+
+
+def _joined(found: list[Found], text: str) -> list[Found]:
+    """The same, with an hour and twenty minutes as one time."""
+    joined: list[Found] = []
+    for item in found:
+        before = joined[-1] if joined else None
+        more = _going_on(before, item, text) if before is not None else None
+        if before is not None and more is not None and isinstance(before.quantity.value, float):
+            written = text[before.start : item.end]
+            whole = Quantity("time", before.quantity.value + more, written, before.quantity.about)
+            joined[-1] = Found(before.start, item.end, whole)
+        else:
+            joined.append(item)
+    return joined
+
+
+def _going_on(before: Found, item: Found, text: str) -> float | None:
+    """The rest of a time that goes on in a smaller unit, in seconds: 2 h 15 min."""
+    one, other = before.quantity, item.quantity
+    linked = text[before.end : item.start] in _LINKS
+    if one.kind != "time" or not linked or not isinstance(other.value, float):
+        return None
+    minutes = other.kind == "length" and other.text.endswith("m") and other.text[:-1].isdigit()  # 1h 30m
+    more = other.value * MINUTE if minutes else other.value
+    written = _LAST_WORD.search(one.text)
+    unit = UNITS.get(written[0] if written else "", ("", 0.0))
+    if not (minutes or other.kind == "time") or unit[0] != "time":
+        return None
+    return more if more < unit[1] else None
 
 
 def equal(left: Quantity, right: Quantity) -> bool:
@@ -155,28 +189,22 @@ def _read(match: re.Match[str]) -> tuple[str, Value] | None:
         return "vague", UNITS[group["vague"]][1]
     if group["forever"]:
         return "time", _FOREVER
-    if group["dayth"] or group["nth"]:
-        return "ordinal", float(group["dayth"] or group["nth"])
-    if group["nthword"]:
-        return "ordinal", 3.0 + _ORDINALS.index(group["nthword"])
+    nth = _nth(group)
+    if nth is not None:
+        return "ordinal", nth
     if group["whole"]:  # two and a half hours, an hour and a half
         count = 1.0 if group["whole"] in ("a", "an") else read_number(group["whole"])
-        return "time", (count + 0.5) * UNITS[group["wunit"] or group["wspan"]][1]
-    if group["half"]:
-        return "time", 0.5 * UNITS[group["half"]][1]
-    if group["quarters"]:
-        return "time", 15 * MINUTE * (3 if group["quarters"] == "three " else 1)
-    if group["times"]:
-        count = {"once": 1.0, "twice": 2.0}.get(group["times"]) or read_number(
-            group["times"].rsplit(None, 1)[0]
-        )
-        span = UNITS[group["tunit"]][1] if group["tunit"] else ADVERBS[group["tadverb"]]
-        return "period", span / max(count, 1e-9)
-    if group["every"]:
-        count = 2.0 if group["other"] else read_number(group["pnum"]) if group["pnum"] else 1.0
-        return "period", count * UNITS[group["punit"]][1]
-    if group["adverb"]:
-        return "period", ADVERBS[group["adverb"]]
+        count += read_fraction(group["more"] or group["wmore"])
+        return "time", count * UNITS[group["wunit"] or group["wspan"]][1]
+    if group["pspan"]:  # half an hour, three quarters of an hour, every quarter of a minute
+        fraction = read_fraction(group["part"] or "half")
+        kind, size = UNITS[group["pspan"]]
+        return "period" if group["often"] and kind == "time" else kind, fraction * size
+    if group["share"]:  # two thirds full
+        return "share", 100 * read_fraction(group["share"])
+    period = _period(group)
+    if period is not None:
+        return "period", period
     if group["money"]:
         return UNITS[group["money"].strip()][0], read_number(group["mnum"])
     if group["num"]:
@@ -187,6 +215,29 @@ def _read(match: re.Match[str]) -> tuple[str, Value] | None:
     if group["version"]:
         return "version", group["version"]
     return _count(match)
+
+
+def _period(group: dict[str, str]) -> float | None:
+    """After how many seconds it comes again, if it says so."""
+    if group["times"]:
+        count = {"once": 1.0, "twice": 2.0}.get(group["times"]) or read_number(
+            group["times"].rsplit(None, 1)[0]
+        )
+        span = UNITS[group["tunit"]][1] if group["tunit"] else ADVERBS[group["tadverb"]]
+        return span / max(count, 1e-9)
+    if group["every"]:
+        count = 2.0 if group["other"] else read_number(group["pnum"]) if group["pnum"] else 1.0
+        return count * UNITS[group["punit"]][1]
+    return ADVERBS[group["adverb"]] if group["adverb"] else None
+
+
+def _nth(group: dict[str, str]) -> float | None:
+    """Which one in a row, if it says so."""
+    if group["dayth"] or group["nth"]:
+        return float(group["dayth"] or group["nth"])
+    if group["early"]:
+        return 1.0 if group["early"] == "first" else 2.0
+    return 3.0 + _ORDINALS.index(group["nthword"]) if group["nthword"] else None
 
 
 def _count(match: re.Match[str]) -> tuple[str, Value] | None:

@@ -5,6 +5,7 @@ Looks at one text only and keeps what it found, since one draft is held against 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,6 +36,7 @@ class Token:
     required: bool  # a "without" or "unless" that a denial turns into a need
     label: bool  # a bare number behind what it names, before the verb: node 3 has
     handles: frozenset[str]  # words that share none of these have nothing to do with each other
+    contrast: bool = False  # named only to be set aside: on 1884, not on the default port
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +61,9 @@ def read(text: str) -> Reading:
     if verb == 1:
         pieces[0].name = pieces[0].name or _names_subject(pieces, words, text)
     negated, required = negations(pieces)
-    aside = _asides(pieces)
+    aside = _asides(pieces, verb)
     predicates = _particles(pieces)
+    set_aside = _set_aside(pieces, words)
     tokens = tuple(
         Token(
             key=piece.key,
@@ -76,6 +79,7 @@ def read(text: str) -> Reading:
             required=place in required,
             label=place < verb and _is_label(pieces, place),
             handles=handles(piece.key, piece.quantity.kind if piece.quantity else ""),
+            contrast=place in set_aside,
         )
         for place, piece in enumerate(pieces)
     )
@@ -101,7 +105,7 @@ def _main_verb(pieces: list[Piece], words: Lexicon) -> int:
             before = pieces[place - 1].surface if place else ""
             if before in role("determiner") or _is_noun(pieces, place, words):
                 continue
-            if not place or _finite(piece, before):
+            if (not place and not _opens_compound(pieces, words)) or (place and _finite(piece, before)):
                 return place
     return -1
 
@@ -111,27 +115,73 @@ def _is_noun(pieces: list[Piece], place: int, words: Lexicon) -> bool:
     if place + 1 == len(pieces) or pieces[place + 1].clause != pieces[place].clause:
         return False
     after = pieces[place + 1]
+    bare = pieces[place].surface in (pieces[place].key[0], pieces[place].key[0] + "e")
+    if bare and place and place + 2 < len(pieces) and after.surface not in role("stop"):
+        third = pieces[place + 2]  # the press briefing is
+        if third.key[0] in role("auxiliary") and third.clause == after.clause and after.quantity is None:
+            return True
     plain = after.key[0] in words.verbs and not after.surface.endswith(("s", "ed", "ing"))
     return after.key[0] in role("auxiliary") or (plain and pieces[place].surface.endswith("s"))
+
+
+def _opens_compound(pieces: list[Piece], words: Lexicon) -> bool:
+    """Whether the first word describes the second and the third is the verb: release builds log."""
+    if len(pieces) < 3 or pieces[2].clause != pieces[0].clause or pieces[1].surface in role("stop"):
+        return False
+    second, third = pieces[1], pieces[2]
+    if pieces[0].surface != pieces[0].surface.removesuffix("s") or second.quantity is not None or second.name:
+        return False
+    if third.key[0] not in words.verbs:
+        return third.key[0] in role("auxiliary")
+    plain = third.surface in (third.key[0], third.key[0] + "e")
+    object_follows = len(pieces) > 3 and pieces[3].surface in ("the", "a", "an", "its", "their", "his", "her")
+    return second.surface.endswith("s") if plain else object_follows  # host oak sends its logs
 
 
 def _finite(piece: Piece, before: str) -> bool:
     """Whether a word has the form of a verb after its subject: works, worked, or (customers) work."""
     plural = before.endswith("s") or before in ("we", "they", "you", "i", "to", "always", "never", "please")
-    return plural or (piece.surface != piece.key[0] and not piece.surface.endswith("ing"))
+    # The base form has lost its silent e: "name" is no more inflected than "work".
+    bare = piece.surface in (piece.key[0], piece.key[0] + "e")
+    return plural or (not bare and not piece.surface.endswith("ing"))
 
 
-def _asides(pieces: list[Piece]) -> list[bool]:
-    """For each piece whether it stands behind a preposition that does not itself open the clause."""
+def _asides(pieces: list[Piece], verb: int) -> list[bool]:
+    """For each piece whether it stands behind a preposition that does not itself open the clause.
+
+    The main verb ends what stands before it: the bid from Falk was accepted.
+    """
     flags: list[bool] = []
     clause, begun, behind = -1, False, False
-    for piece in pieces:
+    for place, piece in enumerate(pieces):
         if piece.clause != clause:
             clause, begun, behind = piece.clause, False, False
-        behind = behind or (begun and piece.surface in role("preposition"))
+        behind = (behind and place != verb) or (begun and piece.surface in role("preposition"))
         begun = begun or _weight(piece) > 0
         flags.append(behind)
     return flags
+
+
+def _set_aside(pieces: list[Piece], words: Lexicon) -> set[int]:
+    """The places of what is named only to say what it is not: "instead of it", or a "not" without a verb."""
+    found: set[int] = set()
+    for index, piece in enumerate(pieces[1:], start=1):
+        before = pieces[index - 1]
+        passed_over = (before.surface, piece.surface) in (("instead", "of"), ("rather", "than"))
+        if passed_over or (piece.surface == "not" and before.clause != piece.clause):
+            rest = list(_until_joined(pieces, index + 1))
+            heads = [pieces[place].key[0] for place in rest]
+            verb = any(head in role("auxiliary") or head in words.verbs for head in heads)
+            found.update(rest if passed_over or not verb else ())
+    return found
+
+
+def _until_joined(pieces: list[Piece], start: int) -> Iterator[int]:
+    """The places from one on to the end of its clause, or to an "and"."""
+    for place in range(start, len(pieces)):
+        if pieces[place].clause != pieces[start].clause or pieces[place].surface in ("and", "or"):
+            return
+        yield place
 
 
 def _is_label(pieces: list[Piece], place: int) -> bool:
@@ -164,6 +214,8 @@ def _weight(piece: Piece) -> float:
     words = lexicon()
     if len(piece.key) > 1 and (piece.key in words.left or piece.key in words.right):
         return 1.0  # at once, behind schedule: small words, but there is an opposite to them
+    if piece.surface.endswith(" nothing") and piece.key[0] == "do" and piece.key in words.groups:
+        return 1.0  # does nothing: what is done, not a denial of it
     if all(_is_function_word(word, piece.surface) for word in piece.key):
         return 0.0
     light = stemmed("light")

@@ -13,6 +13,7 @@ from typing import Literal
 from holdfast.domain.compare.align import Alignment
 from holdfast.domain.compare.lexicon import lexicon
 from holdfast.domain.compare.reading import Reading, Token
+from holdfast.domain.compare.resources import role
 from holdfast.domain.compare.words import stemmed
 
 # Two texts that differ in thirty words each are no sentence with another word in one place.
@@ -29,11 +30,12 @@ class Swap:
     right: Token
     kind: Kind
     fit: float  # 0: elsewhere, 0.5: one neighbour agrees, 1: both do
+    which: bool = False  # they tell which one of a kind is meant: debug builds, release builds
 
     @property
     def named(self) -> bool:
         """Whether both are proper names or labels."""
-        return (self.left.name and self.right.name) or self.left.quantity is not None
+        return (self.left.name and self.right.name) or bool(self.left.quantity or self.right.quantity)
 
 
 def swaps(left: Reading, right: Reading, paired: Alignment) -> list[Swap]:
@@ -46,10 +48,28 @@ def swaps(left: Reading, right: Reading, paired: Alignment) -> list[Swap]:
         for other in paired.right_rest:
             family = _family(one, other)
             fit = _fit(left, right, one, other, partner)
+            if family.startswith("place") and _stands_there(left, one) and _stands_there(right, other):
+                family = "value"  # it is one thing, and stands in one place
             kind = _kind(one, other, family, fit)
             if kind is not None:
-                found.append(Swap(one, other, kind, fit))
+                which = kind == "topic" and fit == 1.0 and _describes(left, one, partner)
+                found.append(Swap(one, other, kind, fit, which))
     return found
+
+
+def _stands_there(reading: Reading, token: Token) -> bool:
+    """Whether it is the place of what is spoken of: is on the first floor, has been moved to the cellar."""
+    between = reading.tokens[reading.verb : token.place] if 0 <= reading.verb < token.place else ()
+    standing = stemmed("standing")
+    return bool(between) and all(
+        one.weight == 0 or one.key[0] in standing or one.key[-1] in role("preposition") for one in between
+    )
+
+
+def _describes(reading: Reading, token: Token, partner: dict[int, int]) -> bool:
+    """Whether the next word is what is spoken of in both texts."""
+    after = reading.tokens[token.place + 1] if token.place + 1 < len(reading.tokens) else None
+    return after is not None and after.topic and after.weight >= 1.0 and after.place in partner
 
 
 def alike(left: Reading, right: Reading) -> float:
@@ -78,15 +98,18 @@ def _kind(one: Token, other: Token, family: str, fit: float) -> Kind | None:
     if family.startswith("place"):
         return "place"
     measured, theirs = one.quantity, other.quantity
+    spoken_of = one.topic and other.topic
     if measured is not None and theirs is not None:
         if measured.kind != theirs.kind:
             return None
-        return "topic" if one.label and other.label else "quantity"
-    if measured is not None or theirs is not None:
-        return None
-    if one.topic and other.topic and (fit > 0 or (one.name and other.name)):
+        # Node 3 and node 4, the budget of 2021 and that of 2022.
+        which = (one.label and other.label) or (spoken_of and measured.kind == "year")
+        return "topic" if which else "quantity"
+    if measured is not None or theirs is not None:  # nightly builds, tagged builds
+        return "topic" if spoken_of and fit == 1.0 else None
+    if spoken_of and (fit > 0 or (one.name and other.name)):
         return "topic"
-    if family:
+    if family and (fit > 0 or one.topic == other.topic):
         return "value"
     if fit == 0 or one.topic != other.topic:
         return None

@@ -45,6 +45,13 @@ _MASS = {
     "lb lbs": 453.59,
     "ton tons tonne tonnes": 1e6,
 }
+_VOLUME = {"ml millilitre millilitres": 0.001, "cl": 0.01, "litre litres liter liters": 1.0}
+_RATE = {
+    "kbit kbits kbps kilobit kilobits": 1e3,
+    "mbit mbits mbps megabit megabits": 1e6,
+    "gbit gbits gbps gigabit gigabits": 1e9,
+}
+_POWER = {"watt watts": 1.0, "kw kilowatt kilowatts": 1000.0}
 _SHARE = {"% percent pct": 1.0}
 _MONEY = {
     "eur": "eur euro euros €",
@@ -55,7 +62,8 @@ _MONEY = {
 
 
 def _table() -> dict[str, tuple[str, float]]:
-    kinds = {"time": _TIME, "size": _SIZE, "length": _LENGTH, "mass": _MASS, "share": _SHARE}
+    kinds = {"time": _TIME, "size": _SIZE, "length": _LENGTH, "mass": _MASS, "volume": _VOLUME}
+    kinds |= {"rate": _RATE, "power": _POWER, "share": _SHARE}
     table = {
         name: (kind, size)
         for kind, units in kinds.items()

@@ -1,6 +1,7 @@
 """Turns evidence into shares of belief: same, contradicts, distinct.
 
-The weights were fitted to labelled pairs and ship as data; what the figures mean stands with the evidence.
+The weights were fitted to labelled pairs and ship as data, for the text alone and for the text with an
+embedder's likeness; what the figures mean stands with the evidence.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import cache
+from typing import Any
 
 from holdfast.domain.compare.evidence import Evidence
+from holdfast.domain.compare.likeness import Likeness
 from holdfast.domain.compare.resources import text
 from holdfast.domain.compare.statement import Relation
 
@@ -31,26 +34,35 @@ FIGURES = (
     "clash_in_topic",
     "clash_elsewhere",
     "clash_beside",
+    "named",
 )
+LIKENED = (*FIGURES, *(field.name for field in fields(Likeness)))  # with the likeness behind them
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One row of weights per relation, in the order of FIGURES, and the belief that a verdict takes."""
+    """One row of weights per relation, in the order of the figures, and the belief that a verdict takes."""
 
     rows: tuple[tuple[float, ...], ...]
-    meaning: tuple[float, ...]  # per relation, for a score of likeness in meaning, when there is one
     same_from: float  # a wrong merge costs more than a missed one, so it takes more belief
     contradicts_from: float
 
 
-def figures(evidence: Evidence) -> list[float]:
-    """The evidence as numbers in the order of FIGURES.
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """The weights for the text alone, and for the text with an embedder's likeness."""
+
+    plain: Weights
+    likened: Weights
+
+
+def figures(evidence: Evidence, *, named: bool, likeness: Likeness | None = None) -> list[float]:
+    """The evidence as numbers in the order of FIGURES, or of LIKENED where there is a likeness.
 
     A clash counts more the more of the texts it is embedded in, and less between texts on other things.
     """
     clash = evidence.clash
-    return [
+    found = [
         1.0,
         evidence.low_cover,
         evidence.high_cover,
@@ -65,23 +77,16 @@ def figures(evidence: Evidence) -> list[float]:
         clash * evidence.high_cover,
         clash * evidence.other_thing,
         clash * evidence.left_over,
+        float(named),
     ]
+    return found if likeness is None else [*found, *astuple(likeness)]
 
 
-def beliefs(evidence: Evidence, weights: Weights, meaning: float | None = None) -> list[float]:
-    """The share of belief in each relation, in the order of RELATIONS.
-
-    `meaning` is a likeness between 0 and 1 from elsewhere (an embedder, a language model). Half is taken
-    for neutral, so that leaving it out and knowing nothing are the same; until the weights for it are
-    fitted they are zero.
-    """
-    values = figures(evidence)
-    scores = [sum(weight * value for weight, value in zip(row, values, strict=True)) for row in weights.rows]
-    if meaning is not None:
-        scores = [
-            score + weight * (meaning - 0.5) for score, weight in zip(scores, weights.meaning, strict=True)
-        ]
-    return shares(scores)
+def beliefs(values: Sequence[float], weights: Weights) -> list[float]:
+    """The share of belief in each relation, in the order of RELATIONS."""
+    return shares(
+        [sum(weight * value for weight, value in zip(row, values, strict=True)) for row in weights.rows]
+    )
 
 
 def shares(scores: Sequence[float]) -> list[float]:
@@ -93,12 +98,15 @@ def shares(scores: Sequence[float]) -> list[float]:
 
 
 @cache
-def shipped() -> Weights:
+def shipped() -> Scales:
     """The weights that come with the package."""
     stored = json.loads(text("weights.json"))
+    return Scales(_weights(stored["plain"], FIGURES), _weights(stored["likened"], LIKENED))
+
+
+def _weights(stored: dict[str, Any], names: Sequence[str]) -> Weights:
     return Weights(
-        rows=tuple(tuple(stored["figures"][name][relation] for name in FIGURES) for relation in RELATIONS),
-        meaning=tuple(stored["meaning"][relation] for relation in RELATIONS),
+        rows=tuple(tuple(stored["figures"][name][relation] for name in names) for relation in RELATIONS),
         same_from=stored["same_from"],
         contradicts_from=stored["contradicts_from"],
     )
