@@ -141,12 +141,14 @@ def judge_with(embedder: Embedder | None) -> TextJudge:
     """
     if not isinstance(embedder, Likening):
         return TextJudge()
-    likening = embedder
+    likening = embedder.likeness
 
     def meaning(one: str, other: str) -> Likeness | None:
+        from holdfast.engine.embedding import given
+
         try:
-            return likening.likeness(one, other)
-        except Unavailable:
+            return given(embedder, lambda texts: likening(*texts), [one, other])
+        except Unavailable:  # doctor tells; nobody who remembers something should have to wait for it
             return None
 
     return TextJudge(meaning=meaning)

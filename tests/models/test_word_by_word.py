@@ -47,10 +47,11 @@ def test_a_very_long_text_is_read_as_far_as_the_model_reads(model: MiniLM) -> No
     assert model.likeness("garden " * 2_000, "The garden") is not None
 
 
-def test_a_model_that_can_not_be_had_leaves_the_judgement_to_the_text() -> None:
+@pytest.mark.parametrize("trouble", [Unavailable("the file is not there"), RuntimeError("out of memory")])
+def test_a_model_that_fails_leaves_the_judgement_to_the_text(trouble: Exception) -> None:
     class Gone(MiniLM):
         def likeness(self, one: str, other: str) -> None:
-            raise Unavailable("the file is not there")
+            raise trouble
 
     known, draft = Statement(text="Backups run at two in the night"), Statement(text="Backups run at 2 am")
 

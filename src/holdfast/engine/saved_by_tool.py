@@ -15,6 +15,7 @@ from holdfast.domain.capture.extract import KEEP_IT
 from holdfast.domain.capture.gate import PERSON
 from holdfast.domain.capture.grounds import Grounds
 from holdfast.domain.compare import Statement
+from holdfast.domain.compare.statement import NEARLY_CONTRADICTS
 from holdfast.domain.compare.words import stem
 from holdfast.domain.memory import Draft, Memory, Tombstone
 from holdfast.domain.terms import STOP_WORDS
@@ -123,7 +124,7 @@ def _says(part: str, draft: Draft, saved: _Saved, judge: Judge) -> bool:
     verdict = judge.compare(Statement(text=saved.text), Statement(text=part))
     if verdict.relation != "distinct" or not saved.in_turn:
         return verdict.relation == "same"
-    near = not verdict.certain and "nearly a contradiction" not in verdict.reasons
+    near = not verdict.certain and NEARLY_CONTRADICTS not in verdict.reasons
     return near or _within(words(part), words(f"{said} {draft.subject or ''}"))
 
 

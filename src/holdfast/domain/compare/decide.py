@@ -12,7 +12,7 @@ from holdfast.domain.compare.align import align
 from holdfast.domain.compare.evidence import Evidence, gather
 from holdfast.domain.compare.likeness import Meaning
 from holdfast.domain.compare.reading import read
-from holdfast.domain.compare.statement import Statement, Verdict
+from holdfast.domain.compare.statement import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
 from holdfast.domain.compare.weigh import Scales, Weights, beliefs, figures, shipped
 from holdfast.domain.compare.words import plain
 
@@ -69,7 +69,7 @@ def _verdict(
         return Verdict(relation="contradicts", certain=True, similarity=similarity, reasons=reasons)
     if max(same, contradicts) < _NEAR or similarity < _RELATED:
         return Verdict(relation="distinct", certain=True, similarity=similarity, reasons=reasons)
-    nearly = "nearly the same" if same > contradicts else "nearly a contradiction"
+    nearly = NEARLY_SAME if same > contradicts else NEARLY_CONTRADICTS
     return Verdict(relation="distinct", certain=False, similarity=similarity, reasons=(*reasons, nearly))
 
 

@@ -10,6 +10,9 @@ from typing import Literal
 
 Relation = Literal["same", "contradicts", "distinct"]
 
+#: The last reason of a near call, by what it was near to.
+NEARLY_SAME, NEARLY_CONTRADICTS = "nearly the same", "nearly a contradiction"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
