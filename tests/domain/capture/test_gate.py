@@ -166,3 +166,11 @@ def test_a_game_reaches_no_further_than_the_messages_around_it() -> None:
 def test_a_word_that_only_begins_a_sentence_is_nobodys_name() -> None:
     assert not verdict("Mine is hidden behind the toolbar.").keep
     assert verdict("Grace is our new accountant.").keep
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["David is our gardener.", "James is our roofer.", "Paris is our head office.", "Docker is our runtime."],
+)
+def test_a_name_at_the_beginning_of_a_sentence_stays_one_whatever_else_the_word_means(said: str) -> None:
+    assert gate([Spoken("user", said)]).keep

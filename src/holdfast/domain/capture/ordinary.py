@@ -10,7 +10,6 @@ from importlib.resources import files
 
 from holdfast.domain.compare.lexicon import lexicon
 from holdfast.domain.compare.words import stem
-from holdfast.domain.ideas import ideas
 from holdfast.domain.terms import STOP_WORDS
 
 _FIRST_WORD = re.compile(r"[\"'“‘(*\s]*([^\W\d_][\w'-]*)")
@@ -20,6 +19,8 @@ _FIRST_WORD = re.compile(r"[\"'“‘(*\s]*([^\W\d_][\w'-]*)")
 def is_ordinary(word: str) -> bool:
     """Whether a word is known as an ordinary one, whatever its letters' case."""
     plain = word.lower().replace("’", "'")
+    if plain in _listed("names"):
+        return False
     return plain in _listed("openers") or stem(plain) in _ordinary()
 
 
@@ -36,8 +37,8 @@ def without_opening_capital(text: str) -> str:
 
 @cache
 def _ordinary() -> frozenset[str]:
-    """Base forms of ordinary words, as far as our lists know them."""
-    listed = frozenset(word for phrase in (*ideas().of, *lexicon().groups) for word in phrase)
+    """Base forms of ordinary words, as the judge's lists know them: those of `ideas` are full of names."""
+    listed = frozenset(word for phrase in lexicon().groups for word in phrase)
     return listed | frozenset(map(stem, STOP_WORDS)) | lexicon().verbs
 
 
