@@ -21,7 +21,7 @@ start: $(STAMPS)/package ## Install, then the service on example data; Ctrl-C en
 	@$(BIN)/holdfast serve --example
 
 test: $(STAMPS)/test ## All tests on SQLite and PostgreSQL; fails under 85% branch coverage
-	$(PYTEST) -n $(PROCESSES) --dist loadfile --cov --cov-fail-under=85
+	$(PYTEST) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --cov --cov-fail-under=85
 
 fast: $(STAMPS)/test ## The tests without PostgreSQL, slow ones and fault loops
 	$(PYTEST) -n $(PROCESSES) -m "not postgres and not slow and not faults"

@@ -206,6 +206,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("postgres")
         if wanted & {"new_sqlite_database"}:
             item.add_marker("sqlite")
+    # Files that take long begin: at the end one of them would keep one process busy and leave the other idle.
+    long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "browser", "agents")))}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.hookimpl(tryfirst=True)
