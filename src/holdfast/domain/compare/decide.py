@@ -13,7 +13,7 @@ from holdfast.domain.compare.evidence import Evidence, gather
 from holdfast.domain.compare.likeness import Meaning
 from holdfast.domain.compare.reading import read
 from holdfast.domain.compare.statement import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
-from holdfast.domain.compare.weigh import Scales, Weights, beliefs, figures, shipped
+from holdfast.domain.compare.weigh import RELATIONS, Scales, Weights, beliefs, figures, shipped
 from holdfast.domain.compare.words import plain
 
 # With less belief than this in both other relations a "distinct" is certain.
@@ -28,6 +28,9 @@ _RELATED = 0.2
 _CLEAR_CLASH = 0.4
 # The same sentence with another word in one place says something else of it: deployed alpha, deployed beta.
 _ANOTHER_WORD = 1.0
+# Where the text is as sure that two are distinct, no likeness changes it, and nobody is asked for one.
+_SURE = 0.8
+_DISTINCT = RELATIONS.index("distinct")
 # Where only one of the texts denies something a merge takes more belief.
 _DESPITE_DENIAL = 0.8
 
@@ -46,10 +49,13 @@ def decide(known: Statement, draft: Statement, scales: Scales | None, meaning: M
         return Verdict(relation="distinct", certain=True, similarity=paired.similarity, reasons=())
     evidence = gather(one, other, paired)
     named = known.subject is not None and known.subject == draft.subject
-    likeness = meaning(one.text, other.text) if meaning is not None else None
     scales = scales or shipped()
-    weights = scales.plain if likeness is None else scales.likened
-    believed = beliefs(figures(evidence, named=named, likeness=likeness), weights)
+    weights, believed = scales.plain, beliefs(figures(evidence, named=named), scales.plain)
+    if meaning is not None and believed[_DISTINCT] < _SURE:
+        likeness = meaning(one.text, other.text)
+        if likeness is not None:
+            weights = scales.likened
+            believed = beliefs(figures(evidence, named=named, likeness=likeness), weights)
     return _verdict(
         evidence, paired.similarity, believed, weights, _ONE_TOPIC if named else _ONE_TOPIC_UNNAMED
     )
