@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pytest
@@ -13,7 +13,6 @@ from holdfast.engine import changes
 from holdfast.engine.audit import KINDS, Finding
 from holdfast.engine.ports import Store
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 
 
 @dataclass
@@ -32,13 +31,6 @@ class Numbers:
 
     def queries(self, texts: Sequence[str]) -> list[bytes]:
         return [self.query(text) for text in texts]
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    store = open_store(database_url)
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
 import pytest
 
-from holdfast import wiring
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Contradicting, settled
 from holdfast.domain.query import Filter
@@ -17,12 +13,6 @@ from holdfast.memories import Memories
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge, wording
 from tests.requirements_ledger import requirement
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    with closing(wiring.open_store(database_url)) as opened:
-        yield opened
 
 
 @pytest.fixture

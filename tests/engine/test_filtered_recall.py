@@ -3,7 +3,7 @@
 import hashlib
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -13,7 +13,6 @@ from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine import memory_search, message_search, recall
 from holdfast.engine.ports import Store
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 
@@ -42,13 +41,6 @@ def _number(text: str) -> int:
 
 def _vector(cosine: float) -> bytes:
     return struct.pack("<3f", cosine, math.sqrt(1 - cosine * cosine), 0.0)
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    store = open_store(database_url)
-    yield store
-    store.close()
 
 
 @pytest.fixture(params=["few", "many"])

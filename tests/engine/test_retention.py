@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -12,7 +12,6 @@ from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.profiles import parse
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 RULES = """
@@ -42,13 +41,6 @@ unused_days = 200
 layout = "by-category"
 title = "Memory"
 """
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    store = open_store(database_url)
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -11,7 +11,6 @@ from holdfast.domain.outcomes import Added, Contradicting, Merged, Outcome, Refu
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 RULES = """
@@ -39,13 +38,6 @@ title = "Memory"
 """
 GATEWAY = "The gateway is reached at port 8443"
 REWORDED = "The gateway can be reached at port 8443"
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    store = open_store(database_url)
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,18 +12,10 @@ from holdfast.domain.memory import Draft
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 BROKER = "The broker runs on host alpha"
 BROKER_AGAIN = "The MQTT broker runs on host alpha in the cellar"
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    store = open_store(database_url)
-    yield store
-    store.close()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from holdfast import wiring
 from holdfast.domain.compare import Statement
 from holdfast.errors import Unavailable
 from holdfast.models.minilm import MiniLM
+from tests.requirements_ledger import requirement
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,24 @@ def test_a_model_that_fails_leaves_the_judgement_to_the_text(trouble: Exception)
     known, draft = Statement(text="Backups run at two in the night"), Statement(text="Backups run at 2 am")
 
     assert wiring.judge_with(Gone()).compare(known, draft) == wiring.judge_with(None).compare(known, draft)
+
+
+@requirement("ops.reinforce", "ops.contradict")
+@pytest.mark.parametrize(
+    ("known", "draft", "relation"),
+    [
+        ("Takes 60s to start after a restart", "Takes about 60 seconds to start after restart", "same"),
+        ("Takes 60s to start after a restart", "Takes 30s to start after a restart", "contradicts"),
+        ("Must be started after WireGuard", "Can be started independently of WireGuard", "contradicts"),
+        ("Alec is my boss", "Alec is no longer my boss", "contradicts"),
+        ("Takes 60s to start after restart", "Takes 10s to stop", "distinct"),
+    ],
+)
+def test_what_the_documents_show_holds_with_the_default_embedder_too(
+    model: MiniLM, known: str, draft: str, relation: str
+) -> None:
+    judge = wiring.judge_with(model)
+
+    assert judge.compare(Statement(text=known, subject="x"), Statement(text=draft, subject="x")).relation == (
+        relation
+    )
