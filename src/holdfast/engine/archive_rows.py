@@ -16,6 +16,8 @@ _TEXTS = {
     "messages": ("id", "session_id", "role"),
     "memories": ("id", "category", "content", "state", "origin"),
     "versions": ("memory_id", "content", "origin"),
+    "repetitions": ("memory_id", "content", "category", "origin"),
+    "citations": ("message_id", "memory_id"),
     "links": ("from_id", "to_id", "kind"),
     "receipts": ("id", "kind", "sha256"),
     "receipt_items": ("receipt_id",),
@@ -26,7 +28,17 @@ _TEXTS = {
 }
 _ITEMS = ("memory_id", "message_id")  # what an item of a receipt names
 _ONE_OF = {"state": STATES, "origin": ORIGINS}
-_NUMBERS = ("seq", "number", "position", "version", "tokens", "left_out", "accesses", "decayed_weeks")
+_NUMBERS = (
+    "seq",
+    "number",
+    "position",
+    "begins",
+    "version",
+    "tokens",
+    "left_out",
+    "accesses",
+    "decayed_weeks",
+)
 
 
 def wrong(table: str, row: dict[str, Any]) -> str | None:

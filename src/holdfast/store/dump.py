@@ -20,6 +20,8 @@ TABLES: tuple[Table, ...] = (
     schema.messages,
     schema.memories,
     schema.versions,
+    schema.repetitions,
+    schema.citations,
     schema.links,
     schema.receipts,
     schema.receipt_items,

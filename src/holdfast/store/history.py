@@ -1,5 +1,6 @@
 """Queries over versions and the journal."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -32,6 +33,11 @@ _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
 _SAVES = ("added", "reinforced", "merged", "revised", "waiting")
 
 
+def checksum(content: str) -> str:
+    """What a version's text is verified by."""
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
 class VersionTable:
     """The wordings of one space's memories."""
 
@@ -47,6 +53,7 @@ class VersionTable:
                 "number": version.number,
                 "content": version.content,
                 "summary": version.summary,
+                "checksum": checksum(version.content),
                 "created_at": version.created_at,
                 **from_source(version.source),
             }

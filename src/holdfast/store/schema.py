@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     true,
 )
 
@@ -118,6 +119,7 @@ messages = Table(
     Column("content", Text),
     Column("said_at", Moment, nullable=False),
     Column("position", BigInteger, nullable=False),  # in the order of arrival
+    Column("off_record", Boolean, nullable=False, server_default=false()),  # never searched or quoted
     PrimaryKeyConstraint("space", "id"),
     UniqueConstraint("space", "session_id", "number"),
     UniqueConstraint("space", "position"),
@@ -176,9 +178,46 @@ versions = Table(
     Column("session_id", Name),
     Column("message_id", Name),
     Column("tier", Integer),
+    Column("checksum", Text),  # sha256 of the content, in hex
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("space", "memory_id", "number"),
     _of_memory(),
+)
+
+# Wordings that were counted as a repetition of a memory; each can be split off again.
+repetitions = Table(
+    "repetitions",
+    metadata,
+    _space(),
+    Column("memory_id", Name, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("category", Name, nullable=False),
+    Column("subject", Name),
+    Column("project", Name),
+    Column("origin", Name, nullable=False),
+    Column("session_id", Name),
+    Column("message_id", Name),
+    Column("tier", Integer),
+    Column("created_at", Moment, nullable=False),
+    PrimaryKeyConstraint("space", "memory_id", "number"),
+    _of_memory(),
+)
+
+# Which characters of which message a memory was taken from. The row outlives its memory, so that deleted
+# words are not quoted from the message either; there is no key between them.
+citations = Table(
+    "citations",
+    metadata,
+    _space(),
+    Column("message_id", Name, nullable=False),
+    Column("memory_id", Name, nullable=False),
+    Column("begins", Integer, nullable=False),
+    Column("ends", Integer),  # none: the whole message counts
+    Column("reworded", Boolean, nullable=False, server_default=false()),  # found later, not the source itself
+    PrimaryKeyConstraint("space", "message_id", "memory_id", "begins"),
+    Index(None, "space", "memory_id"),
+    _in_space(),
 )
 
 links = Table(
