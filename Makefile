@@ -8,11 +8,11 @@ PYTEST := $(BIN)/python -m pytest
 # One process a core: most of a test is waiting for a database, a service or an agent.
 PROCESSES ?= 2
 EXTRAS := postgres,multilingual,anthropic,openai,telegram
-CHECKED := src tests tools $(patsubst %/,%,$(sort $(dir $(wildcard bench/*.py examples/*.py))))
+CHECKED := src tests tools bench examples
 SHIPPED := pyproject.toml README.md LICENSE $(shell find src -type f -not -name "*.pyc")
 
 .DEFAULT_GOAL := help
-.PHONY: help start test fast faults check lint types structure format bench clean
+.PHONY: help start install test fast agents faults check lint types structure format bench clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -20,13 +20,18 @@ help: ## Show the tasks
 start: $(STAMPS)/package ## Install, then the service on example data; Ctrl-C ends it
 	@$(BIN)/holdfast serve --example
 
-test: $(STAMPS)/test ## All tests on SQLite and PostgreSQL; fails under 85% branch coverage
+install: $(STAMPS)/test $(STAMPS)/check ## All that the tasks need, into .venv
+
+test: $(STAMPS)/test ## The tests, on SQLite and PostgreSQL; fails under 85% branch coverage
 	$(PYTEST) -n $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25 --cov --cov-fail-under=85
 
-fast: $(STAMPS)/test ## The tests without PostgreSQL, slow ones and fault loops
-	$(PYTEST) -n $(PROCESSES) -m "not postgres and not slow and not faults"
+fast: $(STAMPS)/test ## The tests without PostgreSQL and slow ones
+	$(PYTEST) -n $(PROCESSES) -m "not postgres and not slow and not faults and not agents and not browser"
 
-faults: $(STAMPS)/test ## The fault loops in their full size
+agents: $(STAMPS)/test ## The tests with real agents and a real browser, which are installed once and kept
+	$(PYTEST) -n $(PROCESSES) --dist loadfile -m "(agents or browser) and not faults"
+
+faults: $(STAMPS)/test ## The fault loops and generated inputs in their full size
 	$(PYTEST) -m faults --timeout=3600
 
 check: lint types structure build/wheel/ok ## Format, lint, types, import directions, budgets, and the wheel alone
@@ -56,8 +61,8 @@ format: $(STAMPS)/check ## Format, and repair what the linter can
 	$(BIN)/ruff format $(CHECKED)
 	$(BIN)/ruff check --fix $(CHECKED)
 
-bench: $(STAMPS)/package ## Speed and quality, as one table
-	$(BIN)/holdfast bench relations
+bench: $(STAMPS)/package ## Speed and quality, as one table (python -m bench --help: one by one)
+	$(BIN)/python -m bench overview
 
 clean: ## Remove what the tasks made, the virtual environment too
 	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,8 @@ from sqlalchemy import make_url
 from holdfast.testing import FixedClock
 from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer
 
+TESTS = Path(__file__).parent
+ON_BOTH = ("engine", "store", "scenarios")  # folders
 MARK_OF = {"sqlite": "sqlite", "postgresql": "postgres"}
 TESTS_ON = pytest.StashKey[Counter[str]]()
 WITHOUT_POSTGRES = pytest.StashKey[str]()
@@ -62,9 +64,19 @@ def clock() -> FixedClock:
 # ------------------------------------------------------------------------------------------------- databases
 
 
-@pytest.fixture(
-    params=[pytest.param(name, marks=getattr(pytest.mark, mark)) for name, mark in MARK_OF.items()]
-)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Store, engine and scenarios run on both databases; elsewhere only what proves a requirement, and the
+    smoke test of each door."""
+    if "dialect" not in metafunc.fixturenames:
+        return
+    core = metafunc.definition.path.relative_to(TESTS).parts[0] in ON_BOTH
+    marked = any(map(metafunc.definition.get_closest_marker, ("requirement", "smoke")))
+    names = MARK_OF if core or marked else {"sqlite": "sqlite"}
+    params = [pytest.param(name, marks=getattr(pytest.mark, mark)) for name, mark in names.items()]
+    metafunc.parametrize("dialect", params, indirect=True)
+
+
+@pytest.fixture
 def dialect(request: pytest.FixtureRequest) -> str:
     """The database that this run of the test is on: "sqlite" or "postgresql"."""
     return str(request.param)

@@ -39,7 +39,6 @@ RULES: Mapping[str, Rule] = {
         ("holdfast.domain", "holdfast.engine.ports", "holdfast.errors", "holdfast.settings"),
         third_parties=True,
     ),
-    "holdfast.quality": Rule(("holdfast.domain", "holdfast.engine", "holdfast.errors"), third_parties=True),
 }
 DOORS = "holdfast.doors"
 WIRING = "holdfast.wiring"

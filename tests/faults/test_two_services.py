@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.quality.load import put_under_load
+from bench.load import put_under_load
 from tests.doors.service.conftest import Service
 from tests.doors.service.two_services import FACTS, end_leases, get, tell, two, unfinished, until
 from tests.requirements_ledger import requirement

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.gate import Row, holds, invents, load, measure
+from bench.relations import DATA
 from holdfast.domain.capture.extract import extract
 from holdfast.domain.capture.gate import Spoken, gate
-from holdfast.quality.gate import Row, holds, invents, load, measure
 
 
 def row(said: str, *facts: str) -> Row:
@@ -75,7 +76,7 @@ def test_the_rules_reach_their_figures_on_the_shipped_conversations() -> None:
 
 
 def test_the_rules_hold_their_figures_on_conversations_that_were_written_to_try_them() -> None:
-    found = measure(by_rules, load(Path(__file__).with_name("fresh_gate.jsonl"))).metrics()
+    found = measure(by_rules, load(DATA / "fresh_gate.jsonl")).metrics()
 
     assert found["accuracy"] >= 0.93
     assert found["precision"] >= 0.93
@@ -84,7 +85,7 @@ def test_the_rules_hold_their_figures_on_conversations_that_were_written_to_try_
 
 
 def test_the_rules_carry_over_to_conversations_that_nobody_made_a_rule_for() -> None:
-    found = measure(by_rules, load(Path(__file__).with_name("unseen_gate.jsonl"))).metrics()
+    found = measure(by_rules, load(DATA / "unseen_gate.jsonl")).metrics()
 
     assert found["accuracy"] >= 0.75
     assert found["recall"] >= 0.85

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.doors.cli import cli
-from holdfast.quality.queries import measure
+from bench.__main__ import bench
+from bench.queries import measure
 from tests.requirements_ledger import requirement
 
 
@@ -58,7 +58,7 @@ def test_the_product_holds_its_floor_on_the_shipped_questions(
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "default")
     file = tmp_path / "figures.json"
 
-    told = CliRunner().invoke(cli, ["bench", "queries", "--json", str(file)])
+    told = CliRunner().invoke(bench, ["queries", "--json", str(file)])
 
     assert told.exit_code == 0, told.output
     metrics = json.loads(file.read_text())["metrics"]

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.fit_judge import fitted
+from bench.fitting import fit_scales
+from bench.relations import DATA, Pair, cross_validate, load, measure
 from holdfast.domain.compare import Relation, Statement, TextJudge, Verdict
 from holdfast.domain.compare.weigh import shipped
 from holdfast.models.minilm import MiniLM
-from holdfast.quality.fitting import fit_scales
-from holdfast.quality.relations import Pair, cross_validate, load, measure
-from tools.fit_judge import fitted
 
-FRESH = Path(__file__).with_name("fresh_relations.jsonl")
-UNSEEN = Path(__file__).with_name("unseen_relations.jsonl")  # no rule, word or weight was made with these
+FRESH = DATA / "fresh_relations.jsonl"
+UNSEEN = DATA / "unseen_relations.jsonl"  # no rule, word or weight was made with these
 
 
 class Parrot:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -116,15 +115,13 @@ def test_a_writer_that_waits_too_long_is_told_so_in_one_line(tmp_path: Path) -> 
         pass
 
 
-def test_closing_waits_for_no_writer(sqlite_url: str) -> None:
+def test_closing_waits_for_no_writer(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "PATIENCE", 10_000)  # whoever waits for the lock waits past the test's end
     database = Database.open(sqlite_url)
     database.spaces()
 
     with sqlite.WriteLock(Path(sqlite_url.removeprefix("sqlite:///"))).held():
-        began = time.monotonic()
         database.close()
-
-        assert time.monotonic() - began < sqlite.PATIENCE / 2
 
 
 def test_threads_of_one_process_wait_for_each_other(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.gate import invents
 from holdfast.domain.capture.extract import MOST_CHARACTERS, Extracted, extract
 from holdfast.domain.capture.gate import Spoken, gate
-from holdfast.quality.gate import invents
 from tests.requirements_ledger import requirement
 
 SAID_ON = date(2026, 3, 4)  # a Wednesday

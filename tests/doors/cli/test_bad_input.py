@@ -71,7 +71,6 @@ REFUSED = [
     (["context", "--session", ""], "'' is no id of a session"),
     (["brief", "--session", ""], "'' is no id of a session"),
     (["import", "-"], "standard input is empty: nothing was taken"),
-    (["bench", "relations", "--data", "none.jsonl"], "'none.jsonl' can't be used: No such file or directory"),
 ]
 
 WRONG_USAGE = [

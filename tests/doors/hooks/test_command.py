@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -389,21 +387,3 @@ def test_only_the_standard_library_is_loaded_and_little_of_it() -> None:
         "logging",
     }
     assert not loaded & slow
-
-
-@requirement("sem.hook.deadline")
-def test_the_half_of_all_runs_are_within_60_ms_of_the_bare_interpreter(service: Service) -> None:
-    service.says("## Memory\n\n" + "- a memory of some length that was remembered\n" * 100)
-    asked = json.dumps({"session_id": "s", "prompt": "When do deploys run?", "cwd": os.getcwd()}).encode()
-
-    def seconds(*line: str) -> float:
-        start = time.perf_counter()
-        subprocess.run([*line], input=asked, stdout=subprocess.DEVNULL, check=True)
-        return time.perf_counter() - start
-
-    # In turn: a busy machine slows both.
-    hook = connecting.command_path("holdfast-hook")
-    pairs = [(seconds(sys.executable, "-c", "pass"), seconds(hook, PROMPT)) for _ in range(15)]
-    bare, full = (sorted(times)[7] for times in zip(*pairs, strict=True))
-
-    assert full - bare < 0.060

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.quality.load import growth, put_under_load
+from bench.load import growth, put_under_load
 from tests.doors.service.conftest import Service
 from tests.requirements_ledger import requirement
 

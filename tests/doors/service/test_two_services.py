@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.load import put_under_load
 from holdfast import Memories
-from holdfast.quality.load import put_under_load
 from holdfast.wiring import utc_now
 from tests.doors.service.two_services import FACTS, end_leases, get, tell, tries, two, unfinished, until
 from tests.requirements_ledger import requirement

@@ -29,8 +29,8 @@ UNFORESEEN = 1
 INTERRUPTED = 130
 
 
-class Holdfast(LazyGroup):
-    """The commands, and one line for whatever goes wrong in them."""
+class OneLineErrors(click.Group):
+    """A group of commands that says in one line whatever goes wrong in them."""
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         call = extra.setdefault("obj", Call())
@@ -59,6 +59,10 @@ class Holdfast(LazyGroup):
             code = _tell(call, given, "unforeseen", said, code=UNFORESEEN)
         _let_go_of_a_lost_output()
         sys.exit(code if isinstance(code, int) else 0)
+
+
+class Holdfast(OneLineErrors, LazyGroup):
+    """The commands of the product."""
 
 
 def exit_code(error: errors.HoldfastError) -> int:

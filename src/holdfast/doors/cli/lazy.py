@@ -76,7 +76,6 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "telegram": ("telegram:telegram", "Answer /memory on Telegram, for the people that you allow"),
     },
     "More": {
-        "bench": ("bench:bench", "Measure judgements, recall, capture, speed, load and files"),
         "tour": ("tour:command", "Walk through six commands, in a store that is thrown away"),
         "where": ("upkeep:where", "Print where the database is"),
         "completion": ("completion:completion", "Print the completion script of a shell"),

@@ -1,0 +1,1 @@
+"""One command a benchmark: reads its options, runs it, shows the figures."""

@@ -1,0 +1,110 @@
+"""`dashboard`: what each page costs the server at a size, in a throw-away home."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bench.commands.figures import answer, at_home, progress, with_result_file
+from holdfast.doors.cli.tables import Column, Table
+from holdfast.errors import Conflict
+
+if TYPE_CHECKING:
+    from bench.pages import Measured
+
+_SPACE = "bench"
+_TOKEN = "bench"  # of an application that only this process can reach
+_BLOCK = 1_000
+
+
+@click.command()
+@click.option(
+    "--size",
+    type=click.IntRange(10, 1_000_000),
+    default=100_000,
+    show_default=True,
+    help="How many memories the space has.",
+)
+@click.option(
+    "--on", "db", metavar="PLACE", help="An empty database to do it in; a file of its own if not said."
+)
+@with_result_file
+@click.pass_context
+def dashboard(ctx: click.Context, size: int, db: str | None, file: str | None) -> None:
+    """Measure every page of the dashboard: milliseconds of server time, and kilobytes.
+
+    \b
+        python -m bench dashboard
+        python -m bench dashboard --size 10000 --json -
+    """
+    from bench.pages import MOST_KB, MOST_MS
+    from bench.speed.report import machine
+
+    with tempfile.TemporaryDirectory(prefix="holdfast-pages-") as home, at_home(home):
+        found = _measured(db or str(Path(home) / "bench.db"), size)
+    told = {
+        "bench": "dashboard",
+        "machine": machine(),
+        "memories": size,
+        "goals": {"ms": MOST_MS, "kilobytes": MOST_KB},
+        "pages": {name: _figures(page) for name, page in found.items()},
+        "reached": all(page.reached for page in found.values()),
+    }
+    answer(ctx, told, file, lambda: _show(found, size))
+
+
+def _measured(db: str, size: int) -> "dict[str, Measured]":
+    from bench import pages
+    from bench.speed.corpus import Corpus
+    from holdfast import wiring
+    from holdfast.engine.spaces import create_space
+    from holdfast.hosting import assembled
+    from holdfast.house import House
+    from holdfast.profiles import built_in
+
+    store = wiring.open_store(db)
+    try:
+        if store.space(_SPACE) is not None:
+            raise Conflict(f"there is a space {_SPACE!r} already: name an empty database")
+        create_space(_SPACE, store=store, clock=wiring.utc_now, profile="ops")
+        desk = wiring.desk_for(_SPACE, store, embedder=None)
+        with progress("filling", size // _BLOCK) as bar:
+            pages.fill(desk, Corpus(built_in("ops").category_names), size, lambda done: bar.done())
+    finally:
+        store.close()
+    house = House(db, _SPACE)
+    try:
+        with progress("asking for pages", len(pages.views())) as bar:
+            found = {}
+            for name, page in pages.measured(assembled(house, own=_TOKEN), _TOKEN, _SPACE):
+                found[name] = page
+                bar.done()
+        return found
+    finally:
+        house.close()
+
+
+def _figures(page: "Measured") -> dict[str, Any]:
+    return {
+        "ms": round(page.cost.wall, 1),
+        "cpu_ms": round(page.cost.cpu, 1),
+        "kilobytes": round(page.kilobytes, 1),
+        "reached": page.reached,
+    }
+
+
+def _show(found: "Mapping[str, Measured]", size: int) -> None:
+    from bench.pages import MOST_KB, MOST_MS
+    from bench.speed.report import machine
+
+    titles = ("ms", "CPU ms", "KB", "goal")
+    table = Table([Column(title="page"), *(Column(title=title, justify="right") for title in titles)])
+    for name, page in found.items():
+        goal = "reached" if page.reached else "missed"
+        figures = (page.cost.wall, page.cost.cpu, page.kilobytes)
+        table.rows.append([name, *(f"{figure:,.0f}" for figure in figures), goal])
+    table.show()
+    goals = f"{MOST_MS:.0f} ms of server time and {MOST_KB:.0f} KB a page"
+    click.echo(f"{size:,} memories; the goals are {goals}; load {machine()['load']}")

@@ -1,0 +1,71 @@
+"""The benchmark of capture without a model: what is kept of a conversation, and whether it was said."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench.commands.figures import answer, unusable, with_result_file
+from holdfast.doors.cli.tables import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.gate import GateReport
+
+_MEANS = {
+    "accuracy": "conversations rightly kept or passed over",
+    "precision": "kept, and worth it",
+    "recall": "worth keeping, and kept",
+    "captured": "expected facts that a memory holds",
+    "invented": "memories with a name or number that nobody said",
+}
+
+
+@click.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Labelled conversations as JSON lines; ours if not said."
+)
+@with_result_file
+@click.pass_context
+def gate(ctx: click.Context, data: Path | None, file: str | None) -> None:
+    """Measure what capture keeps of conversations, by rules, without a model.
+
+    \b
+        python -m bench gate
+        python -m bench gate --data conversations.jsonl --json figures.json
+    """
+    from bench.gate import load, measure
+
+    try:
+        rows = load(data)
+    except (ValueError, OSError) as error:
+        raise unusable(data, error) from None
+    report = measure(_extracted, rows)
+    answer(ctx, report.as_json(), file, lambda: _show(report))
+
+
+def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
+    from holdfast.domain.capture.extract import extract
+    from holdfast.domain.capture.gate import Spoken
+    from holdfast.domain.capture.gate import gate as judged
+
+    said = [Spoken(role, text) for role, text in messages]
+    return [one.content for one in extract(said, judged(said))]
+
+
+def _show(report: "GateReport") -> None:
+    click.echo(f"what is kept of {len(report.found):,} conversations\n")
+    for one in report.found:
+        if not (one.row.facts or one.memories):
+            continue
+        click.echo(one.row.id if one.right else f"{one.row.id}  WRONG: {one.row.why}")
+        for fact, memory in zip(one.row.facts, one.captured, strict=True):
+            click.echo(f"  expected{'' if memory is not None else ', missed'}: {fact}")
+        for memory in one.memories:
+            click.echo(f"  kept{', INVENTED' if memory in one.invented else ''}: {memory}")
+    click.echo()
+    table = Table([Column(title="figure"), Column(title="share", justify="right"), Column(title="meaning")])
+    for name, share in report.metrics().items():
+        table.rows.append([name, f"{share:.1%}", _MEANS[name]])
+    table.show()

@@ -1,0 +1,118 @@
+"""The benchmarks on our own data: what two texts are to each other, and which memory answers a question."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bench.commands.figures import answer, show_shares, unusable, with_result_file
+from holdfast.doors.cli.tables import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.queries import Ask, Remember
+    from bench.relations import RelationsReport
+    from holdfast.memories import Memories
+
+
+@click.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Labelled pairs as JSON lines; ours if not said."
+)
+@with_result_file
+@click.pass_context
+def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
+    """Measure how well same, contradicting and distinct memories are told apart.
+
+    As `remember` does it: by the text, and by the likeness that the default embedder sees.
+
+    \b
+        python -m bench relations
+        python -m bench relations --data pairs.jsonl --json figures.json
+    """
+    from bench.relations import load, measure
+    from holdfast import wiring
+
+    try:
+        pairs = load(data)
+    except (ValueError, OSError) as error:
+        raise unusable(data, error) from None
+    report = measure(wiring.judge_with(wiring.open_embedder()), pairs)
+    answer(ctx, report.as_json(), file, lambda: _show(report))
+
+
+@click.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="A folder with queries.jsonl and queries_memories.jsonl."
+)
+@with_result_file
+@click.pass_context
+def queries(ctx: click.Context, data: Path | None, file: str | None) -> None:
+    """Measure how well recall ranks, and when it is silent, in a throw-away store.
+
+    \b
+        python -m bench queries
+        python -m bench queries --data folder --json figures.json
+    """
+    import tempfile
+
+    from bench.queries import OWN, measure
+    from holdfast.memories import Memories
+
+    try:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Memories.open(f"{folder}/bench.db", "default") as memories,
+        ):
+            report = measure(data or OWN, *_driven(memories))
+    except (ValueError, KeyError, OSError) as error:
+        raise unusable(data, error) from None
+    figures = report.as_json()
+
+    def show() -> None:
+        click.echo(f"recall, {report.questions:,} questions\n")
+        show_shares(figures["metrics"].items())
+
+    answer(ctx, figures, file, show)
+
+
+def _driven(memories: "Memories") -> "tuple[Remember, Ask]":
+    """What the measure needs: a way to store and a way to ask."""
+    from holdfast.domain.outcomes import settled
+
+    def remember(content: str, subject: str | None) -> str:
+        memory = settled(memories.remember(content, subject=subject))
+        if memory is None:
+            raise ValueError(f"{content!r} was not stored")
+        return memory.id
+
+    def ask(question: str) -> "tuple[Sequence[str], bool]":
+        ranked = memories.recall(question, threshold=0.0, limit=5)
+        return [hit.memory.id for hit in ranked.memories], bool(memories.recall(question, limit=1).hits)
+
+    return remember, ask
+
+
+def _show(report: "RelationsReport") -> None:
+    click.echo(f"same, contradicts or distinct, {report.pairs:,} labelled pairs\n")
+    figures = Table([Column(title="figure"), Column(title="share", justify="right"), Column(title="meaning")])
+    for name, share, meaning in (
+        ("accuracy", report.accuracy, "judged as labelled"),
+        ("false merges", report.false_merges, "not the same, but judged so"),
+        ("false contradictions", report.false_contradictions, "no contradiction, but judged so"),
+    ):
+        figures.rows.append([name, f"{share:.1%}", meaning])
+    figures.show()
+    click.echo()
+    names = list(report.confusion)
+    table = Table(
+        [Column(title="labelled"), *(Column(title=f"judged {name}", justify="right") for name in names)]
+    )
+    for label, judged in report.confusion.items():
+        table.rows.append([label, *(f"{judged[name]:,}" for name in names)])
+    table.show()
+    click.echo()
+    domains = Table([Column(title="domain"), Column(title="accuracy", justify="right")])
+    domains.rows.extend([domain, f"{share:.1%}"] for domain, share in report.by_domain.items())
+    domains.show()

@@ -1,1 +1,0 @@
-"""Measures how good the product's judgements are, on data that ships with it."""

@@ -1,0 +1,156 @@
+"""`python -m bench`: each benchmark runs for real at a tiny size; no figure is judged."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bench.__main__ import bench
+from bench.pages import MOST_KB, MOST_MS, views
+from tests.bench import talks
+from tests.requirements_ledger import requirement
+
+PAIRS = [
+    {"id": "1", "domain": "ops", "existing": "Takes 60s", "new": "Takes 60s", "relation": "same"},
+    {
+        "id": "2",
+        "domain": "ops",
+        "existing": "Takes 60s to start",
+        "new": "Takes 30s to start",
+        "relation": "contradicts",
+    },
+]
+CONVERSATION = {
+    "id": "1",
+    "messages": [{"role": "user", "text": "Please remember that Petra pays the rent."}],
+    "remember": True,
+    "facts": [{"content": "Petra pays the rent", "kind": "person"}],
+    "why": "a fact",
+}
+
+
+def run(*words: str) -> Result:
+    runner = CliRunner(env={"HOLDFAST_DEBUG": "1"}, catch_exceptions=False)
+    return runner.invoke(bench, list(words), prog_name="bench")
+
+
+def figures(*words: str) -> Any:
+    done = run(*words, "--json", "-")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def lines(file: Path, *rows: Any) -> str:
+    file.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return str(file)
+
+
+def test_a_benchmark_prints_a_table_and_writes_json(tmp_path: Path) -> None:
+    written = tmp_path / "figures.json"
+
+    done = run("relations", "--data", lines(tmp_path / "pairs.jsonl", *PAIRS), "--json", str(written))
+
+    metrics = json.loads(written.read_text(encoding="utf-8"))["metrics"]
+    assert done.stdout.startswith("same, contradicts or distinct, 2 labelled pairs\n\nfigure")
+    assert re.search(r"^accuracy +100\.0%  judged as labelled$", done.stdout, re.MULTILINE)
+    assert metrics == {"accuracy": 1.0, "false_merges": 0.0, "false_contradictions": 0.0}
+
+
+def test_it_runs_as_a_module_and_names_bad_data_in_one_line(tmp_path: Path) -> None:
+    data = tmp_path / "pairs.jsonl"
+    data.write_text('{"id": "1"}\n', encoding="utf-8")
+    command = [sys.executable, "-m", "bench", "relations", "--data", str(data)]
+
+    done = subprocess.run(command, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert f"{str(data)!r} can't be used: line 1: missing" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_gate_prints_pairs_and_writes_figures(tmp_path: Path) -> None:
+    told = figures("gate", "--data", lines(tmp_path / "rows.jsonl", CONVERSATION))
+
+    assert told["metrics"]["accuracy"] == told["metrics"]["captured"] == 1.0
+    assert told["pairs"][0]["memories"] == ["Petra pays the rent."]
+
+
+def test_capture_tells_its_cost_beside_that_of_keeping_alone() -> None:
+    told = figures("capture", "--messages", "20")
+
+    assert told["messages"] == 20
+    assert told["capture_to_keeping"] > 0
+
+
+def test_locomo_is_read_and_asked_through_the_product(tmp_path: Path) -> None:
+    data = str(talks.written(tmp_path / "locomo10.json", talks.locomo()))
+
+    told = figures("locomo", "--data", data)
+    tapped = figures("locomo", "--data", data, "--through-tap")
+
+    assert (told["bench"], told["left_out"], told["embedder"]) == ("locomo", 1, None)
+    assert told["metrics"]["turn.R@5.single-hop"] == told["metrics"]["session.hit@5"] == 1.0
+    assert {"turn.R@10", "turn.NDCG@10", "session.all@5", "adversarial.R@10"} <= told["metrics"].keys()
+    assert tapped["metrics"] == told["metrics"]
+
+
+def test_longmemeval_is_read_and_asked_through_the_product(tmp_path: Path) -> None:
+    data = talks.written(tmp_path / "longmemeval_s.jsonl.gz", talks.longmemeval())
+
+    told = figures("longmemeval", "--data", str(data))
+
+    assert told["questions"] == {"abstention": 1, "single-session-user": 1}
+    assert told["metrics"]["turn.R@5.single-session-user"] == told["metrics"]["session.hit@5"] == 1.0
+    assert "abstention.session.hit@5" in told["metrics"]
+
+
+def test_the_dashboard_benchmark_asks_for_every_page() -> None:
+    told = figures("dashboard", "--size", "60")
+
+    assert told["memories"] == 60
+    assert set(views()) <= set(told["pages"])
+    assert told["goals"] == {"ms": MOST_MS, "kilobytes": MOST_KB}
+
+
+def test_a_directory_is_measured() -> None:
+    assert figures("files", "--files", "20")["files"] == 20
+
+
+@requirement("sem.speed")
+@pytest.mark.slow
+def test_the_speed_benchmark_tells_costs_ratios_and_goals(tmp_path: Path) -> None:
+    told = figures("speed", "--sizes", "100", "--spaces", "2", "--plot", str(tmp_path / "cost.svg"))
+
+    metrics = told["metrics"]
+    for verb in (
+        "recall",
+        "recall.filtered",
+        "recall.after_a_write",
+        "remember",
+        "vectors",
+        "numpy",
+        "brief",
+    ):
+        assert metrics[f"{verb}.wall_ms@100"] > 0
+    assert metrics["remember.ratio@100"] > 0
+    assert metrics["recall.among_others.ratio@100"] > 0
+    promised = {goal["goal"]: goal for goal in told["goals"]}
+    assert promised["store and search, 100 memories, ms"]["at_most"] == 500
+    assert promised["search 1,000 memories over HTTP, ms"]["at_most"] == 100
+    assert promised["search 1,000 memories over HTTP, ms"]["figure"] == metrics["http.recall.wall_ms"]
+    assert (tmp_path / "cost.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize("sizes", ["5", "1g", "", "-5"])
+def test_what_is_no_size_is_refused(sizes: str) -> None:
+    done = run("speed", "--sizes", sizes)
+
+    assert done.exit_code == 2
+    assert "is no size: use for example 1k,10k,100k,1M" in done.stderr
