@@ -22,7 +22,6 @@ from holdfast.errors import Unavailable
 MOST_MS: Final = 300.0  # of server time for a page
 MOST_KB: Final = 150.0
 PROMISED: Final = 100_000  # memories at which this holds
-_ROUNDS: Final = 5
 _SECONDS: Final = 5.0  # for one page, once it was asked for
 _BLOCK: Final = 1_000  # memories in one transaction
 _SERVICES: Final = 300
@@ -110,7 +109,7 @@ def views() -> dict[str, str]:
     }
 
 
-def measured(app: App, token: str, space: str, *, rounds: int = _ROUNDS) -> Iterator[tuple[str, Measured]]:
+def measured(app: App, token: str, space: str, *, rounds: int) -> Iterator[tuple[str, Measured]]:
     """Each page and what it costs; the second page of a long list behind its first.
 
     Raises: Unavailable, when a page can't be had.

@@ -65,13 +65,11 @@ def clock() -> FixedClock:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Store, engine and scenarios run on both databases; elsewhere only what proves a requirement, and the
-    smoke test of each door."""
+    """Elsewhere than in the folders that run on both, tests without a mark that asks for it run on SQLite."""
     if "dialect" not in metafunc.fixturenames:
         return
-    core = metafunc.definition.path.relative_to(TESTS).parts[0] in ON_BOTH
     marked = any(map(metafunc.definition.get_closest_marker, ("requirement", "smoke")))
-    names = MARK_OF if core or marked else {"sqlite": "sqlite"}
+    names = MARK_OF if marked or _on_both(metafunc.definition) else {"sqlite": "sqlite"}
     params = [pytest.param(name, marks=getattr(pytest.mark, mark)) for name, mark in names.items()]
     metafunc.parametrize("dialect", params, indirect=True)
 
@@ -218,9 +216,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("postgres")
         if wanted & {"new_sqlite_database"}:
             item.add_marker("sqlite")
+    _leave_out_repeated_rows(items)
     # Files that take long begin: at the end one of them would keep one process busy and leave the other idle.
     long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "browser", "agents")))}
     items.sort(key=lambda item: item.path not in long)
+
+
+def _leave_out_repeated_rows(items: list[pytest.Item]) -> None:
+    """Of the doors' tests on PostgreSQL: one for each row that nothing else proves there, and smoke tests."""
+    on_postgres = [
+        item
+        for item in items
+        if "dialect" in getattr(item, "fixturenames", ())
+        and item.get_closest_marker("postgres")
+        and not item.get_closest_marker("faults")
+    ]
+    proved = {row for item in on_postgres if _on_both(item) for row in _rows(item)}
+    for item in on_postgres:
+        if _on_both(item) or item.get_closest_marker("smoke") or not set(_rows(item)) <= proved:
+            proved.update(_rows(item))
+        else:
+            items.remove(item)
+
+
+def _on_both(item: pytest.Item) -> bool:
+    return item.path.relative_to(TESTS).parts[0] in ON_BOTH
+
+
+def _rows(item: pytest.Item) -> list[str]:
+    return [row for mark in item.iter_markers("requirement") for row in mark.args]
 
 
 @pytest.hookimpl(tryfirst=True)

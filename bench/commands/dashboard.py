@@ -30,9 +30,10 @@ _BLOCK = 1_000
 @click.option(
     "--on", "db", metavar="PLACE", help="An empty database to do it in; a file of its own if not said."
 )
+@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Of each page.")
 @with_result_file
 @click.pass_context
-def dashboard(ctx: click.Context, size: int, db: str | None, file: str | None) -> None:
+def dashboard(ctx: click.Context, size: int, db: str | None, rounds: int, file: str | None) -> None:
     """Measure every page of the dashboard: milliseconds of server time, and kilobytes.
 
     \b
@@ -43,7 +44,7 @@ def dashboard(ctx: click.Context, size: int, db: str | None, file: str | None) -
     from bench.speed.report import machine
 
     with tempfile.TemporaryDirectory(prefix="holdfast-pages-") as home, at_home(home):
-        found = _measured(db or str(Path(home) / "bench.db"), size)
+        found = _measured(db or str(Path(home) / "bench.db"), size, rounds)
     told = {
         "bench": "dashboard",
         "machine": machine(),
@@ -55,7 +56,7 @@ def dashboard(ctx: click.Context, size: int, db: str | None, file: str | None) -
     answer(ctx, told, file, lambda: _show(found, size))
 
 
-def _measured(db: str, size: int) -> "dict[str, Measured]":
+def _measured(db: str, size: int, rounds: int) -> "dict[str, Measured]":
     from bench import pages
     from bench.speed.corpus import Corpus
     from holdfast import wiring
@@ -78,7 +79,8 @@ def _measured(db: str, size: int) -> "dict[str, Measured]":
     try:
         with progress("asking for pages", len(pages.views())) as bar:
             found = {}
-            for name, page in pages.measured(assembled(house, own=_TOKEN), _TOKEN, _SPACE):
+            app = assembled(house, own=_TOKEN)
+            for name, page in pages.measured(app, _TOKEN, _SPACE, rounds=rounds):
                 found[name] = page
                 bar.done()
         return found

@@ -70,6 +70,9 @@ def _rivals(ctx: click.Context, param: click.Parameter, value: str | None) -> li
 @click.option(
     "--against", callback=_rivals, metavar="NAMES", help="Also measure chromadb,mem0 where installed."
 )
+@click.option(
+    "--rounds", type=click.IntRange(3, 1_000), default=40, show_default=True, help="Rounds of each figure."
+)
 @with_result_file
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw cost by size as an SVG.")
 @click.option(
@@ -81,6 +84,7 @@ def speed(
     sizes: list[int],
     spaces: int,
     against: list[str],
+    rounds: int,
     file: str | None,
     plot: Path | None,
     folder: Path | None,
@@ -97,7 +101,7 @@ def speed(
         python -m bench speed --sizes 1k,10k,100k --against chromadb,mem0
         python -m bench speed --sizes 10k,100k,1M --json figures.json --plot cost.svg
     """
-    report = _measured(sizes, spaces, against, folder)
+    report = _measured(sizes, spaces, against, folder, rounds)
     answer(ctx, report.as_json(), file, lambda: _show(report, against))
     if plot is not None:
         from bench.speed.plot import drawn
@@ -106,7 +110,7 @@ def speed(
 
 
 def _measured(
-    sizes: Sequence[int], spaces: int, against: Sequence[str], folder: Path | None
+    sizes: Sequence[int], spaces: int, against: Sequence[str], folder: Path | None, rounds: int
 ) -> "SpeedReport":
     from bench.speed.report import PROMISED, SpeedReport
     from bench.speed.rivals import installed
@@ -117,14 +121,16 @@ def _measured(
         tempfile.TemporaryDirectory() as scratch,
         progress("bench speed", 2 + len(sizes) * (1 + len(versions))) as bar,
     ):
-        report.ours[0] = _staged(Stage("bulk", 0, 0, scratch), bar)
-        report.ours[0] |= _staged(Stage("http", PROMISED, 0, scratch), bar)
+        report.ours[0] = _staged(Stage("bulk", 0, 0, scratch, rounds), bar)
+        report.ours[0] |= _staged(Stage("http", PROMISED, 0, scratch, rounds), bar)
         for size in sizes:
             place = _made((folder or Path(scratch)) / f"{size}")
-            report.ours[size] = _staged(Stage("ours", size, spaces, str(place)), bar)
+            report.ours[size] = _staged(Stage("ours", size, spaces, str(place), rounds), bar)
             for name in versions:
                 place = _made(Path(scratch) / f"{name}-{size}")
-                report.rivals.setdefault(name, {})[size] = _staged(Stage(name, size, 0, str(place)), bar)
+                report.rivals.setdefault(name, {})[size] = _staged(
+                    Stage(name, size, 0, str(place), rounds), bar
+                )
     return report
 
 

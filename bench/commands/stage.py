@@ -34,6 +34,7 @@ class Stage:
     size: int
     spaces: int
     folder: str
+    rounds: int
 
     def command(self) -> list[str]:
         """What runs it."""
@@ -43,6 +44,9 @@ class Stage:
 
 def run(stage: Stage) -> "Figures":
     """The figures of a stage."""
+    from bench.speed import measuring
+
+    measuring.ROUNDS = stage.rounds
     if stage.what == "ours":
         return _ours(stage)
     if stage.what == "bulk":

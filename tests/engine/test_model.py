@@ -21,8 +21,8 @@ USUAL = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 QUICK = {
-    "sqlite": settings(USUAL, max_examples=20, stateful_step_count=40),
-    "postgresql": settings(USUAL, max_examples=8, stateful_step_count=30),  # each call takes longer there
+    "sqlite": settings(USUAL, max_examples=6, stateful_step_count=30),
+    "postgresql": settings(USUAL, max_examples=2, stateful_step_count=25),  # each call takes longer there
 }
 LONG = settings(USUAL, max_examples=300, stateful_step_count=80)
 

@@ -70,7 +70,7 @@ def alternating(one: NewDatabase, other: NewDatabase) -> Iterator[str]:
 
 @pytest.mark.slow
 @requirement("trust.backup")
-def test_20_backups_under_load_restore_on_either_database_with_every_older_write(
+def test_6_backups_under_load_restore_on_either_database_with_every_older_write(
     new_database: NewDatabase,
     new_sqlite_database: NewDatabase,
     new_postgresql_database: NewDatabase,
@@ -78,7 +78,7 @@ def test_20_backups_under_load_restore_on_either_database_with_every_older_write
 ) -> None:
     into = alternating(new_sqlite_database, new_postgresql_database)
 
-    drill(new_database(), tmp_path / "acked.txt", 10, into)  # ten on each database
+    drill(new_database(), tmp_path / "acked.txt", 6, into)
 
 
 @pytest.mark.faults

@@ -32,29 +32,34 @@ def seen_by_another(database: Path) -> int:
     return int(json.loads(done.stdout))
 
 
-@pytest.mark.slow
 @requirement("sem.concurrent")
-def test_16_processes_with_100_writes_each_store_all_1600_in_a_new_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("writers", "each"),
+    [pytest.param(6, 20, marks=pytest.mark.slow), pytest.param(16, 100, marks=pytest.mark.faults)],
+)
+def test_processes_that_write_at_once_all_store_in_a_new_file(
+    tmp_path: Path, writers: int, each: int
+) -> None:
     database, ledger = tmp_path / "holdfast.db", tmp_path / "acked.txt"
     with Fleet(str(database), ledger) as fleet:
-        fleet.start("writer", range(16), limit=100)
+        fleet.start("writer", range(writers), limit=each)
         fleet.start("reader", range(2), limit=20)
         codes = fleet.finish()
 
     counted = plain_check(database, ledger)
 
     assert fleet.errors() == ""
-    assert codes == [0] * 18
-    assert counted["acked"] == counted["stored"] == 1_600
+    assert codes == [0] * (writers + 2)
+    assert counted["acked"] == counted["stored"] == writers * each
     assert counted | ALL_WELL == counted
     assert len(ledger.with_suffix(".reads").read_text().splitlines()) == 40
 
 
 @pytest.mark.slow
 @requirement("sem.concurrent", "asst.postgres")
-def test_8_processes_with_50_writes_each_store_all_400_on_a_server(postgres_url: str, tmp_path: Path) -> None:
+def test_4_processes_with_20_writes_each_store_all_80_on_a_server(postgres_url: str, tmp_path: Path) -> None:
     with Fleet(postgres_url, tmp_path / "acked.txt") as fleet:
-        fleet.start("writer", range(8), limit=50)
+        fleet.start("writer", range(4), limit=20)
         fleet.start("reader", range(2), limit=20)
         codes = fleet.finish()
     engine = create_engine(postgres_url)
@@ -66,10 +71,10 @@ def test_8_processes_with_50_writes_each_store_all_400_on_a_server(postgres_url:
     engine.dispose()
 
     assert fleet.errors() == ""
-    assert codes == [0] * 10
+    assert codes == [0] * 6
     assert sorted(f"{row.subject} {row.id}" for row in rows) == sorted(fleet.acked())
     assert all(row.content == text_of(row.subject) for row in rows)
-    assert len(rows) == entries == head == 400
+    assert len(rows) == entries == head == 80
 
 
 def test_an_erase_does_not_open_the_file_to_others_while_it_is_in_use(sqlite_url: str) -> None:

@@ -21,7 +21,11 @@ LAST = {("delete", "/api/spaces/{name}"), ("delete", "/api/tokens/{token_id}")}
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+def test_requests_of_every_kind_are_answered_as_described(new_database: NewDatabase) -> None:
+    _ask(new_database(), requests=300)
+
+
+@pytest.mark.faults
 @requirement("trust.spaces")
 def test_five_thousand_requests_are_answered_as_described(new_database: NewDatabase) -> None:
     """On both databases together."""

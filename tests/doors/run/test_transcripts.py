@@ -23,7 +23,7 @@ A_SPACE = 50  # transcripts that share one; with more of them, comparing takes m
 
 
 @requirement("ops.marker.assistant-text-only", "ops.marker.quoted", "ops.marker.echo")
-@pytest.mark.parametrize("amount", [150, pytest.param(TRANSCRIPTS, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("amount", [40, pytest.param(TRANSCRIPTS, marks=pytest.mark.faults)])
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)
 def test_no_memory_comes_from_anything_but_assistant_text(
