@@ -201,7 +201,7 @@ def _connect(guide: Guide) -> None:
     lines, wrong = [], []
     for name in connecting.clients_in_use():
         try:
-            found = connecting.connection(name, space=guide.call.space)
+            found = connecting.connection(name, space=guide.call.space, db=guide.call.db)
             changed = [str(change.path) for change in found.connecting() if change.needed]
             if changed and not guide.agrees(f"Connect {found.client.title} ({', '.join(changed)})?"):
                 lines.append(f"{found.client.title} left alone")

@@ -29,16 +29,23 @@ class Setup:
     hook: str  # absolute paths of our two commands
     server: str
     space: str | None
+    db: str | None  # the database, by a name that holds everywhere; none = where the settings say
     environment: Mapping[str, str]
     context: str | None = None  # a file that holds the brief, for clients without hooks
 
     @property
     def server_arguments(self) -> list[str]:
-        return ["mcp", *(["--space", self.space] if self.space else [])]
+        return ["mcp", *self._memory]
 
     def hook_arguments(self, event: str, client: str) -> list[str]:
         whose = ["--client", client] if client != "claude-code" else []
-        return [event, *whose, *(["--space", self.space] if self.space else [])]
+        return [event, *whose, *self._memory]
+
+    @property
+    def _memory(self) -> list[str]:
+        """Which memories are meant, where it is not the usual ones."""
+        named = {"--space": self.space, "--db": self.db}
+        return [word for option, value in named.items() if value for word in (option, value)]
 
     def hook_line(self, event: str, client: str) -> str:
         """The same as one line for a shell."""
@@ -104,6 +111,7 @@ def _codex(setup: Setup) -> list[tuple[Path, Settings]]:
 
     hooks = Json([Entry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
     server = {"command": setup.server, "args": setup.server_arguments, "startup_timeout_sec": 20}
+    server["required"] = True  # its `exec` begins without the tools otherwise
     folder = setup.folder("CODEX_HOME", ".codex")
     return [(folder / "hooks.json", hooks), (folder / "config.toml", Toml(("mcp_servers", NAME), server))]
 
