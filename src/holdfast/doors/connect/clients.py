@@ -1,7 +1,7 @@
 """The programs that can be connected, and what goes where in their settings.
 
-Each has hooks (`holdfast-hook EVENT`) where it knows hooks, and the MCP server (`holdfast mcp`). Facts about
-other programs stand here and nowhere else.
+Each has hooks (`holdfast-hook EVENT`), opencode by a plugin that runs them, and the MCP server
+(`holdfast mcp`). Facts about other programs stand here and nowhere else.
 """
 
 import os
@@ -16,6 +16,7 @@ from holdfast.errors import Invalid
 
 Scope = Literal["user", "project", "local"]
 NAME: Final = "holdfast"  # of the MCP server in every client
+_PLUGIN: Final = Path(__file__).absolute().with_name("opencode.js")
 _PATIENCE: Final = 3  # seconds a host waits for a hook that itself ends within one
 
 
@@ -70,7 +71,7 @@ class Client:
     scopes: tuple[Scope, ...]
     program: str  # how it is called in a shell
     folder: tuple[str, str]  # the variable and the usual place of the folder that tells that it is in use
-    reads_context: bool = False  # from a file, for it knows no hooks
+    reads_context: bool = False  # from a file: no hook of its adds to a conversation
     then: str = ""  # what is left to do for a person
 
 
@@ -132,6 +133,9 @@ def _gemini(setup: Setup) -> list[tuple[Path, Settings]]:
 def _opencode(setup: Setup) -> list[tuple[Path, Settings]]:
     command = [setup.server, *setup.server_arguments]
     entries = [Entry(("mcp", NAME), {"type": "local", "command": command, "enabled": True})]
+    # It knows no hooks; its plugins hear of the same events, and ours runs the hook command.
+    hook = {"command": [setup.hook, *setup.hook_arguments("", "opencode")[1:]]}
+    entries.append(Entry(("plugin",), [_PLUGIN.as_uri(), hook], True))
     if setup.context is not None:
         entries.append(Entry(("instructions",), setup.context, True))
     folder = setup.root
