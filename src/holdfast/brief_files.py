@@ -136,7 +136,7 @@ class BriefFiles:
     def _are_ours(self) -> bool:
         """Whether the ready-made briefs show this database and not another one."""
         try:
-            return Path(places.briefs(), "database").read_text(encoding="utf-8") == self._store.where()
+            return Path(places.briefs_database()).read_text(encoding="utf-8") == self._store.where()
         except (OSError, ValueError):
             return False
 
@@ -157,7 +157,7 @@ def _project_of(file: Path) -> str | None:
 
 
 def _claim(db: str) -> None:
-    marker = Path(places.briefs(), "database")
+    marker = Path(places.briefs_database())
     if not marker.exists() or marker.read_text(encoding="utf-8") != db:
         for file in Path(places.briefs()).glob("*/*.md"):
             _empty(file)

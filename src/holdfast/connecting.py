@@ -13,7 +13,7 @@ from holdfast.doors.connect.connection import Change, Connection
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Invalid, Unavailable
 from holdfast.memories import Memories
-from holdfast.settings import Settings
+from holdfast.settings import Settings, portable_place, public_place
 
 __all__ = [
     "CLIENTS",
@@ -33,11 +33,17 @@ __all__ = [
 
 
 def connection(
-    name: str, *, scope: Scope = "user", directory: Path | None = None, space: str | None = None
+    name: str,
+    *,
+    scope: Scope = "user",
+    directory: Path | None = None,
+    space: str | None = None,
+    db: str | None = None,
 ) -> Connection:
     """A client that can be connected with this installation.
 
-    Raises: Invalid, for an unknown client or scope, or an installation without its commands.
+    Raises: Invalid, for an unknown client or scope, a database whose URL holds a password, or an
+    installation without its commands.
     """
     client = client_named(name)
     here = directory or Path.cwd()
@@ -48,6 +54,7 @@ def connection(
         hook=command_path("holdfast-hook"),
         server=command_path("holdfast"),
         space=space,
+        db=portable_place(db) if db else None,
         environment=os.environ,
     )
     if client.reads_context:
@@ -100,18 +107,19 @@ class ClientState:
     says: str = ""  # why it is not known
 
 
-def client_states(space: str) -> list[ClientState]:
-    """How every client that there is stands to a space; nothing is changed."""
+def client_states(space: str, db: str | None = None) -> list[ClientState]:
+    """How every client that there is stands to a space of the database `db`; nothing is changed."""
     used = clients_in_use()
-    return [_state(name, space, used=name in used) for name in CLIENTS]
+    place = public_place(db) if db else None
+    return [_state(name, space, place, used=name in used) for name in CLIENTS]
 
 
-def _state(name: str, space: str, *, used: bool) -> ClientState:
+def _state(name: str, space: str, db: str | None, *, used: bool) -> ClientState:
     title = CLIENTS[name].title
-    # Who named no space when connecting meant the usual one.
+    # Who named no space or no database when connecting meant the usual one.
     named = (space, None) if space == Settings.read().space else (space,)
     try:
-        ways = [connection(name, space=one) for one in named]
+        ways = [connection(name, space=one, db=place) for one in named for place in {None, db}]
         if any(not any(change.needed for change in way.connecting()) for way in ways):
             return ClientState(name, title, used, "connected")
         ours = any(change.needed for change in ways[0].disconnecting())

@@ -73,7 +73,7 @@ def serve(
             app = assembled(house, worker, own=service_place.token(), outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
                 house.memories()
-            with running.until_a_signal(), service_place.announced(url), _watched(worker.wake):
+            with running.until_a_signal(), service_place.announced(url, house.db), _watched(worker.wake):
                 said(url, _login(host, listening, browsers))
                 running.serve(app, listening)
         finally:
@@ -227,7 +227,7 @@ def _chores(house: House) -> list[Callable[[], bool]]:
         return False
 
     def transcripts() -> bool:
-        return take_in(house.memories) > 0
+        return take_in(house.memories, house.db) > 0
 
     @cache
     def files() -> "BriefFiles":

@@ -12,7 +12,7 @@ from holdfast.engine.spaces import no_space
 from holdfast.engine.tokens import grant_by_hash, grant_of
 from holdfast.errors import Forbidden, Invalid
 from holdfast.memories import Memories
-from holdfast.settings import Settings
+from holdfast.settings import Settings, public_place
 
 
 class House:
@@ -30,6 +30,11 @@ class House:
         self._opened: dict[str, Memories] = {}
         self._embedder = wiring.open_embedder(self._settings.embedder)
         self._readers = wiring.open_readers(self._settings)
+
+    @property
+    def db(self) -> str:
+        """The database, as it can be named to other programs."""
+        return public_place(self._db or self._settings.db)
 
     @property
     def reads(self) -> bool:

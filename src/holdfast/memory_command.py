@@ -7,22 +7,21 @@ model. Knows nothing of where the text came from, nor how long a message may be 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
+from holdfast.domain import outcomes
 from holdfast.domain.query import Filter
 from holdfast.domain.text import clean
 from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.memory_lines import bullet, capital, question, quote, quoted, sentence
 
 if TYPE_CHECKING:
     from holdfast.client import Client
-    from holdfast.domain.memory import Memory
-    from holdfast.engine.inbox import Item
     from holdfast.memories import Memories
 
     Either = Memories | Client
 
 COMMAND = "/memory"
-_MOST_SHOWN = 500  # characters of one memory in a list
 _MOST_ECHOED = 40  # of a word that nobody knows
 _MOST_COMPARED = 10_000  # memories among which a mistyped id is looked for
 
@@ -51,20 +50,29 @@ def answer(memories: "Either", text: str, *, command: str = COMMAND) -> str:
 
 def asked(text: str) -> bool:
     """Whether `text` is the command, with or without words behind it."""
-    return text.split(maxsplit=1)[:1] == [COMMAND]
+    return is_command((text.split(maxsplit=1) or [""])[0])
+
+
+def is_command(word: str) -> bool:
+    """Whether a word is the command: phones begin what is typed with a capital."""
+    return word.casefold() == COMMAND
 
 
 def reply(memories: "Either", text: str, *, command: str = COMMAND) -> Reply:
     """The same, and whether it was done. What goes wrong is said, never raised."""
     words = text.split()
-    if words[:1] == [COMMAND]:
-        words = words[1:]
+    if words and is_command(words[0]):
+        words, text = words[1:], text.split(maxsplit=1)[1] if words[1:] else ""
     word, rest = (words[0].lower(), words[1:]) if words else ("list", [])
     if word == "inbox" and rest and rest[0].lower() in _DECISIONS:
         word, rest = rest[0].lower(), rest[1:]
     try:
-        if word in _ABOUT_ONE:
-            return _about_one(memories, word, rest, command)
+        if word in _WITH_TEXT:
+            return _WITH_TEXT[word](memories, text.split(maxsplit=1)[1] if rest else "", command)
+        if word in _ABOUT_SOME:
+            return _about_some(memories, word, rest, command)
+        if word == "list" and len(rest) == 1:
+            return _listed(memories, command, rest[0].lower())
         if word in _ABOUT_ALL and not rest:
             return _ABOUT_ALL[word](memories, command)
     except HoldfastError as error:
@@ -79,7 +87,11 @@ def usage(command: str = COMMAND) -> str:
         f"{command}{' ' if words else ''}{words} - {says}"
         for words, says in {
             "": "what is remembered",
-            "delete ID": "forget one of them",
+            "list CATEGORY": "only these; list deleted shows what can be restored",
+            "show ID": "one of them, with its earlier wordings",
+            "add TEXT": "remember it; #CATEGORY first says what kind it is",
+            "update ID TEXT": "give it a new wording",
+            "delete ID": "forget one of them, or several",
             "restore ID": "bring back a deleted one",
             "inbox": "what waits for your decision",
             "approve ID": "let it in",
@@ -91,15 +103,22 @@ def usage(command: str = COMMAND) -> str:
 # ----------------------------------------------------------------------------------------------- all of them
 
 
-def _listed(memories: "Either", command: str) -> Reply:
-    page = memories.find(Filter())
+def _listed(memories: "Either", command: str, which: str = "all") -> Reply:
+    """All of them, those of a category, or those that were deleted."""
+    deleted = which == "deleted"
+    page = memories.find(
+        Filter(states=("forgotten",)) if deleted else Filter(category=None if which == "all" else which)
+    )
     if not page.memories:
-        return Reply("Nothing is remembered yet.")
-    lines = [f"Your memories ({page.total:,}):"]
+        what = " yet" if which == "all" else _of(which)
+        return Reply("Nothing is deleted." if deleted else f"Nothing is remembered{what}.")
+    lines = [f"Your {'deleted ' if deleted else ''}memories ({page.total:,}):"]
     for category, group in groupby(page.memories, key=lambda memory: memory.category):
-        lines += ["", _capital(category), *map(_bullet, group)]
+        lines += ["", capital(category), *map(bullet, group)]
     more = page.total - len(page.memories)
     lines += ["", f"{more:,} more are not shown."] if more else []
+    if deleted:
+        return Reply("\n".join([*lines, "", f"Use {command} restore ID to bring one back."]))
     waiting = len(memories.inbox())
     lines += ["", f"{waiting:,} waiting for your decision: {command} inbox"] if waiting else []
     return Reply("\n".join([*lines, "", f"Use {command} delete ID to remove one."]))
@@ -109,7 +128,7 @@ def _inbox(memories: "Either", command: str) -> Reply:
     items = memories.inbox()
     if not items:
         return Reply("Nothing waits for your decision.")
-    questions = tuple(Question(item.memory.id, _question(item)) for item in items)
+    questions = tuple(Question(item.memory.id, question(item)) for item in items)
     lines = [f"Waiting for your decision ({len(items):,}):", "", "\n\n".join(each.text for each in questions)]
     how = f"Use {command} approve ID to let one in, {command} reject ID to turn it down for good."
     return Reply("\n".join([*lines, "", how]), questions=questions)
@@ -119,22 +138,50 @@ def _help(_: "Either", command: str) -> Reply:
     return Reply(usage(command))
 
 
+def _of(category: str) -> str:
+    return f" of the category {clean(category, one_line=True)[:_MOST_ECHOED]}"
+
+
 _ABOUT_ALL: Mapping[str, Callable[["Either", str], Reply]] = {"list": _listed, "inbox": _inbox, "help": _help}
 
 
 # ----------------------------------------------------------------------------------------------- one of them
 
 
-def _about_one(memories: "Either", word: str, rest: list[str], command: str) -> Reply:
-    if len(rest) != 1:
-        kind = f"{command} inbox" if word in _DECISIONS else command
-        return Reply(f"Say which one: {command} {word} ID. {kind} shows them with their ids.", failed=True)
-    # As it stands in a list or in a brief, copied with what is around it.
-    memory_id = rest[0].strip("[]()<>'\"`.,").removeprefix("id:")
+def _about_some(memories: "Either", word: str, rest: list[str], command: str) -> Reply:
+    """Does it to each of these ids, in this order; what can't be done to one keeps no other one waiting."""
+    if not rest:
+        return _say_which(word, command)
+    told = [_about_one(memories, word, each, command) for each in dict.fromkeys(map(_id_in, rest))]
+    return Reply("\n".join(each.text for each in told), failed=any(each.failed for each in told))
+
+
+def _about_one(memories: "Either", word: str, memory_id: str, command: str) -> Reply:
     try:
-        return _ABOUT_ONE[word](memories, memory_id, command)
+        return _ABOUT_SOME[word](memories, memory_id, command)
     except (NotFound, Conflict):
         return Reply(_otherwise(memories, memory_id, command), failed=True)
+
+
+def _id_in(word: str) -> str:
+    """An id as it stands in a list or in a brief, copied with what is around it."""
+    bare = word.strip("[]()<>'\"`.,")
+    return bare[3:] if bare[:3].lower() == "id:" else bare
+
+
+def _say_which(word: str, command: str) -> Reply:
+    kind = f"{command} inbox" if word in _DECISIONS else command
+    return Reply(f"Say which one: {command} {word} ID. {kind} shows them with their ids.", failed=True)
+
+
+def _show(memories: "Either", memory_id: str, command: str) -> Reply:
+    found = memories.show(memory_id)
+    known = found.memory
+    facts = [known.state, f"{known.created_at:%Y-%m-%d}", f"from {known.source.origin}"]
+    lines = [f"[{known.id}] {sentence(known)}", f"  {capital(known.category)}, {', '.join(facts)}"]
+    earlier = found.versions[:-1]
+    lines += [f"  {each.created_at:%Y-%m-%d}: {quote(each.content)}" for each in earlier]
+    return Reply("\n".join(lines))
 
 
 def _delete(memories: "Either", memory_id: str, command: str) -> Reply:
@@ -142,33 +189,76 @@ def _delete(memories: "Either", memory_id: str, command: str) -> Reply:
     back = (
         f"{command} restore {gone.memory.id} brings it back." if gone.restorable else "It is gone for good."
     )
-    return Reply(f"Deleted: {_quoted(gone.memory)}\n{back}")
+    return Reply(f"Deleted: {quoted(gone.memory)}\n{back}")
 
 
 def _restore(memories: "Either", memory_id: str, command: str) -> Reply:
     back = memories.restore(memory_id)
     waits = f"\nIt waits for your decision again: {command} inbox" if back.state == "waiting" else ""
-    return Reply(f"Restored: {_quoted(back)}{waits}")
+    return Reply(f"Restored: {quoted(back)}{waits}")
 
 
 def _approve(memories: "Either", memory_id: str, command: str) -> Reply:
     [known] = memories.approve(memory_id)
-    return Reply(f"Approved: {_quoted(known)}\n{command} delete {known.id} removes it.")
+    return Reply(f"Approved: {quoted(known)}\n{command} delete {known.id} removes it.")
 
 
 def _reject(memories: "Either", memory_id: str, command: str) -> Reply:
     [gone] = memories.reject(memory_id)
-    return Reply(f"Rejected: {_quoted(gone)}\nIt does not come back.")
+    return Reply(f"Rejected: {quoted(gone)}\nIt does not come back.")
 
 
 _DECISIONS = ("approve", "reject")
-_ABOUT_ONE: Mapping[str, Callable[["Either", str, str], Reply]] = {
+_ABOUT_SOME: Mapping[str, Callable[["Either", str, str], Reply]] = {
+    "show": _show,
     "delete": _delete,
     "forget": _delete,
     "restore": _restore,
     "approve": _approve,
     "reject": _reject,
 }
+
+
+# ------------------------------------------------------------------------------------------------- new words
+
+
+def _add(memories: "Either", text: str, command: str) -> Reply:
+    first, _, behind = text.partition(" ")
+    category = first[1:].lower() if first.startswith("#") else None
+    content = behind.strip() if category else text
+    if not content:
+        return Reply(f"Say what to remember: {command} add TEXT.", failed=True)
+    outcome = memories.remember(content, category=category)
+    match outcome:
+        case outcomes.Added(memory) | outcomes.Contradicting(memory):
+            return Reply(f"Remembered: [{memory.id}] {quoted(memory)}")
+        case outcomes.Reinforced(memory) | outcomes.Merged(memory):
+            return Reply(f"Known already, confirmed: [{memory.id}] {quoted(memory)}")
+        case outcomes.UpdateSuggested(known):
+            how = f"{command} update {known.id} TEXT changes it."
+            return Reply(f"Not stored, this is known: [{known.id}] {quoted(known)}\n{how}", failed=True)
+        case outcomes.Waiting(memory):
+            return Reply(f"It waits for your decision: {command} approve {memory.id}, or reject.")
+        case outcomes.Refused(reason):
+            return Reply(f"That did not work: {clean(reason, one_line=True)}.", failed=True)
+        case _:
+            assert_never(outcome)
+
+
+def _update(memories: "Either", text: str, command: str) -> Reply:
+    word, _, content = text.partition(" ")
+    if not content.strip():
+        return Reply(f"Say which one and its whole new text: {command} update ID TEXT.", failed=True)
+    try:
+        made = memories.revise(_id_in(word), content.strip())
+    except NotFound:
+        return Reply(_otherwise(memories, _id_in(word), command), failed=True)
+    if isinstance(made, outcomes.Waiting):
+        return Reply(f"It waits for your decision: {command} approve {made.memory.id}, or reject.")
+    return Reply(f"Updated: {quoted(made.previous)} -> {quoted(made.memory)}")
+
+
+_WITH_TEXT: Mapping[str, Callable[["Either", str, str], Reply]] = {"add": _add, "update": _update}
 
 
 def _otherwise(memories: "Either", memory_id: str, command: str) -> str:
@@ -183,7 +273,7 @@ def _otherwise(memories: "Either", memory_id: str, command: str) -> str:
         case "waiting":
             return f"{known.id} waits for your decision: {command} approve {known.id}, or reject."
         case _:
-            return f"{known.id} is there, nothing to decide: {_quoted(known)}"
+            return f"{known.id} is there, nothing to decide: {quoted(known)}"
 
 
 def _missing(memory_id: str, command: str) -> str:
@@ -196,41 +286,4 @@ def _meant(memories: "Either", memory_id: str) -> Iterator[str]:
     found = memories.find(Filter(states=("active", "inactive", "waiting", "forgotten")), limit=_MOST_COMPARED)
     for memory in found.memories:
         if memory.id.lower() == memory_id.lower():
-            yield f"Did you mean {memory.id}? {_quoted(memory)}"
-
-
-# -------------------------------------------------------------------------------------------- how they look
-
-
-def _bullet(memory: "Memory") -> str:
-    origin = "" if memory.source.trusted else f" (from {memory.source.origin})"
-    return f"• [{memory.id}] {_sentence(memory)}{origin}"
-
-
-def _question(item: "Item") -> str:
-    lines = [f"[{item.memory.id}] {_sentence(item.memory)}"]
-    reason = clean(item.memory.waiting_for or "", one_line=True)
-    lines.append(f"  from {item.memory.source.origin}{': ' if reason else ''}{_shortened(reason)}")
-    lines += [f"  known: [{known.id}] {_sentence(known)}" for known in item.known]
-    return "\n".join(lines)
-
-
-def _sentence(memory: "Memory") -> str:
-    """Its text, with what it is about unless the text says so itself."""
-    text = clean(memory.content, one_line=True).strip()
-    subject = clean(memory.subject or "", one_line=True).strip()
-    about = f"{subject}: " if subject and subject.casefold() not in text.casefold() else ""
-    return _shortened(f"{about}{text}")
-
-
-def _quoted(memory: "Memory") -> str:
-    return f"'{_shortened(clean(memory.content, one_line=True).strip())}'"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
-
-
-def _capital(name: str) -> str:
-    name = clean(name, one_line=True)
-    return name[:1].upper() + name[1:]
+            yield f"Did you mean {memory.id}? {quoted(memory)}"

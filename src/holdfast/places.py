@@ -43,7 +43,7 @@ def token_file() -> str:
 
 
 def service_file() -> str:
-    """Says where the running service listens: {"url": "http://127.0.0.1:PORT", "pid": N}."""
+    """Says where the running service listens: {"url": "http://127.0.0.1:PORT", "pid": N, "db": PLACE}."""
     return os.path.join(home(), "service.json")
 
 
@@ -85,6 +85,11 @@ def backups() -> str:
 def briefs() -> str:
     """Holds ready-made briefs for hooks that find no service."""
     return os.path.join(home(), "briefs")
+
+
+def briefs_database() -> str:
+    """Names the database that the ready-made briefs show."""
+    return os.path.join(briefs(), "database")
 
 
 def context_files() -> str:

@@ -50,10 +50,10 @@ def the_only_one() -> Iterator[None]:
 
 
 @contextmanager
-def announced(url: str) -> Iterator[None]:
-    """Tells hooks and commands where the service is, for as long as it is there."""
+def announced(url: str, db: str) -> Iterator[None]:
+    """Tells hooks and commands where the service is and what it serves, for as long as it is there."""
     file = places.service_file()
-    places.write_private(file, json.dumps({"url": url, "pid": os.getpid()}).encode())
+    places.write_private(file, json.dumps({"url": url, "pid": os.getpid(), "db": db}).encode())
     try:
         yield
     finally:

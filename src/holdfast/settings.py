@@ -85,6 +85,32 @@ class Settings:
         return _key("OPENAI_API_KEY", self.openai_key or "") if spec.kind == "openai" else None
 
 
+def public_place(db: str) -> str:
+    """A database as it can be named to other programs: a whole path, or a URL without its password."""
+    db = db.removeprefix("sqlite:///")
+    if "://" not in db:
+        return os.path.realpath(os.path.expanduser(db))
+    parts = urlsplit(db)
+    user, at, host = parts.netloc.rpartition("@")
+    query = "&".join(each for each in parts.query.split("&") if not each.startswith("password="))
+    server = f"{parts.scheme.partition('+')[0]}://{user.partition(':')[0]}{at}{host}{parts.path}"
+    return f"{server}?{query}" if query else server
+
+
+def portable_place(db: str) -> str:
+    """The same for a file that starts other programs later, from another directory.
+
+    Raises: Invalid, for a URL that holds a password.
+    """
+    if urlsplit(db).password is not None or "password=" in urlsplit(db).query:
+        raise Invalid(
+            "the database's URL holds a password, which does not belong into a file of settings: "
+            "leave it out of the URL and keep it in ~/.pgpass",
+            field="db",
+        )
+    return public_place(db)
+
+
 def default_path() -> Path:
     """The database in the user's data directory, outside of any install or cache."""
     return Path(places.database())

@@ -73,7 +73,7 @@ class Transcripts:
         for path in files_in(self._place) if self._place.is_dir() else (self._place,):
             try:
                 stat = path.stat()
-                state = (stat.st_size, stat.st_mtime_ns)
+                state = _state(path)
                 if self._seen.get(path) == state:
                     continue
                 form = self._formats.get(path) or self._format_of(path)
@@ -111,17 +111,27 @@ class Transcripts:
         return transcript_format(path)
 
 
+def _state(path: Path) -> tuple[int, int]:
+    """Size and time of change; of a database together with what it wrote beside itself so far."""
+    beside = path.with_name(f"{path.name}-wal")
+    stats = [path.stat(), *([beside.stat()] if beside.is_file() else [])]
+    stats = [each for each in stats if each.st_size] or stats  # reading alone leaves an empty one
+    return sum(each.st_size for each in stats), max(each.st_mtime_ns for each in stats)
+
+
 def usual_places(environment: Mapping[str, str] = os.environ) -> dict[str, list[Path]]:
-    """Where clients keep a user's transcripts, by format; only folders that are there."""
+    """Where clients keep a user's transcripts, by format; only those that are there."""
     home = Path(os.path.expanduser("~"))
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     codex = Path(environment.get("CODEX_HOME") or home / ".codex")
+    opencode = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
     usual = {
         "claude-code": [claude / "projects"],
         "codex": [codex / "sessions", codex / "archived_sessions"],
         "gemini": [home / ".gemini" / "tmp"],
+        "opencode": [opencode / (environment.get("OPENCODE_DB") or "opencode.db")],
     }
-    there = {form: [place for place in places if place.is_dir()] for form, places in usual.items()}
+    there = {form: [place for place in places if place.exists()] for form, places in usual.items()}
     return {form: places for form, places in there.items() if places}
 
 

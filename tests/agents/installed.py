@@ -16,6 +16,7 @@ from pathlib import Path
 CLAUDE_CODE = "2.1.325"
 CODEX = "0.166.0"
 GEMINI = "0.61.0"
+OPENCODE = "1.18.33"
 
 # Read when the tests are collected: during a test the home directory is another one.
 _ENVIRONMENT = dict(os.environ)
@@ -58,6 +59,18 @@ def gemini() -> Path:
     if shutil.which("node") is None:
         raise NotInstallable("there is no node: install Node.js 20 or newer")
     return npm_packages(f"@google/gemini-cli@{GEMINI}") / ".bin" / "gemini"
+
+
+def opencode() -> Path:
+    """The native binary of opencode.
+
+    Raises: NotInstallable.
+    """
+    packages = npm_packages(f"opencode-ai@{OPENCODE}")
+    for binary in sorted(packages.glob("opencode-*/bin/opencode")):
+        if binary.parents[1].name != "opencode-ai":
+            return binary
+    raise NotInstallable(f"opencode {OPENCODE} has no binary for this platform")
 
 
 def npm_packages(*specifications: str) -> Path:

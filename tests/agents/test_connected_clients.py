@@ -15,6 +15,7 @@ import pytest
 
 from holdfast import Memories, connecting
 from holdfast.doors.hooks.command import NO_SERVICE
+from holdfast.doors.mcp.texts import INSTRUCTIONS
 from tests.agents import installed
 from tests.agents.other_models import OtherModels
 from tests.agents.test_other_agents import CODEX
@@ -121,6 +122,8 @@ def test_the_model_reads_the_brief_and_disconnecting_leaves_no_trace(
     service.communicate(timeout=30)
 
     assert "The website is built with Hugo" in models.requests[0]
+    # Its own words about the tools: the server had answered before the first turn began.
+    assert INSTRUCTIONS[:60] in models.requests[0]
     agent.holdfast("disconnect", agent.name)
     assert agent.settings.read_bytes() == before
 

@@ -40,7 +40,7 @@ def test_the_list_is_grouped_and_ends_with_how_to_delete_one(assistant: Memories
         f"Preference\n• [{friday.id}] The user prefers Friday due dates\n\n"
         "Use /memory delete ID to remove one."
     )
-    assert answer(assistant, "/memory list") == answer(assistant, " /memory  LIST ") == told
+    assert answer(assistant, "/memory list") == answer(assistant, " /Memory  LIST ") == told
     assert answer(assistant, "list") == told
 
 
@@ -58,6 +58,45 @@ def test_deleting_answers_the_text_and_names_how_to_restore(assistant: Memories)
         "Restored: 'The user prefers Thursday due dates'"
     )
     assert now(assistant, memory).state == "active"
+
+
+@requirement("asst.command")
+def test_what_rest_takes_can_be_typed_too(assistant: Memories) -> None:
+    told = answer(assistant, "/Memory ADD #Preference The user prefers\n  Thursday due dates")
+    [memory] = assistant.find().memories
+
+    assert told == f"Remembered: [{memory.id}] 'The user prefers Thursday due dates'"
+    assert (memory.category, memory.source.origin) == ("preference", "operator")
+    again = reply(assistant, "/memory add #preference The user prefers Thursday due dates")
+    assert again.failed
+    assert f"/memory update {memory.id} TEXT changes it." in again.text
+    assert reply(assistant, "/memory add The user likes tea").text.startswith("That did not work: ")
+    assert answer(assistant, f"/memory update [ID:{memory.id}] The user prefers Friday due dates") == (
+        "Updated: 'The user prefers Thursday due dates' -> 'The user prefers Friday due dates'"
+    )
+    shown = answer(assistant, f"/memory show {memory.id}")
+    assert shown.splitlines()[0] == f"[{memory.id}] The user prefers Friday due dates"
+    assert shown.splitlines()[-1].endswith(": 'The user prefers Thursday due dates'")
+
+
+@requirement("asst.command")
+def test_several_ids_are_taken_at_once_and_the_list_can_be_narrowed(assistant: Memories) -> None:
+    friday = add(assistant, "The user prefers Friday due dates", category="preference")
+    alec = add(assistant, "Alec is the user's boss", category="person", subject="Alec")
+
+    person = answer(assistant, "/memory list Person")
+    deleted = reply(assistant, f"/memory delete {friday.id}, zzzzzzzz {alec.id}")
+
+    assert alec.id in person
+    assert friday.id not in person
+    assert answer(assistant, "/memory list project") == "Nothing is remembered of the category project."
+    assert deleted.failed
+    assert "There is no memory zzzzzzzz" in deleted.text
+    assert deleted.text.count("Deleted: ") == 2
+    gone = answer(assistant, "/memory list deleted")
+    assert gone.startswith("Your deleted memories (2):")
+    assert gone.endswith("Use /memory restore ID to bring one back.")
+    assert answer(assistant, f"/memory restore {friday.id} {alec.id}").count("Restored: ") == 2
 
 
 def test_an_id_may_be_copied_with_what_stands_around_it(assistant: Memories) -> None:
@@ -98,7 +137,7 @@ def test_an_unknown_id_gets_a_helpful_line(assistant: Memories) -> None:
 
 @requirement("asst.command")
 @pytest.mark.parametrize(
-    "text", ["/memory remove it", "/memory list all", "/memory \x07\u202e😀", "/memory " + "x" * 9_999]
+    "text", ["/memory remove it", "/memory list a b", "/memory \x07\u202e😀", "/memory " + "x" * 9_999]
 )
 def test_a_wrong_word_gets_the_words_that_there_are(assistant: Memories, text: str) -> None:
     told = reply(assistant, text)
@@ -106,7 +145,7 @@ def test_a_wrong_word_gets_the_words_that_there_are(assistant: Memories, text: s
     assert told.failed
     assert told.text.startswith("I do not know '")
     assert "/memory delete ID - forget one of them" in told.text
-    assert len(told.text) < 500
+    assert len(told.text) < 700
     assert "\x07" not in told.text
 
 
@@ -176,7 +215,14 @@ def test_who_may_only_read_is_told_so(assistant: Memories) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("/memory", True), ("/memory list", True), ("/memorylist", False), ("my /memory", False), ("", False)],
+    [
+        ("/memory", True),
+        ("/Memory list", True),
+        ("/MEMORY", True),
+        ("/memorylist", False),
+        ("my /memory", False),
+        ("", False),
+    ],
 )
 def test_a_host_can_tell_whether_it_is_meant(text: str, expected: bool) -> None:
     assert asked(text) is expected

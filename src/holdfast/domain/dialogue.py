@@ -33,6 +33,11 @@ class Dialogue:
     session: str | None = None  # as the client names it, if it does
     project: str | None = None
     client: str | None = None
+    tools: tuple[str, ...] = ()  # that the model may call, by the client's names
+
+    def offers(self, tools: Sequence[str]) -> bool:
+        """Whether the model can call one of these; clients put a server's name before a tool's."""
+        return any(mine == name or mine.endswith(f"_{name}") for mine in self.tools for name in tools)
 
     @property
     def opening(self) -> str:

@@ -61,6 +61,7 @@ class Block:
     layout: Layout
     title: str
     intro: tuple[str, ...] = ()
+    plain_intro: tuple[str, ...] = ()  # for a reader without the profile's tools; else what names none
     budget: int = 2_000  # tokens
     lines: int = 0  # 0 = no limit
     general: str = "general"  # the heading over memories without a subject

@@ -35,10 +35,12 @@ def brief(
     project: str | None = None,
     subject: str | None = None,
     budget: int | None = None,
+    tools: bool = True,
 ) -> Brief:
     """What a session should know from the start: its project's memories and those of none.
 
-    The first brief of a session stays its brief, whatever is remembered meanwhile.
+    `tools` says whether whoever reads it can call the profile's tools. The first brief of a session stays
+    its brief, whatever is remembered meanwhile.
     """
     if budget is not None and budget < 0:
         raise Invalid(f"budget {budget} is negative: give tokens, 0 or more", field="budget")
@@ -56,7 +58,7 @@ def brief(
                 return _again(given)
         decay(tx, desk, now)
         project = project or project_of(session, tx)
-        block = rendered(tx, desk, project=project, subject=subject, budget=budget)
+        block = rendered(tx, desk, project=project, subject=subject, budget=budget, tools=tools)
         made = _made(block)
         if session is not None:
             tx.receipts.add(_receipt(made, block, session, desk))
@@ -70,6 +72,7 @@ def rendered(
     project: str | None = None,
     subject: str | None = None,
     budget: int | None = None,
+    tools: bool = True,
 ) -> Block:
     """The block as it would be now; decay is the caller's business."""
     budget = budget if budget is not None else desk.budget
@@ -81,7 +84,15 @@ def rendered(
     memories = list(memories)
     # Notes are read by the names in the index, so these have to be the ones that they are found under.
     paths = assigned(memories, tx.files.paths()) if desk.profile.block.layout == "index" else None
-    return render(memories, desk.profile, budget=budget, subject=subject, estimate=desk.estimate, paths=paths)
+    return render(
+        memories,
+        desk.profile,
+        budget=budget,
+        subject=subject,
+        estimate=desk.estimate,
+        paths=paths,
+        tools=tools,
+    )
 
 
 def _made(block: Block) -> Brief:

@@ -54,7 +54,8 @@ def attend(
     reason = quiet(session.project, session.id)
     known, newest = _given(dialogue, session.id, desk)
     recalled = dict(known)
-    text = brief(desk=desk, session=session.id, project=session.project).text
+    tools = dialogue.offers(desk.profile.tools)
+    text = brief(desk=desk, session=session.id, project=session.project, tools=tools).text
     if newest is not None:
         place, receipt_id = newest
         made = context(

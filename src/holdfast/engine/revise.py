@@ -27,6 +27,8 @@ class Revision:
     summary: str | None = None
     project: str | None = None
     tags: tuple[str, ...] | None = None
+    add_tags: tuple[str, ...] = ()  # to those that it has by then, so that nobody's are lost
+    drop_tags: tuple[str, ...] = ()
     confidence: float | None = None
     importance: int | None = None
     pinned: bool | None = None
@@ -105,12 +107,18 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
         subject=known.subject if revision.subject is None else revision.subject,
         summary=known.summary if revision.summary is None else revision.summary,
         project=known.project if revision.project is None else revision.project,
-        tags=known.tags if revision.tags is None else revision.tags,
+        tags=_tags(known, revision),
         confidence=known.confidence if revision.confidence is None else revision.confidence,
         importance=known.importance if revision.importance is None else revision.importance,
         source=source,
     )
     return taken_in(draft, profile)
+
+
+def _tags(known: Memory, revision: Revision) -> tuple[str, ...]:
+    kept = known.tags if revision.tags is None else revision.tags
+    kept = tuple(tag for tag in kept if tag not in revision.drop_tags)
+    return tuple(dict.fromkeys((*kept, *revision.add_tags)))
 
 
 def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, desk: Desk) -> None:

@@ -108,6 +108,7 @@ def list_(profile: Profile) -> Tool:
         says="List what is remembered, by category; for an overview. To find something, search.",
         parameters=(_category(profile, required=False, says="Only this category."),),
         effect=READS,
+        returns=told.LISTED,
         run=_list,
     )
 
@@ -119,6 +120,7 @@ def why(_: Profile) -> Tool:
         says="Tell where a memory came from: who said it, when, and how it changed.",
         parameters=(_ID,),
         effect=READS,
+        returns=told.STORY,
         run=_why,
     )
 
@@ -155,11 +157,12 @@ def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:
 
     page = memories.find(Filter(category=given.get("category")), limit=_MOST_LISTED)
     if not page.memories:
-        return Answer("Nothing is remembered yet.")
+        return Answer("Nothing is remembered yet.", told.listed((), 0))
     more = page.total - len(page.memories)
     rest = f"\n{more:,} more are not shown: use memory_search." if more else ""
-    return Answer(told.lines(page.memories) + rest)
+    return Answer(told.lines(page.memories) + rest, told.listed(page.memories, page.total))
 
 
 def _why(memories: "Memories", given: Mapping[str, Any]) -> Answer:
-    return Answer(told.story(memories.why(given["id"])))
+    story = memories.why(given["id"])
+    return Answer(told.story(story), told.story_values(story))

@@ -30,6 +30,33 @@ CHANGED: dict[str, Any] = {
     "required": ["outcome", "id", "said"],
 }
 
+_MEMORY: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "category": {"type": "string"},
+        "subject": {"type": ["string", "null"]},
+        "content": {"type": "string"},
+        "state": {"type": "string"},
+        "origin": {"type": "string"},
+        "updated_at": {"type": "string"},
+    },
+    "required": ["id", "category", "subject", "content", "state", "origin", "updated_at"],
+}
+#: What a list answers, for programs; the text of each memory is as stored, so it is data and nothing else.
+LISTED: dict[str, Any] = {
+    "type": "object",
+    "properties": {"memories": {"type": "array", "items": _MEMORY}, "total": {"type": "integer"}},
+    "required": ["memories", "total"],
+}
+_OBJECTS: dict[str, Any] = {"type": "array", "items": {"type": "object"}}
+#: And why a memory is there.
+STORY: dict[str, Any] = {
+    "type": "object",
+    "properties": {"memory": _MEMORY, "sources": _OBJECTS, "changes": _OBJECTS, "versions": _OBJECTS},
+    "required": ["memory", "sources", "changes", "versions"],
+}
+
 
 def changed(outcome: str, memory_id: str | None, said: str, *, failed: bool = False) -> Answer:
     """The answer to a call that meant to change something."""
@@ -91,17 +118,60 @@ def hits(found: Sequence["Hit"]) -> str:
     return "\n".join(shown)
 
 
+def listed(memories: Sequence["Memory"], total: int) -> dict[str, Any]:
+    """A list for programs. Some clients show it to the model in place of the text: so it is escaped too."""
+    return {"memories": [_values(memory) for memory in memories], "total": total}
+
+
+def _values(memory: "Memory") -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "category": label(memory.category),
+        "subject": label(memory.subject) if memory.subject else None,
+        "content": inline(memory.content),
+        "state": memory.state,
+        "origin": memory.source.origin,
+        "updated_at": memory.updated_at.isoformat(),
+    }
+
+
+def story_values(told: "Story") -> dict[str, Any]:
+    """Where a memory came from and how it changed, oldest first, for programs."""
+    return {
+        "memory": _values(told.memory),
+        "sources": [
+            {
+                "said_on": f"{message.said_at:%Y-%m-%d}",
+                "by": inline(message.speaker or message.role),
+                "text": inline((message.content or "(erased)")[:_MOST_QUOTED]),
+            }
+            for message in told.messages
+        ],
+        "changes": [
+            {
+                "on": f"{entry.created_at:%Y-%m-%d}",
+                "action": entry.action,
+                "by": entry.origin,
+                "session": inline(entry.session) if entry.session else None,
+                "note": inline(entry.note) if entry.note else None,
+            }
+            for entry in told.entries
+        ],
+        "versions": [{"number": each.number, "content": inline(each.content)} for each in told.versions],
+    }
+
+
 def story(told: "Story") -> str:
-    """Where a memory came from and how it changed, oldest first."""
+    """The same as text."""
+    values = story_values(told)
     shown = [line(told.memory)]
-    for message in told.messages:
-        who = inline(message.speaker or message.role)
-        text = inline((message.content or "(erased)")[:_MOST_QUOTED])
-        shown.append(f"- source: said {message.said_at:%Y-%m-%d} by {who}: {text}")
-    for entry in told.entries:
-        session = f" in session {inline(entry.session)}" if entry.session else ""
-        note = f": {inline(entry.note)}" if entry.note else ""
-        shown.append(f"- {entry.created_at:%Y-%m-%d} {entry.action} by {entry.origin}{session}{note}")
+    shown += [
+        f"- source: said {each['said_on']} by {each['by']}: {each['text']}" for each in values["sources"]
+    ]
+    for each in values["changes"]:
+        session = f" in session {each['session']}" if each["session"] else ""
+        note = f": {each['note']}" if each["note"] else ""
+        shown.append(f"- {each['on']} {each['action']} by {each['by']}{session}{note}")
     if len(told.versions) > 1:
-        shown += [f"- version {each.number}: {inline(each.content)}" for each in told.versions]
+        shown += [f"- version {each['number']}: {each['content']}" for each in values["versions"]]
     return "\n".join(shown)

@@ -67,13 +67,18 @@ class Knowing(Speaking):
         summary: str | None = None,
         project: str | None = None,
         tags: Sequence[str] | None = None,
+        add_tags: Sequence[str] = (),
+        drop_tags: Sequence[str] = (),
         confidence: float | None = None,
         importance: int | None = None,
         pinned: bool | None = None,
         version: int | None = None,
         expect_version: int | None = None,
     ) -> revising.Revised | Waiting:
-        """Changes a memory and keeps what it was; `version` goes back to an earlier wording."""
+        """Changes a memory and keeps what it was; `version` goes back to an earlier wording.
+
+        `tags` replaces all of them; `add_tags` and `drop_tags` leave those alone that others gave it.
+        """
         revision = revising.Revision(
             content=content,
             category=category,
@@ -81,6 +86,8 @@ class Knowing(Speaking):
             summary=summary,
             project=project,
             tags=None if tags is None else tuple(tags),
+            add_tags=tuple(add_tags),
+            drop_tags=tuple(drop_tags),
             confidence=confidence,
             importance=importance,
             pinned=pinned,

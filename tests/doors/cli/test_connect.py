@@ -40,6 +40,19 @@ def test_one_command_connects_and_one_takes_it_out(sqlite_shell: Shell, project:
 
 
 @requirement("sem.tap.hooks")
+def test_a_database_named_on_the_command_line_is_the_one_that_the_client_uses(
+    sqlite_shell: Shell, project: Path
+) -> None:
+    sqlite_shell.says("connect", "gemini", "--db", "team.db")
+
+    settings = json.loads((Path.home() / ".gemini" / "settings.json").read_text())
+    place = str(project / "team.db")
+    assert settings["mcpServers"]["holdfast"]["args"] == ["mcp", "--db", place]
+    for [group] in settings["hooks"].values():
+        assert group["hooks"][0]["command"].endswith(f" --client gemini --db {place}")
+
+
+@requirement("sem.tap.hooks")
 def test_a_dry_run_shows_the_difference_and_changes_nothing(sqlite_shell: Shell, project: Path) -> None:
     file = project / ".gemini" / "settings.json"
     file.parent.mkdir()

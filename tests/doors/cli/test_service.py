@@ -64,7 +64,8 @@ def test_a_systemd_unit_is_printed_that_systemd_itself_takes(sqlite_shell: Shell
     file = tmp_path / "holdfast.service"
     file.write_text(printed, encoding="utf-8")
     assert "[Service]" in printed
-    assert f'Environment="HOLDFAST_DB={sqlite_shell.db}"' in printed
+    database = sqlite_shell.db.removeprefix("sqlite:///")
+    assert f'Environment="HOLDFAST_DB={database}"' in printed
     if not shutil.which("systemd-analyze"):
         pytest.skip("there is no systemd-analyze here")
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}

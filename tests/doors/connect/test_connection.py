@@ -336,6 +336,43 @@ def test_a_space_goes_into_the_hooks_and_the_server(home: Path, project: Path) -
 
 
 @pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("team.db", "{project}/team.db"),
+        ("sqlite:///~/team.db", "{home}/team.db"),
+        ("postgresql://me@host/db", "postgresql://me@host/db"),
+        ("postgresql:///db?host=/run", "postgresql:///db?host=/run"),
+    ],
+)
+@requirement("sem.tap.hooks")
+def test_a_database_goes_into_the_hooks_and_the_server_by_a_name_that_holds_everywhere(
+    connection: Connection, given: str, written: str, home: Path, project: Path
+) -> None:
+    place = written.format(home=home, project=project)
+    client, scope = connection.client.name, connection.setup.scope
+
+    changes = connecting.connection(client, scope=scope, space="work", db=given).connecting()
+
+    text = "".join((change.after or b"").decode() for change in changes)
+    commands = text.count("holdfast-hook")
+    assert text.count(place) == commands + 1  # each hook and the server
+    assert text.count("--db") == commands + 1
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "postgresql://host/db?password=secret"])
+def test_a_password_does_not_go_into_a_clients_settings(url: str, project: Path) -> None:
+    with pytest.raises(Invalid, match=r"holds a password.*~/\.pgpass"):
+        connecting.connection("claude-code", db=url)
+
+
+def test_codex_waits_for_the_server_before_its_first_turn(home: Path, project: Path) -> None:
+    connecting.connection("codex").connect()
+
+    server = read(home / ".codex" / "config.toml")["mcp_servers"]["holdfast"]
+    assert (server["required"], server["startup_timeout_sec"]) == (True, 20)
+
+
+@pytest.mark.parametrize(
     ("variable", "name", "expected"),
     [
         ("CLAUDE_CONFIG_DIR", "claude-code", ["settings.json", ".claude.json"]),

@@ -68,6 +68,45 @@ def test_a_memory_is_added_with_all_its_fields_and_no_session(board: Board, scri
 
 
 @requirement("dash.create")
+def test_a_known_text_is_said_to_be_reinforced_and_what_was_not_used_is_named(board: Board) -> None:
+    known = remembered(board, "Takes 60s to start after restart", subject="jellyfin")
+    browser = board.browser()
+    fields = {
+        "category": "timing", "subject": "jellyfin", "confidence": "0.95",
+        "content": "Takes about 60 seconds to start after a restart",
+    }  # fmt: skip
+
+    posted(browser, "/memories/new?space=ops", fields)
+
+    page = told(browser)
+    [link] = [one for one in page.all("a") if "Look at it" in one.whole_text]
+    text = page.all("p")[0].whole_text
+    assert f"Reinforced {known.id}: this was known already (0.7 → 0.8)." in text
+    assert "Not used from the form: the wording, the confidence." in text
+    assert link.attributes["href"].startswith(f"/memories/{known.id}")
+    assert now(board, known).content == "Takes 60s to start after restart"
+
+
+@requirement("dash.edit")
+def test_two_people_who_tag_at_once_lose_nothing(board: Board) -> None:
+    memory = remembered(board, "Takes 60s to start", tags=("slow",))
+    browser = board.browser()
+    shown = Page(
+        browser.get(f"/memories/{memory.id}/row?space=ops&edit=1", headers={"HX-Request": "true"}).text
+    )
+    fields = {one.attributes["name"]: one.attributes.get("value", "") for one in shown.all("input")}
+    fields |= {"content": memory.content, "category": memory.category, "tags": "slow, disk"}
+
+    board.memories().revise(memory.id, add_tags=("startup",))  # while the form is open
+    posted(browser, f"/memories/{memory.id}/edit?space=ops", fields)
+    posted(browser, "/memories/tag?space=ops", {"id": memory.id, "tags": "weekly"})
+    dropped = {**fields, "tagged": "slow, disk", "tags": "disk"}
+    posted(browser, f"/memories/{memory.id}/edit?space=ops", dropped)
+
+    assert set(now(board, memory).tags) == {"startup", "disk", "weekly"}
+
+
+@requirement("dash.create")
 def test_what_is_known_is_shown_with_an_offer_to_update_it(board: Board) -> None:
     known = remembered(board, "Likes oat milk in her coffee", "helper", subject="Ada")
     browser = board.browser()

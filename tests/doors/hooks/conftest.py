@@ -103,9 +103,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
 
-def announce(url: str, pid: int | None = None) -> None:
+def announce(url: str, pid: int | None = None, db: str = "/srv/holdfast.db") -> None:
     """Tells hooks that a service runs there."""
-    places.write_private(places.service_file(), json.dumps({"url": url, "pid": pid or os.getpid()}).encode())
+    told = {"url": url, "pid": pid or os.getpid(), "db": db}
+    places.write_private(places.service_file(), json.dumps(told).encode())
     places.write_private(places.token_file(), f"{TOKEN}\n".encode())
 
 

@@ -88,6 +88,19 @@ def test_what_was_said_is_kept_and_the_note_is_gone(memories: Memories, transcri
     assert take_in(lambda _: memories) == 0
 
 
+def test_what_was_meant_for_another_database_waits_for_its_service(
+    memories: Memories, transcript: Path
+) -> None:
+    transcript.write_text(line("user", "The cat is called Tom", 1))
+    note(transcript, db="/srv/team.db")
+
+    assert take_in(lambda _: memories, "/srv/holdfast.db") == 0
+
+    assert texts(memories) == []
+    assert take_in(lambda _: memories, "/srv/team.db") == 1
+    assert texts(memories) == ["The cat is called Tom"]
+
+
 @requirement("sem.session")
 def test_the_session_is_open_until_its_end_is_told(memories: Memories, transcript: Path) -> None:
     transcript.write_text(line("user", "Hello", 1))

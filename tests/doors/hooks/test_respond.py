@@ -89,6 +89,25 @@ def test_an_answer_that_comes_too_late_is_none(service: Service) -> None:
     assert "TimeoutError" in Path(places.hook_log()).read_text()
 
 
+def test_a_service_of_another_database_is_not_asked_and_the_note_waits_for_the_right_one(
+    service: Service,
+) -> None:
+    service.says("- of the other database")
+    keep_brief("- of the other database too")
+    places.write_private(places.briefs_database(), b"/srv/holdfast.db")
+
+    def runs(db: str, event: str) -> str:
+        given = {"session_id": "s-1", "source": "startup"}
+        return respond(Asked([event, "--db", db], given), monotonic() + 5)
+
+    assert NO_SERVICE in runs("/srv/team.db", "SessionStart")
+    assert "of the other database" not in runs("/srv/team.db", "SessionStart")
+    runs("/srv/team.db", "Stop")
+    assert service.asked == []
+    assert [entry["db"] for entry in spooled()] == ["/srv/team.db"]
+    assert "of the other database" in runs("/srv/holdfast.db", "SessionStart")
+
+
 @pytest.mark.parametrize(
     "file", [b"", b"[]", b"{}", b"\xff", b'{"url": 5, "pid": 1}', b'{"url": "http://[::1]:x"}']
 )

@@ -55,6 +55,41 @@ def hold(client: Client, questions: list[str], **more: Any) -> list[dict[str, An
     return history
 
 
+@requirement("sem.inject.proxy")
+@both_clients
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ("assistant", "call update_memory"),
+        ("default", "name the id to correct or remove it"),
+        ("files", "Delete files that are no longer true"),
+    ],
+)
+def test_the_brief_speaks_of_tools_only_to_a_model_that_has_them(
+    service_on_file: Running, upstream: Upstream, kind: type[Client], profile: str, words: str
+) -> None:
+    space = f"of-{profile}"
+    administration = Administration(service_on_file.memories.store)
+    administration.create_space(space, profile=profile)
+    service_on_file.tokens["proxy"] = administration.create_token("proxy", spaces=(space,)).secret
+    memories = Memories.of(service_on_file.memories.store, space)
+    memories.remember("The user prefers Friday due dates", category="project")
+    client = kind(service_on_file)
+    name = f"mcp__holdfast__{memories.profile.tools[-1]}"
+    schema = {"type": "object", "properties": {}}
+    tool: dict[str, Any] = {"name": name, "input_schema": schema}
+    if kind is Gpt:
+        tool = {"type": "function", "function": {"name": name, "parameters": schema}}
+
+    client.say([user("Which day is best?")])
+    client.say([user("Which day is better?")], tools=[tool])
+
+    without, having = (json.dumps(told(seen)) for seen in upstream.requests)
+    assert "Friday due dates" in without
+    assert words not in without
+    assert words in having
+
+
 @requirement("sem.inject.proxy", "asst.brief.frozen")
 @both_clients
 @whole_and_streamed

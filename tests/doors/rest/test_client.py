@@ -73,6 +73,10 @@ def test_remember_find_revise_forget_and_restore(memories: Either) -> None:
     with pytest.raises(Outdated):
         memories.revise(added.memory.id, "Takes 30s to start", expect_version=1)
 
+    tagged = memories.revise(added.memory.id, add_tags=["disk"], drop_tags=["slow"])
+    assert not isinstance(tagged, Waiting)
+    assert tagged.memory.tags == ("disk",)
+
     details = memories.show(added.memory.id)
     assert [version.content for version in details.versions] == ["Takes 60s to start", "Takes 90s to start"]
     assert [version.number for version in details.versions] == [1, 2]

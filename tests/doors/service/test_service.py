@@ -22,7 +22,9 @@ from tests.requirements_ledger import requirement
 def test_it_says_where_it_is_for_as_long_as_it_is_there(service: Service) -> None:
     announced = service.home / "service.json"
 
-    assert json.loads(announced.read_text()) == {"url": service.url, "pid": service.process.pid}
+    told = json.loads(announced.read_text())
+    database = str((service.home / "holdfast.db").resolve())
+    assert told == {"url": service.url, "pid": service.process.pid, "db": database}
     assert httpx2.get(f"{service.url}/health").json() == {"ok": True}
     assert service.stop() == 0
     assert not announced.exists()

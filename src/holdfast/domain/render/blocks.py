@@ -40,6 +40,7 @@ def render(
     subject: str | None = None,
     estimate: Estimate = estimate_tokens,
     paths: Mapping[str, str] | None = None,
+    tools: bool = True,
 ) -> Block:
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
 
@@ -49,7 +50,7 @@ def render(
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
-    request = Request(profile, folded(subject), len(eligible), estimate, paths or {})
+    request = Request(profile, folded(subject), len(eligible), estimate, paths or {}, tools)
 
     def ordered(entries: Sequence[Entry]) -> list[Entry]:
         return sorted(entries, key=lambda entry: layout.order(entry, request))

@@ -34,6 +34,7 @@ class Request:
     eligible: int  # how many memories could be shown
     estimate: Estimate
     paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
+    tools: bool = True  # whether the reader has the profile's tools
 
     def path(self, memory: Memory) -> str:
         """The file that a memory stands in, or would."""
@@ -96,7 +97,7 @@ def _subject_page(entries: Sequence[Entry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
-    body = (*_intro(request.profile), *_sections(entries, "###", block.general))
+    body = (*_intro(request), *_sections(entries, "###", block.general))
     shown, all_of_them = len(entries), request.eligible
     count = f"{shown:,} of {all_of_them:,}" if shown < all_of_them else f"{shown:,}"
     noun = "memory" if all_of_them == 1 else "memories"
@@ -149,7 +150,7 @@ def _category_page(entries: Sequence[Entry], request: Request) -> str:
         return ""
     block = request.profile.block
     sections = _sections(entries, "###", block.general)
-    return _joined(f"## {block.title}", *_intro(request.profile), *sections, *_rest(entries, request))
+    return _joined(f"## {block.title}", *_intro(request), *sections, *_rest(entries, request))
 
 
 # hits: what recall found, in the order of the ranking
@@ -172,7 +173,7 @@ def _hit_page(entries: Sequence[Entry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
-    return _joined(f"## {block.title}", *_intro(request.profile), "\n".join(entry.line for entry in entries))
+    return _joined(f"## {block.title}", *_intro(request), "\n".join(entry.line for entry in entries))
 
 
 # index: the names of notes, which are read on demand
@@ -201,7 +202,7 @@ def _index_order(entry: Entry, request: Request) -> Key:
 def _index_page(entries: Sequence[Entry], request: Request) -> str:
     block = request.profile.block
     sections = _sections(entries, "##", block.general) if request.eligible else ["(empty)"]
-    return _joined(f"# {block.title}", *_intro(request.profile), *sections, *_rest(entries, request))
+    return _joined(f"# {block.title}", *_intro(request), *sections, *_rest(entries, request))
 
 
 # What the layouts share
@@ -227,9 +228,14 @@ def _rest(entries: Sequence[Entry], request: Request) -> tuple[str, ...]:
     return (f"({left_out:,} more not shown)",) if left_out else ()
 
 
-def _intro(profile: Profile) -> tuple[str, ...]:
+def _intro(request: Request) -> tuple[str, ...]:
+    """What stands before the memories; nothing in it names a tool that the reader does not have."""
+    profile, intro = request.profile, request.profile.block.intro
+    if not request.tools:
+        nameless = (line for line in intro if not any(name in line for name in profile.tools))
+        intro = profile.block.plain_intro or tuple(nameless)
     types = "\n".join(f"- {each.name}: {each.says}".rstrip(": ") for each in profile.categories)
-    lines = [types if line == _TYPES else line for line in profile.block.intro]
+    lines = [types if line == _TYPES else line for line in intro]
     return ("\n".join(lines),) if lines else ()
 
 

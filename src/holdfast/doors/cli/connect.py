@@ -112,7 +112,8 @@ def _connection(
         raise click.UsageError(f"{client} takes no file: only `connect file PATH` does")
     if project and scope not in (None, "project"):
         raise click.UsageError(f"--project and --scope {scope} are two different scopes: give one")
-    return connecting.connection(client, scope="project" if project else scope or "user", space=call.space)
+    chosen: Scope = "project" if project else scope or "user"
+    return connecting.connection(client, scope=chosen, space=call.space, db=call.db)
 
 
 def _tell(call: Call, found: "Connection", changes: "list[Change]", text: str, dry_run: bool) -> None:

@@ -60,13 +60,14 @@ def import_(
     PATH is a file, a folder, or - for standard input. Reading it twice changes nothing; --dry-run says what
     would come of it.
 
-    Transcripts of claude-code, codex and gemini become sessions with what was said in them, word for word;
-    tool output, subagents and whatever programs put into a prompt are left out. So do exports of chatgpt and
-    claude-ai, as the zip file that was sent or its conversations.json. mcp-memory is the graph of the MCP
-    memory server, auto-memory Claude Code's own notes, basic-memory a folder of its notes, mem0 its memories
-    in JSON. An archive (holdfast) comes back field by field. JSON lines (jsonl) are objects and tables (csv)
-    have columns with content, category, subject, summary, tags, importance, confidence, project. Plain text
-    is one memory a line. Broken lines are named and left out; of a file that is not whole nothing is taken.
+    Transcripts of claude-code, codex, gemini and opencode become sessions with what was said in them, word
+    for word; tool output, subagents and whatever programs put into a prompt are left out. So do exports of
+    chatgpt and claude-ai, as the zip file that was sent or its conversations.json. mcp-memory is the graph of
+    the MCP memory server, auto-memory Claude Code's own notes, basic-memory a folder of its notes, mem0 its
+    memories in JSON. An archive (holdfast) comes back field by field. JSON lines (jsonl) are objects and
+    tables (csv) have columns with content, category, subject, summary, tags, importance, confidence, project.
+    Plain text is one memory a line. Broken lines are named and left out; of a file that is not whole nothing
+    is taken.
 
     \b
         holdfast import ~/.claude/projects

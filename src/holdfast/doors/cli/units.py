@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal
-from urllib.parse import urlsplit
 from xml.sax.saxutils import escape as xml
 
 from holdfast import places
 from holdfast.errors import Conflict, Invalid, Unavailable
+from holdfast.settings import portable_place
 
 Kind = Literal["systemd", "launchd"]
 
@@ -66,17 +66,8 @@ def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
     environment = {name: value for name, value in found.items() if value}
     if wrong := [name for name, value in environment.items() if not value.isprintable()]:
         raise Invalid(f"{wrong[0]} holds characters that a unit can't hold: set it again", field=wrong[0])
-    place = environment.get("HOLDFAST_DB", "")
-    if "://" not in place and place:
-        environment["HOLDFAST_DB"] = os.path.abspath(
-            os.path.expanduser(place)
-        )  # the service starts elsewhere
-    elif _password_in(place):
-        raise Invalid(
-            "the database's URL holds a password, which does not belong into a unit: "
-            "leave it out of the URL and keep it in ~/.pgpass",
-            field="db",
-        )
+    if place := environment.get("HOLDFAST_DB"):
+        environment["HOLDFAST_DB"] = portable_place(place)
     return environment
 
 
@@ -199,11 +190,6 @@ def _run(command: Sequence[str]) -> None:
 
 
 # ------------------------------------------------------------------------------------------ what stands in it
-
-
-def _password_in(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.password is not None or "password=" in parts.query
 
 
 def _systemd(environment: Mapping[str, str]) -> Unit:

@@ -64,9 +64,9 @@ class Guide:
 def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
     """Set everything up and end with a first recall from your own past.
 
-    Reads the transcripts that Claude Code, Codex and Gemini CLI left on this machine, starts the service
-    (with the machine's service manager where there is one), connects the clients that it finds, and asks
-    your own past a question. Every step is asked about first; doing it again changes nothing.
+    Reads the transcripts that Claude Code, Codex, Gemini CLI and opencode left on this machine, starts the
+    service (with the machine's service manager where there is one), connects the clients that it finds, and
+    asks your own past a question. Every step is asked about first; doing it again changes nothing.
 
     \b
         holdfast up
@@ -109,7 +109,9 @@ def _transcripts(guide: Guide) -> None:
     places = [Transcripts(place, form) for form, found in usual_places().items() for place in found]
     waiting = [(found, each) for found in places for each in found.unread()]
     if not waiting:
-        guide.tell("transcripts", "none of Claude Code, Codex or Gemini CLI were found", done=True, found=0)
+        guide.tell(
+            "transcripts", "none of Claude Code, Codex, Gemini CLI or opencode were found", done=True, found=0
+        )
         return
     if not guide.yes:
         counted = _counted(waiting)
@@ -201,7 +203,7 @@ def _connect(guide: Guide) -> None:
     lines, wrong = [], []
     for name in connecting.clients_in_use():
         try:
-            found = connecting.connection(name, space=guide.call.space)
+            found = connecting.connection(name, space=guide.call.space, db=guide.call.db)
             changed = [str(change.path) for change in found.connecting() if change.needed]
             if changed and not guide.agrees(f"Connect {found.client.title} ({', '.join(changed)})?"):
                 lines.append(f"{found.client.title} left alone")

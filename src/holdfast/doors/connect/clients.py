@@ -1,7 +1,7 @@
 """The programs that can be connected, and what goes where in their settings.
 
-Each has hooks (`holdfast-hook EVENT`) where it knows hooks, and the MCP server (`holdfast mcp`). Facts about
-other programs stand here and nowhere else.
+Each has hooks (`holdfast-hook EVENT`), opencode by a plugin that runs them, and the MCP server
+(`holdfast mcp`). Facts about other programs stand here and nowhere else.
 """
 
 import os
@@ -16,6 +16,7 @@ from holdfast.errors import Invalid
 
 Scope = Literal["user", "project", "local"]
 NAME: Final = "holdfast"  # of the MCP server in every client
+_PLUGIN: Final = Path(__file__).absolute().with_name("opencode.js")
 _PATIENCE: Final = 3  # seconds a host waits for a hook that itself ends within one
 
 
@@ -29,16 +30,23 @@ class Setup:
     hook: str  # absolute paths of our two commands
     server: str
     space: str | None
+    db: str | None  # the database, by a name that holds everywhere; none = where the settings say
     environment: Mapping[str, str]
     context: str | None = None  # a file that holds the brief, for clients without hooks
 
     @property
     def server_arguments(self) -> list[str]:
-        return ["mcp", *(["--space", self.space] if self.space else [])]
+        return ["mcp", *self._memory]
 
     def hook_arguments(self, event: str, client: str) -> list[str]:
         whose = ["--client", client] if client != "claude-code" else []
-        return [event, *whose, *(["--space", self.space] if self.space else [])]
+        return [event, *whose, *self._memory]
+
+    @property
+    def _memory(self) -> list[str]:
+        """Which memories are meant, where it is not the usual ones."""
+        named = {"--space": self.space, "--db": self.db}
+        return [word for option, value in named.items() if value for word in (option, value)]
 
     def hook_line(self, event: str, client: str) -> str:
         """The same as one line for a shell."""
@@ -63,7 +71,7 @@ class Client:
     scopes: tuple[Scope, ...]
     program: str  # how it is called in a shell
     folder: tuple[str, str]  # the variable and the usual place of the folder that tells that it is in use
-    reads_context: bool = False  # from a file, for it knows no hooks
+    reads_context: bool = False  # from a file: no hook of its adds to a conversation
     then: str = ""  # what is left to do for a person
 
 
@@ -104,6 +112,7 @@ def _codex(setup: Setup) -> list[tuple[Path, Settings]]:
 
     hooks = Json([Entry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
     server = {"command": setup.server, "args": setup.server_arguments, "startup_timeout_sec": 20}
+    server["required"] = True  # its `exec` begins without the tools otherwise
     folder = setup.folder("CODEX_HOME", ".codex")
     return [(folder / "hooks.json", hooks), (folder / "config.toml", Toml(("mcp_servers", NAME), server))]
 
@@ -124,6 +133,9 @@ def _gemini(setup: Setup) -> list[tuple[Path, Settings]]:
 def _opencode(setup: Setup) -> list[tuple[Path, Settings]]:
     command = [setup.server, *setup.server_arguments]
     entries = [Entry(("mcp", NAME), {"type": "local", "command": command, "enabled": True})]
+    # It knows no hooks; its plugins hear of the same events, and ours runs the hook command.
+    hook = {"command": [setup.hook, *setup.hook_arguments("", "opencode")[1:]]}
+    entries.append(Entry(("plugin",), [_PLUGIN.as_uri(), hook], True))
     if setup.context is not None:
         entries.append(Entry(("instructions",), setup.context, True))
     folder = setup.root

@@ -120,6 +120,8 @@ class Toml:
 
 def is_ours(value: Any) -> bool:
     """Whether an entry runs one of our commands; of a group of hooks all have to."""
+    if isinstance(value, list):  # a plugin and its options
+        return any(isinstance(each, dict) and is_ours(each) for each in value)
     if not isinstance(value, dict):
         return False
     hooks = value.get("hooks")

@@ -77,9 +77,10 @@ def done(
     offer: Offer | None = None,
     shown: Response | None = None,
     leave: str = "",
+    look: str = "",
 ) -> Response:
     """After a form: says what was done, and that lists changed. A script gets `shown`, others go `back`."""
-    visit.say(text, tone, offer)
+    visit.say(text, tone, offer, look)
     if not visit.partial:
         return RedirectResponse(local(back), 303)
     given = shown if shown is not None else Response(status_code=204)

@@ -156,8 +156,7 @@ def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
     for name, value in wanted.items():
         if name in sent and value != (getattr(known, name) or ""):
             changes[name] = value
-    if "tags" in sent and sent.words("tags") != known.tags:
-        changes["tags"] = sent.words("tags")
+    changes |= sent.retagged()
     believed = sent.moved("confidence", "believed")
     if believed is not None:
         changes["confidence"] = believed

@@ -16,6 +16,7 @@ from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.memories import MOST_SUBJECTS, subject_word
 from holdfast.doors.dashboard.notices import Offer
 from holdfast.doors.dashboard.visit import Fields, Reading, Sent, Visit, Writing
+from holdfast.doors.dashboard.wording import not_used
 from holdfast.errors import HoldfastError, Invalid
 
 SECTION: Final = "memories"
@@ -53,7 +54,7 @@ def add(visit: Writing, sent: Sent) -> Response:
         case outcomes.UpdateSuggested() | outcomes.Refused():
             return _form(visit, sent, outcome)
         case _:
-            return _added(visit, outcome, since)
+            return _added(visit, outcome, since, sent)
 
 
 def _added(
@@ -64,6 +65,7 @@ def _added(
     | outcomes.Merged
     | outcomes.Waiting,
     since: int,
+    sent: Fields,
 ) -> Response:
     touched = [outcome.memory.id]
     match outcome:
@@ -74,15 +76,17 @@ def _added(
             are = "is" if len(weakened) == 1 else "are"
             text = f"Added. It contradicts {_memories(len(weakened))}, which {are} believed less now."
         case outcomes.Reinforced(memory, previous, _):
-            text = f"This was known, and is believed more now: {_step(previous, memory)}."
-        case outcomes.Merged():
-            text = "This was known: the known memory has your wording now."
+            text = f"Reinforced {memory.id}: this was known already ({_step(previous, memory)})."
+            text += not_used(sent, memory, visit.profile.policy.confidence)
+        case outcomes.Merged(memory, _):
+            text = f"Merged into {memory.id}, which was known and has your wording now."
+            text += not_used(sent, memory, visit.profile.policy.confidence)
         case outcomes.Waiting(_, reason, _):
             text = f"It waits in the inbox: {reason}."
         case _:
             assert_never(outcome)
-    back = visit.address("/memories")
-    return done(visit, text, back=back, offer=_undo(visit, touched, since))
+    look = visit.address(f"/memories/{outcome.memory.id}")
+    return done(visit, text, back=visit.address("/memories"), offer=_undo(visit, touched, since), look=look)
 
 
 def _form(
@@ -146,9 +150,8 @@ def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
     known = visit.memories.show(memory_id).memory
     content = sent.text("content")
     if sent.given("text_only"):  # of a form for a new one: its other fields are no wishes about the known one
-        tags = tuple(dict.fromkeys((*known.tags, *sent.words("tags"))))
         return visit.memories.revise(
-            memory_id, content=content.replace("\r\n", "\n"), tags=None if tags == known.tags else tags,
+            memory_id, content=content.replace("\r\n", "\n"), add_tags=sent.words("tags"),
             expect_version=sent.whole("text_only"),
         )  # fmt: skip
     # Line ends come as CR LF from a form, whatever the text had.
@@ -158,9 +161,7 @@ def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
         "confidence": sent.moved("confidence", "believed"),
         "category": _other(sent, "category", known.category),
         "subject": _other(sent, "subject", known.subject or ""),
-        "tags": None
-        if "tags" not in sent or set(sent.words("tags")) == set(known.tags)
-        else sent.words("tags"),
+        **sent.retagged(),
     }
     if all(value is None for value in changes.values()):
         return None
@@ -207,12 +208,8 @@ def tag(visit: Writing, sent: Sent) -> Response:
     tags = sent.words("tags")
     if not tags:
         raise Invalid("give a tag, or several with commas between them", field="tags")
-
-    def labelled(memory_id: str) -> None:
-        known = visit.memories.show(memory_id).memory
-        visit.memories.revise(memory_id, tags=(*known.tags, *tags))
-
-    return _each(visit, sent, labelled, f"{{}} {{}} tagged {', '.join(tags)}.", ("is", "are"))
+    said = f"{{}} {{}} tagged {', '.join(tags)}."
+    return _each(visit, sent, lambda one: visit.memories.revise(one, add_tags=tags), said, ("is", "are"))
 
 
 @router.post("/memories/pin")

@@ -23,6 +23,7 @@ class Notice:
     text: str
     tone: Tone = "done"
     offer: Offer | None = None
+    look: str = ""  # the address of what it is about
 
 
 class Notices:

@@ -99,9 +99,9 @@ class Visit:
                     asked.append((name, "1" if one is True else str(one)))
         return f"{path}?{urlencode(asked)}" if asked else path
 
-    def say(self, text: str, tone: Tone = "done", offer: Offer | None = None) -> None:
+    def say(self, text: str, tone: Tone = "done", offer: Offer | None = None, look: str = "") -> None:
         """Tells the browser with its next page, or at once where a script asked."""
-        self.board.notices.put(self.teller, Notice(text, tone, offer))
+        self.board.notices.put(self.teller, Notice(text, tone, offer, look))
 
     @property
     def teller(self) -> str:
@@ -195,6 +195,17 @@ class Fields:
     def words(self, name: str) -> tuple[str, ...]:
         """Texts between commas."""
         return tuple(one.strip() for one in self.text(name).split(",") if one.strip())
+
+    def retagged(self) -> dict[str, tuple[str, ...]]:
+        """Which tags a form adds to those that it was shown with, and which it drops."""
+        if "tags" not in self:
+            return {}
+        shown, wanted = self.words("tagged"), self.words("tags")
+        changed = {
+            "add_tags": tuple(one for one in wanted if one not in shown),
+            "drop_tags": tuple(one for one in shown if one not in wanted),
+        }
+        return {name: tags for name, tags in changed.items() if tags}
 
 
 async def _fields(request: Request) -> Fields:

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from holdfast.domain.memory import Memory
+from holdfast.doors.dashboard.visit import Fields
 
 _PIECES: Final = re.compile(r"\s+|\w+|[^\w\s]")
 _MOST_PIECES: Final = 4_000  # of a wording; longer ones are compared line by line
@@ -55,3 +56,17 @@ def named(text: str, memories: Iterable[Memory]) -> list[tuple[str, Memory | Non
     either = "|".join(map(re.escape, known))
     pieces = re.split(rf"(?<!\w)({either})(?!\w)", text)
     return [(piece, known.get(piece)) for piece in pieces if piece]
+
+
+def not_used(sent: Fields, memory: Memory, usual: float) -> str:
+    """What a form for a new memory said and the known one does not; `usual` is the slider's."""
+    share = sent.share("confidence")
+    left = [
+        ("the wording", " ".join(sent.text("content").split()) != " ".join(memory.content.split())),
+        ("the confidence", share not in (None, memory.confidence, usual)),
+        ("the category", sent.text("category") not in ("", memory.category)),
+        ("the subject", sent.text("subject") not in ("", memory.subject)),
+        ("the tags", not set(sent.words("tags")) <= set(memory.tags)),
+    ]
+    names = [name for name, unused in left if unused]
+    return f" Not used from the form: {', '.join(names)}." if names else ""

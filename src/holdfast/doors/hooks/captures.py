@@ -24,8 +24,10 @@ _MARKED = 200  # bytes before a position that tell whether it is still the same 
 _log = logging.getLogger(__name__)
 
 
-def take_in(open_memories: Open) -> int:
+def take_in(open_memories: Open, db: str = "") -> int:
     """Reads every transcript that waits; answers how many were read to their end.
+
+    One that was meant for another database than `db` goes on waiting, for the service of that one.
 
     Raises: Unavailable; what was not read is read the next time.
     """
@@ -35,6 +37,8 @@ def take_in(open_memories: Open) -> int:
         entry = spool.entry(path)
         if entry is None or before is None:  # damaged, or gone meanwhile
             _remove(path, before)
+            continue
+        if entry.get("db", db) != db:
             continue
         try:
             done += _take(entry, open_memories)

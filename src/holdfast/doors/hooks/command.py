@@ -26,7 +26,7 @@ NO_SERVICE = (
     " `holdfast up` starts it.)"
 )
 USAGE = """\
-usage: holdfast-hook EVENT [--client NAME] [--space NAME]
+usage: holdfast-hook EVENT [--client NAME] [--space NAME] [--db PLACE]
 
 For agents, which run it by themselves: `holdfast connect` sets it up.
 """
@@ -35,10 +35,11 @@ For agents, which run it by themselves: `holdfast connect` sets it up.
 class Asked:
     """One run of the command: what the host said, and who it is."""
 
-    __slots__ = ("client", "given", "host_event", "space")
+    __slots__ = ("client", "db", "given", "host_event", "space")
 
     def __init__(self, arguments: list[str], given: dict[str, object]) -> None:
-        options = {"--client": "claude-code", "--space": os.environ.get("HOLDFAST_SPACE") or ""}
+        space = os.environ.get("HOLDFAST_SPACE") or ""
+        options = {"--client": "claude-code", "--space": space, "--db": ""}
         words = iter(arguments)
         first = ""
         for word in words:
@@ -51,6 +52,7 @@ class Asked:
         self.host_event = first or (named if isinstance(named, str) else "")
         self.client = options["--client"]
         self.space = options["--space"]
+        self.db = options["--db"]
         self.given = given
 
     @property
@@ -98,7 +100,7 @@ def respond(asked: Asked, until: float) -> str:
         context = str(service.ask(event, body, until).get("context", ""))
     except service.NoAnswer as trouble:
         _log([event], trouble)
-        context = _ready_made(asked.space, project) if starts else ""
+        context = _ready_made(asked, project) if starts else ""
         last = "\n".join(filter(None, (NO_SERVICE, last)))
     return events.output(asked.host_event, context, last if starts else "")
 
@@ -113,6 +115,8 @@ def _body(asked: Asked) -> dict[str, object]:
     body["project"] = places.project_of(directory) if os.path.isabs(directory) else None
     if asked.space:
         body["space"] = asked.space
+    if asked.db:
+        body["db"] = asked.db
     path = asked.text("transcript_path")
     if path and asked.event in events.CAPTURES:
         try:
@@ -136,15 +140,23 @@ def _hand_over(event: str, body: dict[str, object], until: float) -> None:
         spool.put(spool.entry_of(event, body))
 
 
-def _ready_made(space: str, project: object) -> str:
+def _ready_made(asked: Asked, project: object) -> str:
     """The brief that a service left for this project; what holds for all projects if it left none."""
+    if asked.db and os.path.realpath(_read(places.briefs_database()) or "") != asked.db:
+        return ""
     for name in (project, None) if isinstance(project, str) else (None,):
-        try:
-            with open(places.brief_file(space or "default", name), encoding="utf-8") as file:
-                return file.read(2 * events.MOST_OUTPUT)
-        except (OSError, ValueError):
-            continue
+        found = _read(places.brief_file(asked.space or "default", name))
+        if found is not None:
+            return found
     return ""
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(2 * events.MOST_OUTPUT)
+    except (OSError, ValueError):
+        return None
 
 
 def _given() -> dict[str, object]:

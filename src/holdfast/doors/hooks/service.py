@@ -25,7 +25,7 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
     Raises: NoAnswer.
     """
     try:
-        host, port = _address()
+        host, port = _address(body.get("db"))
         with open(places.token_file(), encoding="ascii") as file:
             token = file.read(_MOST_FILE).strip()
         left = until - monotonic()
@@ -39,7 +39,8 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
         raise NoAnswer(f"{type(trouble).__name__}: {trouble}") from None
 
 
-def _address() -> tuple[str, int]:
+def _address(db: object) -> tuple[str, int]:
+    """Where the service listens; `db` is the database that it has to serve, none where any will do."""
     with open(places.service_file(), encoding="utf-8") as file:
         found = loads(file.read(_MOST_FILE))
     if not isinstance(found, dict):
@@ -50,6 +51,8 @@ def _address() -> tuple[str, int]:
     # The token goes nowhere else, and to no stranger that took over a dead service's port.
     if scheme != "http" or host not in LOOPBACK or not port.isdigit():
         raise ValueError("service.json names no address on loopback")
+    if db is not None and found.get("db") != db:
+        raise ValueError(f"the service has another database than {db}")
     if type(pid) is int and pid > 0 and os.name == "posix":
         os.kill(pid, 0)
     return host, int(port)

@@ -22,6 +22,7 @@ from holdfast.doors.importers import (
     json_lines,
     mcp_memory,
     mem0,
+    opencode,
     plain_text,
     tables,
 )
@@ -35,6 +36,7 @@ ReadFrom = Callable[[Path, int], Reading]
 TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]]] = {
     "codex": (codex.fits, codex.read_from),
     "gemini": (gemini.fits, gemini.read_from),
+    "opencode": (lambda first: False, opencode.read_from),  # no lines: known by its tables
     "claude-code": (claude_code.fits, claude_code.read_from),
     "chatgpt": (chatgpt.fits, chatgpt.read_from),
     "claude-ai": (claude_ai.fits, claude_ai.read_from),
@@ -131,6 +133,8 @@ def transcript_format(path: Path) -> str | None:
 
     Raises: OSError.
     """
+    if path.suffix == opencode.SUFFIX:
+        return opencode.CLIENT if opencode.is_store(path) else None
     if path.suffix not in (".jsonl", ".json", ".zip"):
         return None
     first = exports.first_of(path) if exports.is_export(path) else gemini.whole(path) or first_objects(path)

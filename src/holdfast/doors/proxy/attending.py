@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.grant import Grant
-from holdfast.doors.proxy.shape import Json, Shape
+from holdfast.doors.proxy.shape import Json, Shape, tool_names
 from holdfast.doors.proxy.tap import Tap
 from holdfast.doors.proxy.unbroken import unbroken
 from holdfast.memories import Memories
@@ -166,6 +166,7 @@ def _dialogue(body: Json, headers: Mapping[str, str], shape: Shape) -> Dialogue 
         ),
         project=headers.get(PROJECT_HEADER, "").strip() or None,
         client=shape.client,
+        tools=tuple(tool_names(body)),
     )
 
 

@@ -74,6 +74,14 @@ def object_in(body: Any, *path: str | int) -> Json:
     return body if isinstance(body, dict) else {}
 
 
+def tool_names(body: Json) -> list[str]:
+    """The tools that a request offers to the model, in the form of either API."""
+    listed = body.get("tools")
+    tools = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    found = [object_in(tool, "function").get("name") or tool.get("name") for tool in tools]
+    return [name for name in found if isinstance(name, str)]
+
+
 def messages_in(body: Json) -> list[Json] | None:
     """The messages of a request; none where they are not as they should be."""
     found = body.get("messages")

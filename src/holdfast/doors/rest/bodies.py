@@ -60,7 +60,9 @@ class Change(Body):
     subject: Name | None = None
     summary: Name | None = None
     project: Name | None = None
-    tags: Tags | None = None
+    tags: Tags | None = Field(None, description="These in place of all that it has.")
+    add_tags: Tags = Field([], description="Besides those that it has.")
+    drop_tags: Tags = []
     confidence: Belief | None = None
     importance: Importance | None = None
     pinned: bool | None = None

@@ -165,6 +165,8 @@ def change(memories: Writing, memory_id: MemoryId, changed: bodies.Change, match
         summary=changed.summary,
         project=changed.project,
         tags=changed.tags,
+        add_tags=changed.add_tags,
+        drop_tags=changed.drop_tags,
         confidence=changed.confidence,
         importance=changed.importance,
         pinned=changed.pinned,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holdfast.doors.telegram.pages import pages
 from holdfast.memories import Memories
-from holdfast.memory_command import COMMAND, Reply, reply, usage
+from holdfast.memory_command import COMMAND, Reply, is_command, reply, usage
 
 AT_ONCE = 5  # messages in a row; the rest comes when it is asked for
 _MOST_DATA = 64  # bytes that a button can carry
@@ -35,7 +35,7 @@ def to_text(memories: Memories, text: str, *, name: str) -> list[Message]:
     """The answer to what somebody typed; `name` is the bot's own, which may stand behind the command."""
     word, rest = [*text.split(maxsplit=1), "", ""][:2]
     command, _, meant = word.partition("@")
-    if command != COMMAND or (meant and meant.casefold() != name.casefold()):
+    if not is_command(command) or (meant and meant.casefold() != name.casefold()):
         return [Message(f"I answer one command:\n\n{usage()}")]
     told = reply(memories, rest)
     if told.questions:

@@ -1,0 +1,125 @@
+"""opencode's sessions: what a person typed and what the model answered, nothing else.
+
+All of them stand in one SQLite database, which opencode goes on writing to; it is only read here. What is
+called an offset elsewhere is a time: the second of the last change that was read.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from holdfast.doors.importers.conversation import Gathering, Reading, Role, Spoken
+from holdfast.doors.importers.injected import typed
+from holdfast.doors.importers.lines import MOST_LINE, Object, object_of, text_of
+from holdfast.doors.importers.projects import project_of
+
+CLIENT: Final = "opencode"
+SUFFIX: Final = ".db"
+_HEAD: Final = b"SQLite format 3\0"
+_AGAIN: Final = 60  # seconds before the last change: of two programs one may have written later
+_MESSAGES: Final = """
+    SELECT m.id, m.session_id, m.time_created, m.time_updated, m.data, s.directory, s.title, s.parent_id
+    FROM message m JOIN session s ON s.id = m.session_id
+    WHERE m.time_updated > ? AND length(m.data) < ? ORDER BY m.time_created, m.id
+"""
+_PARTS: Final = "SELECT data FROM part WHERE message_id = ? AND length(data) < ? ORDER BY id"
+
+
+def is_store(path: Path) -> bool:
+    """Whether a file is opencode's database.
+
+    Raises: OSError.
+    """
+    with path.open("rb") as file:
+        if file.read(len(_HEAD)) != _HEAD:
+            return False
+    with _opened(path) as store:
+        names = {name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return {"session", "message", "part", "project"} <= names
+
+
+def read_from(path: Path, offset: int = 0) -> Reading:
+    """What was said since `offset`, and the offset to go on from; an answer counts once it is whole.
+
+    Raises: OSError.
+    """
+    gathering = Gathering(CLIENT)
+    next_offset = offset
+    with _opened(path) as store:
+        since = max(offset - _AGAIN, 0) * 1000
+        for found in store.execute(_MESSAGES, (since, MOST_LINE)).fetchall():
+            next_offset = max(next_offset, int(found["time_updated"]) // 1000)
+            _take(found, store, gathering)
+    return gathering.reading(next_offset)
+
+
+def _take(found: sqlite3.Row, store: sqlite3.Connection, gathering: Gathering) -> None:
+    said, session = _object(found["data"]), str(found["session_id"])
+    at = _moment(found["time_created"])
+    if found["parent_id"] is not None:
+        gathering.skip("subagent")
+        return
+    if said.get("role") not in ("user", "assistant"):
+        gathering.skip("unknown")
+        return
+    role: Role = "user" if said["role"] == "user" else "assistant"
+    if role == "assistant" and (said.get("summary") or "completed" not in object_of(said, "time")):
+        gathering.skip("summary" if said.get("summary") else "unfinished")
+        return
+    directory = found["directory"]
+    gathering.note(
+        session, directory=directory, project=project_of(directory), name=found["title"] or None, at=at
+    )
+    parts = (_object(data) for (data,) in store.execute(_PARTS, (found["id"], MOST_LINE)))
+    texts = [text_of(part, "text") for part in parts if part.get("type") == "text" and not _added(part)]
+    text = "\n\n".join(text.strip() for text in texts if text)
+    if role == "user":
+        text = typed(_unquoted(text))
+    if text:
+        gathering.say(session, Spoken(id=str(found["id"]), role=role, text=text, said_at=at))
+    else:
+        gathering.skip("injected" if role == "user" else "no text")
+
+
+def _added(part: Object) -> bool:
+    """Whether the program put it there: what it read from files, and its own instructions."""
+    return bool(part.get("synthetic") or part.get("ignored"))
+
+
+def _unquoted(text: str) -> str:
+    """What was typed: `opencode run` puts quotes around a prompt of several words."""
+    inside = text[1:-1]
+    return inside if text == f'"{inside}"' and '"' not in inside else text
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Raises: OSError."""
+    try:
+        store = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
+        store.row_factory = sqlite3.Row
+        try:
+            yield store
+        finally:
+            store.close()
+    except (sqlite3.Error, ValueError, TypeError) as error:
+        raise OSError(f"it can't be read as opencode's database ({error})") from None
+
+
+def _object(data: Any) -> Object:
+    try:
+        found = json.loads(data)
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _moment(milliseconds: Any) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None

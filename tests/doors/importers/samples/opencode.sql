@@ -1,0 +1,17 @@
+CREATE TABLE project (id text PRIMARY KEY, worktree text NOT NULL);
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, directory text NOT NULL, title text NOT NULL, version text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+INSERT INTO project VALUES ('global', '/');
+INSERT INTO session VALUES ('ses_e1dcd7961ffeGpWOG9T4zvdgma', 'global', NULL, '/home/user/website', 'Deploys on Fridays', '1.18.33', 1794796324510, 1794796330593);
+INSERT INTO session VALUES ('ses_e1dcd0000ffeSubAgentSubAgent', 'global', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', '/home/user/website', 'Search', '1.18.33', 1794796328000, 1794796329000);
+INSERT INTO message VALUES ('msg_1e2328832001FiA6bv4Uh2qIL5', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796324914, 1794796327513, '{"role":"user","time":{"created":1794796324914},"agent":"build","model":{"providerID":"anthropic","modelID":"claude-sonnet-4-5"},"summary":{"diffs":[]}}');
+INSERT INTO message VALUES ('msg_1e232919d001NQ4UarNjLgtCrR', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796327326, 1794796330513, '{"parentID":"msg_1e2328832001FiA6bv4Uh2qIL5","role":"assistant","mode":"build","agent":"build","path":{"cwd":"/home/user/website","root":"/"},"cost":0.0020775,"modelID":"claude-sonnet-4-5","providerID":"anthropic","time":{"created":1794796327326,"completed":1794796330512},"finish":"stop"}');
+INSERT INTO message VALUES ('msg_1e232900001SubAgentSubAgent', 'ses_e1dcd0000ffeSubAgentSubAgent', 1794796328000, 1794796329000, '{"role":"user","time":{"created":1794796328000}}');
+INSERT INTO message VALUES ('msg_1e232aaaa001UnfinishedAnswer', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796331000, 1794796331000, '{"role":"assistant","time":{"created":1794796331000}}');
+INSERT INTO part VALUES ('prt_1e2328846001BDjUb7R5xGEuDn', 'msg_1e2328832001FiA6bv4Uh2qIL5', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796327272, 1794796327276, '{"type":"text","text":"\"From now on we always deploy the website on Fridays\""}');
+INSERT INTO part VALUES ('prt_1e2328846002SyntheticPart000', 'msg_1e2328832001FiA6bv4Uh2qIL5', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796327272, 1794796327276, '{"type":"text","synthetic":true,"text":"Called the Read tool with the following input: README.md"}');
+INSERT INTO part VALUES ('prt_1e2329dda001NUezfBQrGzsRqu', 'msg_1e232919d001NQ4UarNjLgtCrR', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796330458, 1794796330462, '{"type":"step-start"}');
+INSERT INTO part VALUES ('prt_1e2329de40012EnyRUD3LVC0m7', 'msg_1e232919d001NQ4UarNjLgtCrR', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796330468, 1794796330484, '{"type":"text","text":"Noted: on Fridays.","time":{"start":1794796330468,"end":1794796330477}}');
+INSERT INTO part VALUES ('prt_1e232900001SubAgentPart00000', 'msg_1e232900001SubAgentSubAgent', 'ses_e1dcd0000ffeSubAgentSubAgent', 1794796328000, 1794796328000, '{"type":"text","text":"Find all files"}');
+INSERT INTO part VALUES ('prt_1e232aaaa001UnfinishedPart00', 'msg_1e232aaaa001UnfinishedAnswer', 'ses_e1dcd7961ffeGpWOG9T4zvdgma', 1794796331000, 1794796331000, '{"type":"text","text":"Hal"}');
