@@ -139,18 +139,18 @@ def check(memories: Memories, sessions: int, asked: int) -> None:
     assert spent.micro_dollars > 0
 
 
-@pytest.mark.slow
 @requirement("sem.extract", "sem.cost")
-def test_a_kill_at_every_other_step_loses_and_doubles_nothing(
-    new_database: NewDatabase, dialect: str
-) -> None:
+@pytest.mark.parametrize(
+    "stride", [pytest.param(7, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.faults)]
+)
+def test_a_kill_between_steps_loses_and_doubles_nothing(new_database: NewDatabase, stride: int) -> None:
     with trial(new_database()) as tried:
-        step = 1 if dialect == "sqlite" else 2  # together all of them
+        step = 1
         while tried.read(step):
-            step += 2
+            step += stride
         tried.check()
 
-    assert tried.killed.total() >= 15
+    assert tried.killed.total() >= 30 // stride
 
 
 @pytest.mark.faults
