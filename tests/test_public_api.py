@@ -117,6 +117,7 @@ VERBS = {
     "undo_session",
     "undo_session_preview",
     "unlink",
+    "upkeep",
     "why",
     "write_file",
 }

@@ -15,7 +15,7 @@ from holdfast import context_files, places
 from holdfast.context_files import ContextFile
 from holdfast.engine import brief as briefs
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Store
+from holdfast.engine.ports import Store, TimeUp
 from holdfast.errors import HoldfastError, NotFound
 
 MOST_PROJECTS = 50  # of a space that have a ready-made brief; the latest used
@@ -30,6 +30,7 @@ class BriefFiles:
         self._store = store
         self._desk_of = desk_of
         self._written: dict[ContextFile, int] = {}  # up to which change
+        self._ready: dict[Path, int | None] = {}  # the same for ready-made briefs
 
     def changed(self, space: str) -> None:
         """Call this after every write to a space; costs next to nothing where there are no files."""
@@ -66,28 +67,36 @@ class BriefFiles:
         except OSError as trouble:
             _log.warning("no brief can be kept ready: %s", trouble)
 
-    def refresh(self) -> None:
-        """Writes anew what is out of date."""
+    def refresh(self, time_up: TimeUp = lambda: False) -> bool:
+        """Writes anew what is out of date, until the time is up; whether there is more to do."""
         if self._are_ours():
             for space in self._store.spaces():
-                if _folder(space.name).is_dir():
-                    self._refresh(space.name)
+                if _folder(space.name).is_dir() and self._refresh(space.name, time_up):
+                    return True
         for context in self._contexts():
             if self._written.get(context) != self._last_change(context.space):
                 self._write_context(context)
+                if time_up():
+                    return True
+        return False
 
-    def _refresh(self, space: str) -> None:
+    def _refresh(self, space: str, time_up: TimeUp) -> bool:
         folder = _folder(space)
         last = self._last_change(space)
         stale = last != _shown(folder)
         try:
-            for file in _briefs_in(folder):
-                if stale or not file.stat().st_size:
+            # The empty ones first: those are what a hook finds nothing in.
+            for file in sorted(_briefs_in(folder), key=lambda file: file.stat().st_size):
+                if (stale and self._ready.get(file) != last) or not file.stat().st_size:
                     self._write_brief(file, space)
+                    self._ready[file] = last
+                    if time_up():
+                        return True
             if stale and last is not None:
                 places.write_private(str(folder / "shown"), str(last).encode())
         except OSError as trouble:
             _log.warning("the briefs in %s can't be written: %s", folder, trouble)
+        return False
 
     def _write_brief(self, file: Path, space: str) -> None:
         for _ in range(_TRIES):

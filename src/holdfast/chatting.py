@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast import memory_command, places, quiet, wiring
+from holdfast import memory_command, places, quiet, session_ends, wiring
 from holdfast.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:
@@ -74,7 +74,10 @@ def chat(memories: "Memories", connection: "Connection", model: str, terminal: T
             _answered(line.strip(), memories, agent, terminal)
     finally:
         talk.close()
-        agent.close(lambda ended: memories.capture(ended, quiet=quiet.reason))
+        agent.close(
+            lambda ended: memories.capture(ended, quiet=quiet.reason),
+            lambda: session_ends.end_later(memories, session, None, agent.tokens),
+        )
 
 
 def _answered(text: str, memories: "Memories", agent: "Agent", terminal: Terminal) -> None:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from holdfast.doors.service.app import Asking
     from holdfast.doors.service.guard import App
     from holdfast.doors.service.logs import LogForm
-    from holdfast.doors.service.worker import Worker
+    from holdfast.doors.service.worker import Chore, Worker
+    from holdfast.engine.ports import TimeUp
 
 PORT = 7437
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -60,7 +61,6 @@ def serve(
     Raises: Conflict, when a service of this home runs already; Invalid, Unavailable.
     """
     from holdfast.doors.service import logs, running
-    from holdfast.doors.service.worker import Worker
 
     logs.set_up(log)
     with service_place.the_only_one():
@@ -68,14 +68,14 @@ def serve(
         house = House(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
-            worker = Worker(_chores(house), beside=_beside(house))
+            worker = _worker(house)
             browsers = _browsers(service_place.token(), house)
             app = assembled(house, worker, own=service_place.token(), outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
                 house.memories()
             with running.until_a_signal(), service_place.announced(url, house.db), _watched(worker.wake):
                 said(url, _login(host, listening, browsers))
-                running.serve(app, listening)
+                running.serve(app, listening, leaving=service_place.withdraw)
         finally:
             listening.close()
             house.close()
@@ -204,45 +204,46 @@ def _hooks(
     return answered
 
 
-def _beside(house: House) -> list[Callable[[], bool]]:
-    """What waits for other people's machines, and keeps nothing else waiting: reading with a model."""
+def _worker(house: House) -> "Worker":
+    """What the service does in the background, the most urgent first.
+
+    Reading with a model waits for other people's machines, so that nothing else waits with it.
+    """
     from holdfast import quiet
-    from holdfast.doors.service.chores import reading
+    from holdfast.doors.service.chores import capture, reading, upkeep, vectors
+    from holdfast.doors.service.worker import Worker
 
-    return [reading(house.spaces, house.memories, quiet.reason)] if house.reads else []
+    spaces = house.spaces, house.memories
+    return Worker(
+        [*_first_chores(house), capture(*spaces, quiet.reason), vectors(*spaces)],
+        when_idle=[upkeep(*spaces)],
+        beside=[reading(*spaces, quiet.reason)] if house.reads else [],
+    )
 
 
-def _chores(house: House) -> list[Callable[[], bool]]:
-    """What the service does in the background, in this order."""
-    from holdfast import quiet
+def _first_chores(house: House) -> "list[Chore]":
+    """What comes before all else: taking in what was said, and showing what is known."""
     from holdfast.doors.hooks.captures import take_in
-    from holdfast.doors.service.chores import capture, upkeep, vectors
     from holdfast.files.watching import follow
 
     @cache
-    def warm() -> bool:
+    def warmed_up() -> None:
         # The first question loads words and models; a prompt that waits for its hook should not be it.
         with suppress(HoldfastError):
             house.memories().recall("what is known", threshold=float("inf"))
+
+    def warm(time_up: "TimeUp") -> bool:
+        warmed_up()
         return False
 
-    def transcripts() -> bool:
-        return take_in(house.memories, house.db) > 0
+    def transcripts(time_up: "TimeUp") -> bool:
+        return take_in(house.memories, house.db, time_up=time_up) > 0
 
     @cache
     def files() -> "BriefFiles":
         return wiring.brief_files(house.memories().store)
 
-    def briefs() -> bool:
-        files().refresh()
-        return False
+    def briefs(time_up: "TimeUp") -> bool:
+        return files().refresh(time_up)
 
-    return [
-        warm,
-        transcripts,
-        capture(house.spaces, house.memories, quiet.reason),
-        briefs,
-        follow(lambda: house.memories().store),
-        vectors(house.spaces, house.memories),
-        upkeep(house.spaces, house.memories),
-    ]
+    return [warm, transcripts, briefs, follow(lambda: house.memories().store)]

@@ -33,7 +33,8 @@ def run_agent(
     `about` is what `_occasion` takes.
     Raises: Invalid, before anything is started.
     """
-    from holdfast.doors.run import Plan, run
+    from holdfast import session_ends
+    from holdfast.doors.run import Ends, Plan, run
     from holdfast.doors.stream import READERS
     from holdfast.prompts import Prompts
 
@@ -47,7 +48,13 @@ def run_agent(
         facts=_facts(occasion.directory, occasion.service),
         environment=_for_the_agent(db, space),
     )
-    return run(plan, readers=READERS, open_memories=lambda: _memories(db, space, clock), say=say)
+    return run(
+        plan,
+        readers=READERS,
+        open_memories=lambda: _memories(db, space, clock),
+        say=say,
+        ends=Ends(later=session_ends.end_later, noted=session_ends.end_noted),
+    )
 
 
 def _occasion(

@@ -1,6 +1,7 @@
 """Errors over HTTP: an error as a status with problem+json (RFC 9457), and back again on the other side."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from holdfast import errors
@@ -23,11 +24,13 @@ _TITLES: Final = {
     403: "not allowed",
     404: "not found",
     405: "this address does not take that method",
+    408: "too slow",
     409: "conflict",
     412: "changed meanwhile",
     413: "too large",
     415: "the body must be JSON",
     422: "not valid",
+    429: "too many attempts",
     500: "something is wrong here",
     503: "not available now",
 }
@@ -37,6 +40,33 @@ def problem(status: int, detail: str, **more: Any) -> dict[str, Any]:
     """The body of an answer that is not what was asked for; parts that are none are left out."""
     told = {name: value for name, value in more.items() if value is not None}
     return {"title": _TITLES.get(status, "error"), "status": status, "detail": detail, **told}
+
+
+def misfits(errors: Iterable[Mapping[str, Any]]) -> list[tuple[tuple[str, ...], str]]:
+    """What does not fit in an address, a place and its reason each; values are named as they are written.
+
+    A parameter that may be one of several kinds has an error for each of them: those are one here.
+    """
+    found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for each in errors:
+        parts = [str(part) for part in each["loc"]]
+        found.setdefault(tuple(parts[:2]), []).append(each)
+    return [(place, _reason(several)) for place, several in found.items()]
+
+
+def _reason(several: Sequence[Mapping[str, Any]]) -> str:
+    values = [value for each in several for value in _values(each) if value]
+    if values:
+        return f"it should be {' or '.join(filter(None, (', '.join(values[:-1]), values[-1])))}"
+    if any(str(each["type"]).startswith("date_") for each in several):
+        return "it should be a date such as 2026-03-01"
+    first = next((each for each in several if each["type"] != "literal_error"), several[0])
+    return str(first["msg"]).replace("Input should", "it should")
+
+
+def _values(error: Mapping[str, Any]) -> list[str]:
+    allowed = str(error.get("ctx", {}).get("expected", ""))
+    return re.findall("'([^']*)'", allowed) if error["type"] in ("literal_error", "enum") else []
 
 
 def of_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:

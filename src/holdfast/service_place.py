@@ -4,7 +4,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from holdfast import places
 from holdfast.errors import Conflict, Unavailable
@@ -57,4 +57,10 @@ def announced(url: str, db: str) -> Iterator[None]:
     try:
         yield
     finally:
-        os.unlink(file)
+        withdraw()
+
+
+def withdraw() -> None:
+    """Takes back where the service is."""
+    with suppress(FileNotFoundError):
+        os.unlink(places.service_file())

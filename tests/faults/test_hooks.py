@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories, places
-from holdfast.doors.hooks.command import NO_SERVICE
+from holdfast.doors.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE
 from tests.faults.broken_services import BrokenService, answers_rubbish, drips, never_answers
 from tests.faults.hook_runs import EVENTS, Runs, run_hooks
 from tests.faults.mounts import run_on
@@ -67,11 +67,11 @@ def serving(home: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
             process.communicate()
 
 
-def went_on_alone(runs: Runs, home: Path, *, times: int) -> None:
+def went_on_alone(runs: Runs, home: Path, *, times: int, says: str) -> None:
     """Every run was well, and each of those that ask went on with what was ready."""
     assert runs.wrong == []
     assert runs.made == times * len(EVENTS)
-    assert runs.told("SessionStart") == [f"{BRIEF}\n\n{NO_SERVICE}"] * times
+    assert runs.told("SessionStart") == [f"{BRIEF}\n\n{says}"] * times
     assert runs.told("UserPromptSubmit") == [""] * times
     for event in ("Stop", "PreCompact", "SessionEnd"):
         assert runs.told(event) == [""] * times
@@ -95,7 +95,7 @@ def test_service_dead(home: Path, times: int) -> None:
 
     runs = run_hooks(times, home)
 
-    went_on_alone(runs, home, times=times)
+    went_on_alone(runs, home, times=times, says=NO_SERVICE)
     assert spooled(home) == {f"s-{number}" for number in range(times)}
 
 
@@ -107,21 +107,21 @@ def test_service_hanging(home: Path, times: int) -> None:
     runs = run_hooks(times, home)
 
     service.close()
-    went_on_alone(runs, home, times=times)
+    went_on_alone(runs, home, times=times, says=SLOW_SERVICE)
     assert service.connections == times * len(EVENTS)
     assert spooled(home) == {f"s-{number}" for number in range(times)}
 
 
 @requirement("sem.hook.deadline")
 @pytest.mark.parametrize("times", many)
-@pytest.mark.parametrize("deal", [answers_rubbish, drips])
-def test_service_answering_rubbish(home: Path, times: int, deal: Callable[..., None]) -> None:
+@pytest.mark.parametrize(("deal", "says"), [(answers_rubbish, BROKEN_SERVICE), (drips, SLOW_SERVICE)])
+def test_service_answering_rubbish(home: Path, times: int, deal: Callable[..., None], says: str) -> None:
     service = BrokenService(home, deal)
 
     runs = run_hooks(times, home)
 
     service.close()
-    went_on_alone(runs, home, times=times)
+    went_on_alone(runs, home, times=times, says=says)
     assert service.connections == times * len(EVENTS)
     assert spooled(home) == {f"s-{number}" for number in range(times)}
 
@@ -135,7 +135,7 @@ def test_database_locked(home: Path, times: int) -> None:
 
     assert runs.wrong == []
     assert runs.made == times * len(EVENTS)
-    assert runs.told("SessionStart") == [f"{BRIEF}\n\n{NO_SERVICE}"] * times  # a brief is put on record
+    assert runs.told("SessionStart") == [f"{BRIEF}\n\n{SLOW_SERVICE}"] * times  # a brief is put on record
 
 
 @requirement("sem.hook.deadline")
@@ -146,7 +146,7 @@ def test_database_missing(home: Path, times: int) -> None:
     with serving(home, HOLDFAST_DB=str(home / "gone" / "holdfast.db")):
         runs = run_hooks(times, home)
 
-    went_on_alone(runs, home, times=times)
+    went_on_alone(runs, home, times=times, says=BROKEN_SERVICE)
 
 
 @requirement("sem.hook.deadline")
@@ -161,7 +161,7 @@ def test_database_corrupt(home: Path, times: int) -> None:
     with serving(home):
         runs = run_hooks(times, home)
 
-    went_on_alone(runs, home, times=times)
+    went_on_alone(runs, home, times=times, says=BROKEN_SERVICE)
     assert database.stat().st_size == size
 
 
@@ -177,7 +177,7 @@ def test_database_newer(home: Path, times: int) -> None:
     with serving(home):
         runs = run_hooks(times, home)
 
-    went_on_alone(runs, home, times=times)
+    went_on_alone(runs, home, times=times, says=BROKEN_SERVICE)
 
 
 @requirement("sem.hook.deadline")

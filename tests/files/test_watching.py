@@ -43,7 +43,7 @@ def test_the_watcher_waits_where_nothing_is_bound(tmp_path: Path) -> None:
 def test_the_chore_takes_over_what_was_done_by_hand(sqlite_notes: Memories, folder: Path) -> None:
     (folder / "note.md").write_text("A note by hand\n")
 
-    follow(lambda: sqlite_notes.store)()
+    follow(lambda: sqlite_notes.store)(lambda: False)
 
     with sqlite_notes.store.read("notes") as tx:
         assert [row.path for row in tx.files.all()] == ["note.md"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from holdfast import Memories
-from holdfast.domain.spend import Price, Usage, dollars, micro_dollars
+from holdfast.domain.spend import Caps, Price, Usage, dollars, micro_dollars, over
 from holdfast.doors.cli import cli
 from holdfast.engine.desk import Desk
 from holdfast.engine.metering import CapReached, ask
@@ -71,7 +72,7 @@ def test_a_daily_cap_stops_calls_and_the_rules_go_on_until_tomorrow(
         reading = memories.read_due()
 
         assert reading is not None
-        assert "daily cap of $0.00012 is reached" in (reading.trouble or "")
+        assert "daily cap of $0.0001 is reached" in (reading.trouble or "")
         assert [asked.purpose for asked in server.asked] in ([], ["gate"])
         assert any(RULES in memory.content for memory in kept(memories))
         [job] = memories.jobs("queued")
@@ -157,16 +158,46 @@ def test_a_model_without_a_known_price_is_counted_and_held_to_the_caps_as_a_dear
         HOLDFAST_DAILY_CAP="0.05",
         HOLDFAST_SESSION_CAP="none",
     )
-    assert readers.gate is not None
+    gate: Any = readers.gate
+    gate.price = None  # as of a server elsewhere
     server.play = lambda asked: said(asked, '{"keep": true, "reason": ""}', usage=TOLD)
     desk = desk_for("default", open_store(sqlite_url), clock=clock, readers=readers)
-    asked_until_the_cap(readers.gate, desk)
+    asked_until_the_cap(gate, desk)
 
     with desk.store.read("default") as tx:
         total = tx.spend.total()
     desk.store.close()
     assert (total.unpriced_calls, total.micro_dollars) == (total.calls, 0)
     assert 20_000 < total.at_most(cautious()) <= 50_000
+
+
+@requirement("sem.cost")
+def test_a_model_on_this_machine_costs_nothing_and_no_cap_stops_it(
+    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+) -> None:
+    readers = readers_for(
+        HOLDFAST_GATE_MODEL=server.spec("openai", "house-blend"),
+        HOLDFAST_EXTRACT_MODEL=server.spec("openai", "house-blend"),
+        HOLDFAST_DAILY_CAP="0.0001",
+        HOLDFAST_SESSION_CAP="0.0001",
+    )
+    assert readers.gate is not None
+    server.play = lambda asked: said(asked, '{"keep": true, "reason": ""}')
+    with Memories.of(open_store(sqlite_url), "default", readers=readers) as memories:
+        desk = desk_for("default", memories.store, readers=readers)
+        for _ in range(5):
+            ask(question(), "gate", readers.gate, desk=desk, session="s")
+        spent = memories.spend()
+
+    assert (spent.today.calls, spent.today.unpriced_calls, spent.today.micro_dollars) == (5, 0, 0)
+    assert spent.stopped is None
+
+
+def test_what_costs_nothing_passes_no_limit_that_is_used_up() -> None:
+    caps = Caps(daily=1_000_000, session=500_000)
+
+    assert over(caps, 0, today=1_200_000, session=600_000) is None
+    assert over(caps, 1, today=1_200_000, session=600_000) is not None
 
 
 # ------------------------------------------------------------------------------------- commands and settings
@@ -226,11 +257,16 @@ def test_amounts_are_read_and_written_exactly() -> None:
     assert micro_dollars("0.1") == 100_000
     assert micro_dollars("$2") == 2_000_000
     assert micro_dollars("0.0000001") == 1  # a limit is never rounded to nothing
-    assert [dollars(amount) for amount in (0, 12, 99_000, 1_230_000)] == [
+    amounts = (0, 12, 4_479, 20_000, 99_000, 99_990, 1_230_000, 1_234_567_000)
+    assert [dollars(amount) for amount in amounts] == [
         "$0.00",
-        "$0.000012",
+        "$0.00001",
+        "$0.004",
+        "$0.02",
         "$0.099",
+        "$0.10",
         "$1.23",
+        "$1,234.57",
     ]
     for wrong in ("", "much", "-1", "nan", "1e99"):
         with pytest.raises(ValueError, match="no amount of dollars"):

@@ -110,7 +110,12 @@ def total(sums: Iterable[Spent]) -> Spent:
 
 
 def over(caps: Caps, more: int, today: int, session: int | None) -> str | None:
-    """Why a call that may cost `more` is not made: which limit it would pass; none, when it may be made."""
+    """Why a call that may cost `more` is not made: which limit it would pass; none, when it may be made.
+
+    What costs nothing passes none, whatever was spent.
+    """
+    if more <= 0:
+        return None
     if caps.daily is not None and today + more > caps.daily:
         return f"the daily cap of {dollars(caps.daily)} is reached: {dollars(today)} spent today"
     if caps.session is not None and session is not None and session + more > caps.session:
@@ -119,10 +124,12 @@ def over(caps: Caps, more: int, today: int, session: int | None) -> str | None:
 
 
 def dollars(micro: int) -> str:
-    """An amount as people write it: cents, or as many digits as a small one needs."""
-    if micro and abs(micro) < MICRO // 10:
-        return f"${micro / MICRO:.6f}".rstrip("0")
-    return f"${micro / MICRO:,.2f}"
+    """An amount as people write it: in cents, less than ten of them with three places or one digit."""
+    amount = micro / MICRO
+    if not micro or abs(micro) >= MICRO // 10:
+        return f"${amount:,.2f}"
+    places = next(places for places in (3, 4, 5, 6) if round(abs(amount), places))
+    return f"${amount:.{places}f}".removesuffix("0")
 
 
 def micro_dollars(text: str) -> int:

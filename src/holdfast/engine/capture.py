@@ -19,7 +19,7 @@ from holdfast.engine import jobs
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, job_id, read_up_to
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import forget
-from holdfast.engine.ports import Job
+from holdfast.engine.ports import Job, TimeUp
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
@@ -77,10 +77,15 @@ def capture(
     return list(_all_due(desk, quiet, wanted))
 
 
-def capture_due(*, desk: Desk, quiet: Quiet = lambda project, session: None) -> Captured | None:
-    """Reads the next session whose time has come; none when there is none."""
+def capture_due(
+    *, desk: Desk, quiet: Quiet = lambda project, session: None, time_up: TimeUp = lambda: False
+) -> Captured | None:
+    """Reads the next session whose time has come; none when there is none.
+
+    Ended by `time_up`, it leaves the rest of the session to the next call.
+    """
     job = jobs.take((KIND,), desk=desk)
-    return _done(job, desk, quiet) if job is not None else None
+    return _done(job, desk, quiet, time_up) if job is not None else None
 
 
 def _all_due(desk: Desk, quiet: Quiet, wanted: str | None) -> Iterator[Captured]:
@@ -90,14 +95,17 @@ def _all_due(desk: Desk, quiet: Quiet, wanted: str | None) -> Iterator[Captured]
             return
 
 
-def _done(job: Job, desk: Desk, quiet: Quiet) -> Captured:
+def _done(job: Job, desk: Desk, quiet: Quiet, time_up: TimeUp = lambda: False) -> Captured:
     """Reads a session to its end, piece by piece; a piece that was read is marked at once."""
     session_id = str(job.payload["session"])
     whole = Captured(session=session_id, messages=0)
     try:
         while True:
-            part, job, more = _piece(job, session_id, desk, quiet)
+            part, job, more = _piece(job, session_id, desk, quiet, time_up)
             whole = _added(whole, part)
+            if more and time_up():
+                jobs.put_off(job, desk.now(), None, desk=desk)
+                return whole
             if not more:
                 return whole
     except Unavailable as trouble:
@@ -105,7 +113,9 @@ def _done(job: Job, desk: Desk, quiet: Quiet) -> Captured:
         raise
 
 
-def _piece(job: Job, session_id: str, desk: Desk, quiet: Quiet) -> tuple[Captured, Job, bool]:
+def _piece(
+    job: Job, session_id: str, desk: Desk, quiet: Quiet, time_up: TimeUp
+) -> tuple[Captured, Job, bool]:
     read = read_up_to(job)
     with desk.store.read(desk.space) as tx:
         session = tx.sessions.get(session_id)
@@ -115,22 +125,32 @@ def _piece(job: Job, session_id: str, desk: Desk, quiet: Quiet) -> tuple[Capture
     new = [message for message in found if message.number > read]
     reason = quiet(session.project if session else None, session_id)
     pieces: list[Chunk] = []
+    upto, cut = new[-1].number if new else read, False
     if reason is not None or session is None:
         part = Captured(session=session_id, messages=len(new), quiet=reason)
     else:
         before = [message for message in found if message.number <= read]
         pieces = list(chunks(before, new, desk.estimate))
-        part = _read(session, pieces, len(new), desk)
-    job, more = _marked(job, new[-1].number if new else read, part, pieces, desk)
+        part, done = _read(session, pieces, desk, time_up)
+        if cut := done < len(pieces):
+            pieces = pieces[:done]
+            upto = pieces[-1].new[-1].number
+        part = replace(part, messages=sum(message.number <= upto for message in new))
+    job, more = _marked(job, upto, part, pieces, desk, cut=cut)
     return part, job, more
 
 
-def _read(session: Session, pieces: Sequence[Chunk], messages: int, desk: Desk) -> Captured:
+def _read(session: Session, pieces: Sequence[Chunk], desk: Desk, time_up: TimeUp) -> tuple[Captured, int]:
+    """What came of the pieces, and how many of them were read before the time was up, at least one."""
+    done = 0
     outcomes: list[Outcome] = []
     passed_over: list[str] = []
     refused: list[str] = []
     withdrawn: list[Memory] = []
     for chunk in pieces:
+        if done and time_up():
+            break
+        done += 1
         verdict = gate(chunk.spoken)
         withdrawn += _withdrawn(chunk, verdict, session, desk)
         if not verdict.keep:
@@ -146,14 +166,15 @@ def _read(session: Session, pieces: Sequence[Chunk], messages: int, desk: Desk) 
                 continue
             except Invalid as wrong:
                 refused.append(str(wrong))
-    return Captured(
+    part = Captured(
         session=session.id,
-        messages=messages,
+        messages=0,
         outcomes=tuple(outcomes),
         passed_over=tuple(passed_over),
         withdrawn=tuple(withdrawn),
         refused=tuple(refused),
     )
+    return part, done
 
 
 def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, desk: Desk) -> list[Memory]:
@@ -209,10 +230,12 @@ def _key(draft: Draft) -> str:
     return f"capture-{sha256(named.encode()).hexdigest()}"
 
 
-def _marked(job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: Desk) -> tuple[Job, bool]:
+def _marked(
+    job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: Desk, *, cut: bool
+) -> tuple[Job, bool]:
     """Marks messages as read by rules, and leaves them to a model where there is one.
 
-    Says whether more waits that should be read at once.
+    Says whether more waits that should be read at once: many, or what a reading that was `cut` left.
     """
     now = desk.now()
     with desk.store.write(desk.space) as tx:
@@ -230,7 +253,8 @@ def _marked(job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: 
             "chunks_without": int(job.payload.get("chunks_without", 0)) + len(part.passed_over),
         }
         payload = {**job.payload, **counts}
-        if left >= EVERY_MESSAGES:
+        more = cut or left >= EVERY_MESSAGES
+        if more:
             job = replace(job, payload=payload, leased_until=now + jobs.LEASE)
         elif left > 0:
             job = replace(
@@ -239,7 +263,7 @@ def _marked(job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: 
         else:
             job = replace(job, payload=payload, state="done", error=None, leased_until=None)
         tx.jobs.save(job)
-        return job, left >= EVERY_MESSAGES
+        return job, more
 
 
 def _added(one: Captured, other: Captured) -> Captured:

@@ -4,9 +4,10 @@ Looks only at what changed since it looked last. Each pair is proposed once, wha
 anywhere, it is done again, and nothing doubles. What is decided about a proposal is `merging`'s.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 
 from holdfast.domain.compare import Statement
 from holdfast.domain.consolidation import Proposal, duplicate, may_be_one, outdated
@@ -16,33 +17,37 @@ from holdfast.domain.terms import stems
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in
+from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Job, Transaction
 from holdfast.errors import Invalid
 
 KIND = "consolidate"
 #: Proposals that may wait at once: an inbox that nobody can read through is none.
 MOST_WAITING = 50
-_AT_A_TIME = 200  # memories that are compared in one reading
 _CLOSE = 20  # memories that one is compared with
 _RARE_WORDS = 12
 
 
-def consolidate(*, desk: Desk) -> list[Memory]:
-    """Proposes what could be one; answers the proposals, which wait in the inbox."""
+def consolidate(*, desk: Desk) -> Iterator[list[Memory]]:
+    """Proposes what could be one, in small steps; each tells the proposals, which wait in the inbox."""
     began = desk.now()
-    made: list[Memory] = []
-    for batch in _batches(pending(desk, began)):
+    for proposal in pending(desk, began):
+        if proposal is None:
+            yield []
+            continue
         with desk.store.write(desk.space) as tx:
-            for proposal in batch:
-                if tx.memories.count(Filter(states=("waiting",))) >= MOST_WAITING:
-                    return made  # the rest is found again next time: the mark stays where it was
-                made += _proposed(proposal, tx, desk, began)
+            if tx.memories.count(Filter(states=("waiting",))) >= MOST_WAITING:
+                return  # the rest is found again next time: the mark stays where it was
+            made = _proposed(proposal, tx, desk, began)
+        yield made
     _mark(desk, began)
-    return made
 
 
-def pending(desk: Desk, now: datetime) -> Iterator[Proposal]:
-    """The pairs to propose, of what changed since the last time; each memory is in one of them at most."""
+def pending(desk: Desk, now: datetime) -> Iterator[Proposal | None]:
+    """The pairs to propose, of what changed since the last time, each memory in one of them at most.
+
+    None stands for a small step that found nothing.
+    """
     if desk.profile.policy.subject_is_key:  # one name, one memory: two names are two
         return
     since = _looked_at(desk)
@@ -50,44 +55,44 @@ def pending(desk: Desk, now: datetime) -> Iterator[Proposal]:
         taken = {
             link.to_id for each in _waiting(tx) for link in tx.links.of(each.id) if link.from_id == each.id
         }
-        changed = [one.id for one in tx.memories.find(Filter(changed_after=since), order="created")]
-        stale = list(_stale(tx, now))
-    for place in range(0, max(len(changed), 1), _AT_A_TIME):
-        with desk.store.read(desk.space) as tx:
-            pairs = list(_alike(tx.memories.many(changed[place : place + _AT_A_TIME]), tx, desk))
-            fresh = [each for each in (stale if place == 0 else []) + pairs if not tx.sessions.get(each.id)]
-        for proposal in fresh:
-            if taken.isdisjoint({proposal.kept.id, proposal.dropped.id}):
-                taken |= {proposal.kept.id, proposal.dropped.id}
-                yield proposal
+    changed = (one for page in memory_pages(desk, Filter(changed_after=since)) for one in page)
+    for proposal in chain(_stale(desk, now), (found for one in changed for found in _alike(one, desk))):
+        if proposal is None or not taken.isdisjoint(proposal.ids) or _known(proposal, desk):
+            yield None
+        else:
+            taken |= set(proposal.ids)
+            yield proposal
+
+
+def _known(proposal: Proposal, desk: Desk) -> bool:
+    with desk.store.read(desk.space) as tx:
+        return tx.sessions.get(proposal.id) is not None
 
 
 def duplicates(desk: Desk, seen: Callable[[int], None] = lambda done: None) -> Iterator[tuple[str, str]]:
     """Every pair that says the same, decided on or not; `seen` hears how many memories were looked at."""
     if desk.profile.policy.subject_is_key:
         return
-    with desk.store.read(desk.space) as tx:
-        every = [one.id for one in tx.memories.find(Filter(), order="created")]
     told: set[str] = set()
-    for place in range(0, len(every), _AT_A_TIME):
-        with desk.store.read(desk.space) as tx:
-            pairs = list(_alike(tx.memories.many(every[place : place + _AT_A_TIME]), tx, desk))
-        for pair in pairs:
-            if pair.id not in told:
+    done = 0
+    for page in memory_pages(desk, Filter()):
+        for pair in (found for one in page for found in _alike(one, desk)):
+            if pair is not None and pair.id not in told:
                 told.add(pair.id)
                 yield pair.kept.id, pair.dropped.id
-        seen(min(place + _AT_A_TIME, len(every)))
+        done += len(page)
+        seen(done)
 
 
-def _alike(memories: Iterable[Memory], tx: Transaction, desk: Desk) -> Iterator[Proposal]:
-    for memory in memories:
-        said = Statement(text=memory.content, subject=memory.subject, category=memory.category)
-        for other in _close(memory, tx):
-            if not may_be_one(memory, other):
-                continue
-            old = Statement(text=other.content, subject=other.subject, category=other.category)
-            if proposal := duplicate(other, memory, desk.judge.compare(old, said)):
-                yield proposal
+def _alike(memory: Memory, desk: Desk) -> Iterator[Proposal | None]:
+    """What one memory could be one with; the judge is asked outside of any transaction, a pair a step."""
+    said = Statement(text=memory.content, subject=memory.subject, category=memory.category)
+    with desk.store.read(desk.space) as tx:
+        close = [other for other in _close(memory, tx) if may_be_one(memory, other)]
+    yield None
+    for other in close:
+        old = Statement(text=other.content, subject=other.subject, category=other.category)
+        yield duplicate(other, memory, desk.judge.compare(old, said))
 
 
 def _close(memory: Memory, tx: Transaction) -> list[Memory]:
@@ -101,15 +106,17 @@ def _close(memory: Memory, tx: Transaction) -> list[Memory]:
     return tx.memories.many(tx.words.matching(rare[:_RARE_WORDS], _CLOSE + 1))
 
 
-def _stale(tx: Transaction, now: datetime) -> Iterator[Proposal]:
-    for link in tx.links.of_kind("contradicts"):
-        newer, older = tx.memories.get(link.from_id), tx.memories.get(link.to_id)
+def _stale(desk: Desk, now: datetime) -> Iterator[Proposal | None]:
+    with desk.store.read(desk.space) as tx:
+        links = tx.links.of_kind("contradicts")
+    for link in links:
+        with desk.store.read(desk.space) as tx:
+            newer, older = tx.memories.get(link.from_id), tx.memories.get(link.to_id)
         if newer is None or older is None:
             continue
         if newer.created_at < older.created_at:
             newer, older = older, newer
-        if proposal := outdated(newer, older, now):
-            yield proposal
+        yield outdated(newer, older, now)
 
 
 def _proposed(proposal: Proposal, tx: Transaction, desk: Desk, now: datetime) -> list[Memory]:
@@ -132,16 +139,6 @@ def _proposed(proposal: Proposal, tx: Transaction, desk: Desk, now: datetime) ->
 
 def _waiting(tx: Transaction) -> Sequence[Memory]:
     return tx.memories.find(Filter(states=("waiting",)), order="created")
-
-
-def _batches(proposals: Iterator[Proposal]) -> Iterator[list[Proposal]]:
-    batch: list[Proposal] = []
-    for proposal in proposals:
-        batch.append(proposal)
-        if len(batch) == MOST_WAITING:
-            yield batch
-            batch = []
-    yield batch
 
 
 def _looked_at(desk: Desk) -> datetime | None:

@@ -7,24 +7,27 @@ model's are still searched and kept up; once the new ones are complete, the old 
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import TypeVar
 
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.calibrating import measured
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Embedded, Embedder, Missing, Transaction, VectorModel, VectorRows
+from holdfast.engine.ports import Embedded, Embedder, Missing, TimeUp, Transaction, VectorModel, VectorRows
 from holdfast.errors import Unavailable
 
 BATCH = 64  # texts embedded and stored at a time
+_BATCH_CHARACTERS = 4_000  # of one batch, so that it takes a moment; a longer text is one of its own
 _log = logging.getLogger(__name__)
 Given = TypeVar("Given")
 
 
-def embed_missing(desk: Desk, *, limit: int, changing: int = BATCH) -> int:
+def embed_missing(desk: Desk, *, limit: int, changing: int = BATCH, time_up: TimeUp = lambda: False) -> int:
     """Embeds up to `limit` memories and messages that lack a vector; answers how many.
 
-    Of a newly configured model, which nobody waits for, up to `changing`. Killed halfway, it goes on later.
+    Of a newly configured model, which nobody waits for, up to `changing`. Killed halfway, or ended by
+    `time_up` after a batch, it goes on later.
     Raises: Unavailable, when the embedder fails or answers nonsense.
     """
     if desk.embedder is None:
@@ -35,13 +38,14 @@ def embed_missing(desk: Desk, *, limit: int, changing: int = BATCH) -> int:
     searched = searched_with(desk, desk.embedder, models)
     known = {model.name: model for model in models}
     if searched.name == desk.embedder.name:
-        return _catch_up(desk, searched, known.get(searched.name), keeps, limit)
+        return _catch_up(desk, searched, known.get(searched.name), keeps, limit, time_up)
     done = 0
     try:
-        done += _catch_up(desk, searched, known.get(searched.name), keeps, limit)
+        done += _catch_up(desk, searched, known.get(searched.name), keeps, limit, time_up)
     except Unavailable as trouble:  # the new one must get ready all the more
         _log.warning("the embedder before the configured one fails: %s", trouble)
-    return done + _catch_up(desk, desk.embedder, known.get(desk.embedder.name), keeps, min(changing, limit))
+    model = known.get(desk.embedder.name)
+    return done + _catch_up(desk, desk.embedder, model, keeps, min(changing, limit), time_up)
 
 
 def search_model(desk: Desk, tx: Transaction) -> Embedder | None:
@@ -73,7 +77,9 @@ def searched_with(desk: Desk, configured: Embedder, models: Sequence[VectorModel
     return configured
 
 
-def _catch_up(desk: Desk, embedder: Embedder, model: VectorModel | None, keeps: bool, limit: int) -> int:
+def _catch_up(
+    desk: Desk, embedder: Embedder, model: VectorModel | None, keeps: bool, limit: int, time_up: TimeUp
+) -> int:
     """Embeds what is new since the model was last fed; with everything done, its vectors are complete."""
     if model is None:
         with desk.store.write(desk.space) as tx:
@@ -82,10 +88,10 @@ def _catch_up(desk: Desk, embedder: Embedder, model: VectorModel | None, keeps: 
         return 0
     if embedder.name != MEASURED_WITH and (model is None or model.calibration is None):
         _calibrate(desk, embedder)
-    done, complete = _feed(desk, embedder, "memories", model.memories_to if model else 0, limit)
+    done, complete = _feed(desk, embedder, "memories", model.memories_to if model else 0, limit, time_up)
     if complete and keeps:
         reached = model.messages_to if model else 0
-        more, complete = _feed(desk, embedder, "messages", reached, limit - done)
+        more, complete = _feed(desk, embedder, "messages", reached, limit - done, time_up)
         done += more
     if complete and (model is None or not model.ready):
         _complete(desk, embedder.name)
@@ -106,21 +112,31 @@ def caught_up(model: VectorModel, keeps: bool) -> bool:
     return model.ready and model.last_change == model.memories_to and behind == 0
 
 
-def _feed(desk: Desk, embedder: Embedder, kind: str, reached: int, limit: int) -> tuple[int, bool]:
+def _feed(
+    desk: Desk, embedder: Embedder, kind: str, reached: int, limit: int, time_up: TimeUp
+) -> tuple[int, bool]:
     """Embeds up to `limit` of one kind; how many that were, and whether nothing is left."""
     done = 0
     while True:
         with desk.store.read(desk.space) as tx:
-            missing = _rows(tx, kind).missing(embedder.name, max(min(BATCH, limit - done), 1))
+            missing = _batch(_rows(tx, kind), embedder.name, max(min(BATCH, limit - done), 1))
         if not missing.owners and missing.upto == reached:
             return done, True
-        if missing.owners and done >= limit:
+        if missing.owners and (done >= limit or (done and time_up())):
             return done, False
         vectors = _embedded(embedder, [text_of(owner) for owner in missing.owners])
         with desk.store.write(desk.space) as tx:
             _keep(tx, embedder.name, kind, missing, vectors, desk)
         done += len(missing.owners)
         reached = missing.upto
+
+
+def _batch(rows: VectorRows[Memory | Message], model: str, most: int) -> Missing[Memory | Message]:
+    """What is embedded next; fewer where the texts are long, for a model takes as long as they are."""
+    missing = rows.missing(model, most)
+    sums = accumulate(len(text_of(owner)) for owner in missing.owners)
+    fitting = max(sum(characters <= _BATCH_CHARACTERS for characters in sums), 1)
+    return missing if fitting >= len(missing.owners) else rows.missing(model, fitting)
 
 
 def _keep(

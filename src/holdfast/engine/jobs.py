@@ -95,12 +95,12 @@ def fail(job: Job, error: str, *, desk: Desk, wait: float | None = None) -> None
         )
 
 
-def put_off(job: Job, until: datetime, reason: str, *, desk: Desk) -> None:
+def put_off(job: Job, until: datetime, reason: str | None, *, desk: Desk) -> None:
     """Leaves a job for a later time, through no fault of its own: the attempt does not count."""
     with desk.store.write(desk.space) as tx:
         if _still_ours(tx, job):
             later = replace(job, state="queued", attempts=job.attempts - 1, due_at=until, leased_until=None)
-            tx.jobs.save(replace(later, error=safe(reason)[:_MOST_ERROR]))
+            tx.jobs.save(replace(later, error=safe(reason)[:_MOST_ERROR] if reason else None))
 
 
 def note(job: Job, payload: Mapping[str, Any], *, desk: Desk) -> Job | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from holdfast.domain.language import Answer, ModelTrouble, Question
-from holdfast.domain.spend import GroupedBy, ModelCall, Purpose, SpendReport, Usage, over
+from holdfast.domain.spend import FREE, GroupedBy, ModelCall, Purpose, SpendReport, Usage, over
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import LanguageModel, Transaction
 from holdfast.engine.readers import Readers
@@ -74,7 +74,9 @@ def spend(*, desk: Desk, by: GroupedBy = "purpose", days: int | None = None) -> 
     if readers is None:
         return SpendReport(by=by, groups=groups, total=total, today=today)
     spent = today.at_most(readers.cautious)
-    stopped = over(readers.caps, 1, spent, None)
+    asked = [model for model in (readers.gate, readers.extract, readers.judge) if model is not None]
+    least = 0 if all(model.price == FREE for model in asked) else 1
+    stopped = over(readers.caps, least, spent, None)
     return SpendReport(by=by, groups=groups, total=total, today=today, caps=readers.caps, stopped=stopped)
 
 

@@ -32,6 +32,8 @@ from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
+#: Whether the time for a slice of background work is over. Looked at between items; the rest is found again.
+TimeUp = Callable[[], bool]
 
 Owner_co = TypeVar("Owner_co", bound=Memory | Message, covariant=True)
 Owner_contra = TypeVar("Owner_contra", bound=Memory | Message, contravariant=True)

@@ -1,29 +1,38 @@
 """Archives what has had its time, as the profile says: out of sight, listed, restorable; never deleted."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due, due, has_rules, maybe_due
 from holdfast.engine import changes
 from holdfast.engine.desk import Desk
+from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Transaction
 
+_AT_A_TIME = 25  # memories that are looked at, or changed, in one transaction
+Item = TypeVar("Item")
 _UPKEEP = Source(origin="operator")
 
 
-def overdue(tx: Transaction, desk: Desk, now: datetime) -> list[Due]:
-    """What the profile's rules would archive now."""
+def overdue(desk: Desk, now: datetime) -> Iterator[list[Due]]:
+    """What the profile's rules would archive now, after empty lists for the small steps of looking."""
     if not has_rules(desk.profile):
-        return []
-    active = tx.memories.find(Filter(created_before=_youngest(desk, now)), order="created")
+        return
+    active: list[Memory] = []
+    for page in memory_pages(desk, Filter(created_before=_youngest(desk, now))):
+        active += page
+        yield []
     shown: dict[str, datetime] = {}
-    for memory in maybe_due(active, desk.profile, now):
-        uses = tx.receipts.uses(memory.id)
-        if uses:
-            shown[memory.id] = max(use.created_at for use in uses)
-    return due(active, desk.profile, now, shown)
+    for batch in _batches(maybe_due(active, desk.profile, now)):
+        with desk.store.read(desk.space) as tx:
+            uses = {memory.id: tx.receipts.uses(memory.id) for memory in batch}
+        shown |= {each: max(use.created_at for use in found) for each, found in uses.items() if found}
+        yield []
+    yield due(active, desk.profile, now, shown)
 
 
 def _youngest(desk: Desk, now: datetime) -> datetime | None:
@@ -36,11 +45,23 @@ def _youngest(desk: Desk, now: datetime) -> datetime | None:
     return now - timedelta(days=min(days for days in rules if days)) + timedelta(microseconds=1)
 
 
-def archive(tx: Transaction, desk: Desk, now: datetime) -> list[tuple[Memory, str]]:
-    """Archives what is overdue; answers each memory as it is now, and why."""
-    done = []
-    for each in overdue(tx, desk, now):
-        after = replace(each.memory, state="inactive")
-        changes.change(tx, each.memory, after, "archived", source=_UPKEEP, now=now, note=each.reason)
-        done.append((after, each.reason))
-    return done
+def archive(desk: Desk, now: datetime) -> Iterator[list[tuple[Memory, str]]]:
+    """Archives what is overdue, in small steps; each tells the memories as they are now, and why."""
+    for found in overdue(desk, now):
+        yield []
+        for batch in _batches(found):
+            with desk.store.write(desk.space) as tx:
+                done = [_archived(tx, each, now) for each in batch]
+            yield [each for each in done if each is not None]
+
+
+def _archived(tx: Transaction, each: Due, now: datetime) -> tuple[Memory, str] | None:
+    if tx.memories.get(each.memory.id) != each.memory:
+        return None  # it changed meanwhile, and is looked at the next time
+    after = replace(each.memory, state="inactive")
+    changes.change(tx, each.memory, after, "archived", source=_UPKEEP, now=now, note=each.reason)
+    return after, each.reason
+
+
+def _batches(found: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (found[start : start + _AT_A_TIME] for start in range(0, len(found), _AT_A_TIME))

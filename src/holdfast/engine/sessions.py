@@ -131,8 +131,11 @@ def close_session(
     desk: Desk,
     exit_code: int | None = None,
     usage: Mapping[str, Any] | None = None,
+    ended_at: datetime | None = None,
 ) -> Session:
-    """Ends a session. A second end, as of a hook beside the runner, keeps what the first one told.
+    """Ends a session, now or when it did end.
+
+    A second end, as of a hook beside the runner, keeps what the first one told.
 
     Raises: NotFound.
     """
@@ -142,7 +145,7 @@ def close_session(
             raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
         session = replace(
             session,
-            ended_at=desk.now(),
+            ended_at=ended_at or desk.now(),
             exit_code=session.exit_code if exit_code is None else exit_code,
             usage=session.usage if usage is None else usage,
         )

@@ -5,7 +5,7 @@ gets one. Nothing is deleted by it, and nothing is merged before a person says s
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -19,10 +19,12 @@ from holdfast.engine import changes, consolidate, retention
 from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
+from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Transaction
 from holdfast.errors import Unavailable
 
 _AT_ONCE = 512  # texts that are embedded between two reports
+_FADING = 25  # memories that fade in one transaction
 _log = logging.getLogger(__name__)
 
 
@@ -40,6 +42,15 @@ class Tended:
     def deactivated(self) -> int:
         return sum(before.active and not after.active for before, after in self.decayed)
 
+    def with_step(self, step: "Tended") -> "Tended":
+        """What this and one more step did."""
+        return replace(
+            self,
+            decayed=self.decayed + step.decayed,
+            archived=self.archived + step.archived,
+            proposed=self.proposed + step.proposed,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Preview:
@@ -55,10 +66,9 @@ def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = Non
 
     `report` is told now and then how far the vectors are.
     """
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
-        done = replace(decay(tx, desk, now), archived=tuple(retention.archive(tx, desk, now)))
-    done = replace(done, proposed=tuple(consolidate.consolidate(desk=desk)))
+    done = Tended(())
+    for step in upkeep(desk=desk):
+        done = done.with_step(step)
     try:
         while more := embed_missing(desk, limit=_AT_ONCE, changing=_AT_ONCE):
             done = replace(done, embedded=done.embedded + more)
@@ -70,16 +80,33 @@ def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = Non
     return done
 
 
+def upkeep(*, desk: Desk) -> Iterator[Tended]:
+    """All of `tend` but the vectors, in small steps: each tells what it changed.
+
+    Between two steps no transaction is open, so whoever goes through them may stop, or do something more
+    urgent first. What was not reached is found again the next time.
+    """
+    now = desk.now()
+    if desk.profile.policy.decay_by > 0:
+        for page in memory_pages(desk, Filter(states=("active",))):
+            yield from _decayed(page, desk, now)
+    for archived in retention.archive(desk, now):
+        yield Tended((), archived=tuple(archived))
+    for proposed in consolidate.consolidate(desk=desk):
+        yield Tended((), proposed=tuple(proposed))
+
+
 def preview(*, desk: Desk) -> Preview:
     """What `tend` would do now, vectors aside."""
     now = desk.now()
     with desk.store.read(desk.space) as tx:
         fading = tuple(_fading(tx, desk, now))
-        gone = {before.id for before, after in fading if not after.active}
-        due = tuple(each for each in retention.overdue(tx, desk, now) if each.memory.id not in gone)
+    gone = {before.id for before, after in fading if not after.active}
+    found = (each for step in retention.overdue(desk, now) for each in step)
+    due = tuple(each for each in found if each.memory.id not in gone)
     gone |= {each.memory.id for each in due}
-    proposed = (each for each in consolidate.pending(desk, now) if gone.isdisjoint(each.ids))
-    return Preview(fading, due, tuple(islice(proposed, consolidate.MOST_WAITING)))
+    pairs = (each for each in consolidate.pending(desk, now) if each and gone.isdisjoint(each.ids))
+    return Preview(fading, due, tuple(islice(pairs, consolidate.MOST_WAITING)))
 
 
 def _vectors(desk: Desk) -> EmbeddingProgress:
@@ -87,9 +114,19 @@ def _vectors(desk: Desk) -> EmbeddingProgress:
         return embedding_progress(desk.embedder.name if desk.embedder else None, tx)
 
 
-def decay(tx: Transaction, desk: Desk, now: datetime) -> Tended:
-    """Takes off what the weeks without confirmation cost."""
-    steps = _fading(tx, desk, now)
+def _decayed(page: Sequence[Memory], desk: Desk, now: datetime) -> Iterator[Tended]:
+    """Lets a page fade, a few memories in a transaction."""
+    ids = [memory.id for memory in page if decayed(memory, desk.profile.policy, now) != memory]
+    yield Tended(())
+    for start in range(0, len(ids), _FADING):
+        with desk.store.write(desk.space) as tx:
+            done = decay(tx, desk, now, among=ids[start : start + _FADING])
+        yield done
+
+
+def decay(tx: Transaction, desk: Desk, now: datetime, *, among: Sequence[str] | None = None) -> Tended:
+    """Takes off what the weeks without confirmation cost, of all memories or `among` some."""
+    steps = _fading(tx, desk, now, among)
     for memory, older in steps:
         weeks = older.decayed_weeks - memory.decayed_weeks
         note = f"{weeks} week{'s' if weeks > 1 else ''} without confirmation"
@@ -97,11 +134,13 @@ def decay(tx: Transaction, desk: Desk, now: datetime) -> Tended:
     return Tended(tuple(steps))
 
 
-def _fading(tx: Transaction, desk: Desk, now: datetime) -> list[tuple[Memory, Memory]]:
+def _fading(
+    tx: Transaction, desk: Desk, now: datetime, among: Sequence[str] | None = None
+) -> list[tuple[Memory, Memory]]:
     policy = desk.profile.policy
     if policy.decay_by <= 0:
         return []
-    found = tx.memories.find(Filter(states=("active",)))
+    found = tx.memories.find(Filter(states=("active",))) if among is None else tx.memories.many(among)
     steps = ((memory, decayed(memory, policy, now)) for memory in found)
     return [(memory, older) for memory, older in steps if older != memory]
 

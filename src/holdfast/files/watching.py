@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from holdfast import places
-from holdfast.engine.ports import Store
+from holdfast.engine.ports import Store, TimeUp
 from holdfast.errors import HoldfastError
-from holdfast.files.registry import Registry
+from holdfast.files.registry import Binding, Registry
 
 _LOOK_AGAIN = 1_000  # milliseconds after which the list of directories is read again
 _SETTLE = 200  # milliseconds that belong together
@@ -32,7 +32,7 @@ class Watching:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self, patience: float = 5.0) -> None:
+    def stop(self, patience: float = 0.5) -> None:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(patience)
@@ -72,18 +72,24 @@ class Watching:
         return sorted(one.path for one in self._registry.read() if os.path.isdir(one.path))
 
 
-def follow(open_store: Callable[[], Store]) -> Callable[[], bool]:
+def follow(open_store: Callable[[], Store]) -> Callable[[TimeUp], bool]:
     """The chore that takes over what was done by hand in every bound directory, and repairs what lags."""
 
-    def chore() -> bool:
-        if os.path.exists(places.directories()):
-            from holdfast import wiring
+    left: list[Binding] = []  # of this round
 
-            store = open_store()
-            found = wiring.directories(store)
-            for binding in found.bindings():
-                with suppress(HoldfastError):  # its space was deleted; or it is tried again
-                    found.arrive(wiring.desk_for(binding.space, store))
+    def chore(time_up: TimeUp) -> bool:
+        if not os.path.exists(places.directories()):
+            return False
+        from holdfast import wiring
+
+        store = open_store()
+        found = wiring.directories(store)
+        left.extend(() if left else found.bindings())
+        while left:
+            with suppress(HoldfastError):  # its space was deleted; or it is tried again
+                found.arrive(wiring.desk_for(left.pop(0).space, store))
+            if time_up():
+                return bool(left)
         return False
 
     return chore

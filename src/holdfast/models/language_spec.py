@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from typing import Literal, get_args
+from urllib.parse import urlsplit
 
 from holdfast.errors import Invalid
 from holdfast.models.server_address import server_address
@@ -38,6 +39,12 @@ class LanguageSpec:
     def usual(self) -> bool:
         """Whether it is asked where its vendor is."""
         return self.url == USUAL[self.kind]
+
+    @property
+    def local(self) -> bool:
+        """Whether it is asked on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        return host in ("localhost", "::1") or host.startswith("127.")
 
     @property
     def needs_key(self) -> bool:

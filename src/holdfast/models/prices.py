@@ -14,12 +14,17 @@ _DATED = re.compile(r"(?:-20\d{2}(?:-?\d{2}){0,2}|-latest)$")
 
 
 def price_of(spec: LanguageSpec) -> Price | None:
-    """A model's price; none where it is not known. A model that Ollama runs costs nothing."""
+    """A model's price; none where it is not known. One that runs on this machine costs nothing.
+
+    A model on the list that is asked here is not run here: something passes the question on.
+    """
     if spec.kind == "ollama":
         return FREE
     name = spec.model.rsplit("/", 1)[-1].lower()  # brokers put the vendor first
     found = _table().get(name) or _table().get(_DATED.sub("", name))
-    return found if name != _CAUTIOUS else None
+    if found is None or name == _CAUTIOUS:
+        return FREE if spec.local else None
+    return found
 
 
 def cautious() -> Price:

@@ -17,7 +17,7 @@ from holdfast.store.rows import AnyRow, to_memory
 from holdfast.store.schema import journal, memories, memory_vectors, messages
 from holdfast.store.sessions import to_message
 
-_WINDOW = 5_000  # entries of the journal that are looked at together
+_WINDOW = 500  # entries of the journal that are looked at together
 _LABELLING = ("revised", "merged", "undone")
 
 

@@ -19,6 +19,7 @@ from holdfast.engine import (
     transcripts,
 )
 from holdfast.engine import session_story as session_stories
+from holdfast.engine.ports import TimeUp
 from holdfast.engine.sessions import Conversation, Said
 from holdfast.verbs.speaking import Speaking
 
@@ -95,10 +96,17 @@ class Hearing(Speaking):
 
     @needs("write")
     def close_session(
-        self, session_id: str, *, exit_code: int | None = None, usage: Mapping[str, Any] | None = None
+        self,
+        session_id: str,
+        *,
+        exit_code: int | None = None,
+        usage: Mapping[str, Any] | None = None,
+        ended_at: datetime | None = None,
     ) -> Session:
-        """Ends a session, with what it cost as far as that is known."""
-        return sessions.close_session(session_id, desk=self._desk, exit_code=exit_code, usage=usage)
+        """Ends a session, now or when it did end, with what it cost as far as that is known."""
+        return sessions.close_session(
+            session_id, desk=self._desk, exit_code=exit_code, usage=usage, ended_at=ended_at
+        )
 
     @needs("write")
     def say(
@@ -195,10 +203,13 @@ class Hearing(Speaking):
 
     @needs("write")
     def capture_due(
-        self, *, quiet: capturing.Quiet = lambda project, session: None
+        self,
+        *,
+        quiet: capturing.Quiet = lambda project, session: None,
+        time_up: TimeUp = lambda: False,
     ) -> capturing.Captured | None:
-        """Reads the next session whose time has come; none when there is none."""
-        return capturing.capture_due(desk=self._desk, quiet=quiet)
+        """Reads the next session whose time has come, until the time is up; none when there is none."""
+        return capturing.capture_due(desk=self._desk, quiet=quiet, time_up=time_up)
 
     @needs("write")
     def read_due(self, *, quiet: capturing.Quiet = lambda project, session: None) -> reading.Reading | None:

@@ -1,6 +1,6 @@
 """What keeps a space in order: upkeep, background work, models, spend, events and cooldowns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from holdfast import wiring
@@ -20,8 +20,8 @@ from holdfast.engine import (
 from holdfast.engine import events as happenings
 from holdfast.engine import stats as figuring
 from holdfast.engine.embedding_progress import EmbeddingProgress
-from holdfast.engine.ports import Job, JobState
-from holdfast.engine.tend import Preview
+from holdfast.engine.ports import Job, JobState, TimeUp
+from holdfast.engine.tend import Preview, Tended
 from holdfast.verbs.speaking import Speaking
 
 
@@ -53,6 +53,11 @@ class Tending(Speaking):
         """The upkeep: lets fade what nobody confirmed, and makes vectors; `report` hears how far they are."""
         return tend.tend(desk=self._desk, report=report)
 
+    @needs("write")
+    def upkeep(self) -> Iterator[Tended]:
+        """The same without the vectors, in small steps: begin each when nothing more urgent is to be done."""
+        return tend.upkeep(desk=self._desk)
+
     @needs("read")
     def tend_preview(self) -> Preview:
         """What the upkeep would let fade, archive and propose now; nothing is changed."""
@@ -64,12 +69,12 @@ class Tending(Speaking):
         return audits.audit(desk=self._desk, seen=seen)
 
     @needs("write")
-    def embed(self, limit: int) -> int:
-        """Gives up to `limit` texts that have none their vectors; answers how many.
+    def embed(self, limit: int, *, time_up: TimeUp = lambda: False) -> int:
+        """Gives up to `limit` texts that have none their vectors, until the time is up; answers how many.
 
         Raises: Unavailable, when the embedder fails.
         """
-        return embedding.embed_missing(self._desk, limit=limit, changing=limit)
+        return embedding.embed_missing(self._desk, limit=limit, changing=limit, time_up=time_up)
 
     @needs("read")
     def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:

@@ -115,7 +115,6 @@ class Running:
             raise AssertionError(self.process.communicate()[1])
         told = json.loads(line)
         self.url: str = told["url"]
-        self.first_login: str = told["login"]
 
     @property
     def token(self) -> str:

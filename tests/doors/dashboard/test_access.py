@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
+import httpx2
 import pytest
 from fastapi.routing import APIRoute
 
@@ -88,3 +90,39 @@ def test_a_reader_changes_nothing_and_a_foreign_page_neither(board: Board, kept:
         assert foreign.status_code in (401, 403), path
         assert plain.status_code in (401, 403), f"{path}: a form without its key"
     assert board.memories("ops").show(kept).memory == before
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("/memories?origin=nobody", "rigin: it should be operator, user, assistant, tool, import or file"),
+        ("/memories?state=gone", "tate: it should be all, active, inactive, waiting or deleted"),
+        ("/memories?group=colour", "roup: it should be subject or category"),
+        ("/search?as_of=yesterday", "s_of: it should be a date such as 2026-03-01"),
+    ],
+)
+def test_a_value_that_a_page_does_not_know_is_told_with_those_that_it_knows(
+    board: Board, address: str, says: str
+) -> None:
+    answer = board.browser().get(address)
+
+    assert answer.status_code == 422
+    assert says in answer.text
+    assert "literal" not in answer.text.lower()
+
+
+def test_an_address_without_a_space_shows_the_one_that_the_browser_chose_last(board: Board) -> None:
+    browser, other = board.browser(), board.browser()
+    at_first = browser.get("/")
+    browser.get("/?space=ops")
+    later = browser.get("/")
+    browser.get("/memories?space=nowhere")
+
+    assert chosen(at_first) == chosen(other.get("/")) == "default"
+    assert chosen(later) == chosen(browser.get("/memories")) == "ops"
+
+
+def chosen(answer: httpx2.Response) -> str | None:
+    """The space that a page shows."""
+    found = re.search(r"<option selected>([^<]+)", answer.text)
+    return found[1] if found else None

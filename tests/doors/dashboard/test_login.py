@@ -15,6 +15,7 @@ from holdfast.domain.grant import EVERYTHING
 from holdfast.doors.dashboard.answers import POLICY
 from holdfast.doors.dashboard.browsers import BROWSER_SECONDS, LINK_SECONDS, Browsers
 from holdfast.doors.dashboard.entrance import cookie_name
+from holdfast.doors.dashboard.login_attempts import FREE_FAILURES, LoginAttempts
 from tests.doors.dashboard.serving import OWN, SAME_ORIGIN, URL, Board, posted
 from tests.requirements_ledger import requirement
 
@@ -284,3 +285,40 @@ def test_the_token_in_a_header_works_for_pages_as_well(board: Board) -> None:
     answer: httpx2.Response = asked.get("/memories?space=ops")
 
     assert answer.status_code == 200
+
+
+def test_whoever_fails_to_sign_in_again_and_again_is_told_to_come_back_later(board: Board) -> None:
+    browser = board.browser(None)
+    failures = [wrong_token(browser) for _ in range(FREE_FAILURES)]
+    refused = wrong_token(browser)
+    right = browser.post("/login", data={"token": OWN}, headers=SAME_ORIGIN)
+    link_too = browser.get("/login?code=guessed")
+    page = browser.get("/login")
+    elsewhere = TestClient(board.app, base_url=URL, client=("192.0.2.7", 50_000))
+
+    assert [answer.status_code for answer in failures] == [403] * FREE_FAILURES
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    assert "Try again in 1 s" in refused.text
+    assert (right.status_code, link_too.status_code, page.status_code) == (429, 429, 200)
+    assert wrong_token(elsewhere).status_code == 403
+
+
+def wrong_token(browser: TestClient) -> httpx2.Response:
+    answer: httpx2.Response = browser.post("/login", data={"token": "wrong"}, headers=SAME_ORIGIN)
+    return answer
+
+
+def test_the_wait_after_a_failed_login_grows_and_ends_with_a_success() -> None:
+    now = 0.0
+    attempts = LoginAttempts(lambda: now)
+    waits = []
+    for _ in range(FREE_FAILURES + 10):
+        attempts.failed("here")
+        waits.append(attempts.wait("here"))
+        now += waits[-1]
+        assert attempts.wait("here") == 0
+    attempts.succeeded("here")
+    attempts.failed("here")
+
+    assert waits == [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
+    assert attempts.wait("here") == attempts.wait("elsewhere") == 0

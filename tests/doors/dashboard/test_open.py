@@ -23,6 +23,16 @@ def test_open_prints_a_link_that_signs_in_once(running: Running) -> None:
         assert browser.get(link).status_code == 403
 
 
+def test_open_with_a_space_leads_to_that_space(running: Running) -> None:
+    link = running.run("open", "--print", "--space", "ops").strip()
+
+    with httpx2.Client() as browser:
+        welcome = browser.get(link)
+
+    assert welcome.status_code == 200
+    assert "/?space=ops" in welcome.text
+
+
 def test_without_a_service_open_says_how_to_start_one(running: Running) -> None:
     elsewhere = {**running.environment, "HOLDFAST_HOME": str(running.home / "nowhere")}
 

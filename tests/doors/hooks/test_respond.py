@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import places
 from holdfast.doors.hooks import command
-from holdfast.doors.hooks.command import NO_SERVICE, Asked, respond
+from holdfast.doors.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE, Asked, respond
 from holdfast.doors.hooks.service import NoAnswer, ask
 from tests.doors.hooks.conftest import Service, announce, keep_brief, spooled
 
@@ -74,7 +74,7 @@ def test_an_answer_that_cannot_be_used_is_none(service: Service, status: int, an
     service.answers = lambda event, body: (status, answer)
     keep_brief("- the brief")
 
-    assert told("SessionStart", source="startup") == f"- the brief\n\n{NO_SERVICE}"
+    assert told("SessionStart", source="startup") == f"- the brief\n\n{BROKEN_SERVICE}"
     assert told("UserPromptSubmit", prompt="When?") == ""
     told("SessionEnd", session_id="s-9", reason="exit")
     assert [entry["session_id"] for entry in spooled()] == ["s-9"]
@@ -108,20 +108,41 @@ def test_a_service_of_another_database_is_not_asked_and_the_note_waits_for_the_r
     assert "of the other database" in runs("/srv/holdfast.db", "SessionStart")
 
 
+def test_a_slow_service_is_not_called_one_that_does_not_run(service: Service) -> None:
+    service.says("- too late")
+
+    printed = respond(Asked(["SessionStart"], {"source": "startup"}), monotonic() - 1)
+
+    assert json.loads(printed)["hookSpecificOutput"]["additionalContext"] == SLOW_SERVICE
+    assert "not running" not in printed
+
+
+def test_the_log_tells_a_missing_a_slow_and_a_failing_service_apart(service: Service) -> None:
+    service.answers = lambda event, body: (503, b"{}")
+    respond(Asked(["SessionStart"], {}), monotonic() + 10)
+    respond(Asked(["SessionStart"], {}), monotonic() - 1)
+    os.unlink(places.service_file())
+    absent = told("SessionStart", source="startup")
+
+    log = Path(places.hook_log()).read_text().splitlines()
+    assert [line.split()[2] for line in log] == ["Refused:", "Slow:", "NotRunning:"]
+    assert absent == NO_SERVICE
+
+
 @pytest.mark.parametrize(
     "file", [b"", b"[]", b"{}", b"\xff", b'{"url": 5, "pid": 1}', b'{"url": "http://[::1]:x"}']
 )
-def test_a_damaged_announcement_means_no_service(file: bytes) -> None:
+def test_a_damaged_announcement_means_a_service_that_cannot_be_asked(file: bytes) -> None:
     announce("http://127.0.0.1:9")
     places.write_private(places.service_file(), file)
 
-    assert told("SessionStart", source="startup") == NO_SERVICE
+    assert told("SessionStart", source="startup") == BROKEN_SERVICE
 
 
-def test_a_token_that_cannot_be_read_means_no_service(service: Service) -> None:
+def test_a_token_that_cannot_be_read_means_a_service_that_cannot_be_asked(service: Service) -> None:
     os.unlink(places.token_file())
 
-    assert told("SessionStart", source="startup") == NO_SERVICE
+    assert told("SessionStart", source="startup") == BROKEN_SERVICE
     assert service.asked == []
 
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast import Memories
-from holdfast.doors.run.recorder import Occasion, Recorder
+from holdfast.doors.run.recorder import Ends, Occasion, Recorder
 from holdfast.doors.stream import ClaudeCodeStream
 from holdfast.prompts import examples
+from holdfast.session_ends import end_later, end_noted
 
 PATIENCE = 60.0
 
@@ -42,7 +43,8 @@ class Listener:
             service=None,
             captures=captures,
         )
-        recorder = Recorder(occasion, lambda: self.memories, examples, self.lines.append)
+        ends = Ends(later=end_later, noted=end_noted)
+        recorder = Recorder(occasion, lambda: self.memories, examples, self.lines.append, ends)
         opening = recorder.begin(PATIENCE)
         assert opening is not None, self.lines
         self.brief = opening.brief

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.domain.memory import Session
+from holdfast.doors.hooks import spool
+from holdfast.doors.hooks.captures import take_in
 from holdfast.doors.run import runner
 from holdfast.errors import Unavailable
+from holdfast.session_ends import end_later
 from holdfast.testing import FixedClock
 from tests.doors.cli.conftest import Shell
 from tests.doors.run.listening import Listener
@@ -146,6 +150,50 @@ def test_a_memory_that_breaks_on_the_way_is_told_once_and_tried_again(
 
     assert agent_in_ops.lines == ["not everything was remembered: the disk is full: free some space"]
     assert {memory.subject for memory in ops.find().memories} == {"s2", "s3"}
+
+
+@requirement("ops.run.resilient")
+@pytest.mark.parametrize("by", ["the next session", "the service"])
+def test_a_session_whose_end_a_busy_store_did_not_take_is_ended_later(
+    agent_in_ops: Listener, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    ops = agent_in_ops.memories
+
+    def busy(*_: object, **__: object) -> None:
+        raise Unavailable("another process has held the database for too long")
+
+    with monkeypatch.context() as locked:
+        locked.setattr(Memories, "close_session", busy)
+        agent_in_ops.says("All is well.", session="run-1")
+    before = session(ops, "run-1")
+    if by == "the next session":
+        agent_in_ops.says("All is well.", session="run-2")
+    else:
+        take_in(lambda _: ops)
+    after = session(ops, "run-1")
+
+    assert before.ended_at is None
+    assert after.ended_at is not None
+    assert after.exit_code == 0
+    assert spool.waiting() == []
+
+
+def session(memories: Memories, session_id: str) -> Session:
+    with memories.store.read(memories.space) as tx:
+        found = tx.sessions.get(session_id)
+    assert found is not None
+    return found
+
+
+def test_the_end_of_a_session_in_another_database_waits_for_its_own(
+    agent_in_ops: Listener, new_sqlite_database: Callable[[], str]
+) -> None:
+    end_later(agent_in_ops.memories, "run-1", 0, None)
+
+    with Memories.open(new_sqlite_database()) as elsewhere:
+        take_in(lambda _: elsewhere)
+
+    assert len(spool.waiting()) == 1
 
 
 @requirement("ops.run.resilient")

@@ -32,7 +32,8 @@ class Service:
         line = self.process.stdout.readline()
         if not line:
             raise AssertionError(self.process.communicate()[1])
-        self.url: str = json.loads(line)["url"]
+        self.told: dict[str, Any] = json.loads(line)
+        self.url: str = self.told["url"]
 
     @property
     def token(self) -> str:

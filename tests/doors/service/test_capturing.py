@@ -24,8 +24,8 @@ def test_a_session_that_ended_is_read_without_anybody_asking(memories: Memories)
     memories.say("s", "user", "Petra is our landlord.")
     memories.close_session("s")
 
-    more = chore()
-    at_rest = chore()
+    more = chore(lambda: False)
+    at_rest = chore(lambda: False)
 
     assert (more, at_rest) == (True, False)
     assert [one.content for one in memories.find().memories] == ["Petra is our landlord."]
@@ -37,6 +37,6 @@ def test_where_it_is_quiet_the_service_reads_nothing(memories: Memories) -> None
     memories.say("s", "user", "Petra is our landlord.")
     memories.close_session("s")
 
-    chore()
+    chore(lambda: False)
 
     assert memories.find().memories == ()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from holdfast.doors.service.worker import Chore, Worker
+from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
 
 def test_a_memory_that_is_away_is_told_once_and_its_return_too(caplog: pytest.LogCaptureFixture) -> None:
     away = iter((True, True, True, False, False))
 
-    def chore() -> bool:
+    def chore(_: TimeUp) -> bool:
         if next(away):
             raise Unavailable("the database can't be opened")
         return False
@@ -27,7 +28,7 @@ def test_a_memory_that_is_away_is_told_once_and_its_return_too(caplog: pytest.Lo
 def test_any_other_trouble_of_a_chore_is_told_each_time_with_its_place(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def chore() -> bool:
+    def chore(_: TimeUp) -> bool:
         raise RuntimeError("not foreseen")
 
     _went_round(chore, times=2)
@@ -41,7 +42,7 @@ def _went_round(chore: Chore, *, times: int) -> None:
     """Lets a worker go round that often, without a pause."""
     rounds = 0
 
-    def last() -> bool:
+    def last(_: TimeUp) -> bool:
         nonlocal rounds
         rounds += 1
         if rounds == times:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from holdfast.domain.language import ModelTrouble
 from holdfast.engine.sessions import Said
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, Unavailable
 from holdfast.memories import Memories
 from holdfast.models.talk import Talk, ToolCall, ToolResult
 from holdfast.tools import call as call_tool
@@ -63,11 +63,19 @@ class Agent:
         self._keep(text, "\n\n".join(filter(None, map(str.strip, answers))))
         return failed
 
-    def close(self, capture: Callable[[str], object] = lambda session: None) -> None:
-        """Ends the session; `capture` reads it where what is said is kept."""
+    def close(
+        self,
+        capture: Callable[[str], object] = lambda session: None,
+        end_later: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Ends the session, or notes its end; `capture` reads it where what is said is kept."""
 
         def end() -> None:
-            self._memories.close_session(self._session, usage=self.tokens)
+            try:
+                self._memories.close_session(self._session, usage=self.tokens)
+            except Unavailable:
+                end_later()
+                raise
             if self._record:
                 capture(self._session)
 

@@ -1,13 +1,15 @@
 """The command that opens the dashboard: asks the running service for a link that signs one browser in."""
 
+import os
+
 import click
 
-from holdfast.doors.cli.call import Call, on_store
+from holdfast.doors.cli.call import Call, in_space
 
 
 @click.command("open")
 @click.option("--print", "only_print", is_flag=True, help="Print the link, and start no browser.")
-@on_store
+@in_space
 @click.pass_obj
 def open_(call: Call, only_print: bool) -> None:
     """Open the running service's dashboard in a browser (also: dashboard).
@@ -16,9 +18,11 @@ def open_(call: Call, only_print: bool) -> None:
 
     \b
         holdfast open
+        holdfast open --space ops
         holdfast open --print
     """
     import webbrowser
+    from urllib.parse import urlencode
 
     from holdfast.doors.cli.running import running
     from holdfast.errors import Unavailable
@@ -29,6 +33,9 @@ def open_(call: Call, only_print: bool) -> None:
             "the service does not run: `holdfast serve` starts it, `holdfast service install` for good"
         )
     link = f"{found.url}{_path(found.url)}"
+    if space := call.space or os.environ.get("HOLDFAST_SPACE"):
+        shown = f"/?{urlencode({'space': space})}"
+        link += f"&{urlencode({'next': shown})}"
     opened = not only_print and not call.json and webbrowser.open(link)
     text = "opened in your browser; if it is not there:\n" if opened else ""
     call.tell(f"{text}{link}", {"login": link, "opened": opened})

@@ -1,6 +1,7 @@
 """The command that runs the service."""
 
 import shlex
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -57,9 +58,8 @@ def serve(
     from holdfast import hosting
 
     def said(url: str, login: str) -> None:
-        places = {"url": url, "mcp": f"{url}/mcp", "api": f"{url}/api", "login": login}
-        text = f"serving on {url} (MCP at {url}/mcp, REST at {url}/api)\n  dashboard, once: {login}"
-        call.tell(text, places)
+        terminal = sys.stdout is not None and sys.stdout.isatty()
+        call.tell(*_where(url, login, terminal=terminal))
 
     hosting.serve(
         call.db,
@@ -70,6 +70,13 @@ def serve(
         log=log,  # type: ignore[arg-type]  # click has checked it
         said=said,
     )
+
+
+def _where(url: str, login: str, *, terminal: bool) -> tuple[str, dict[str, str]]:
+    """Where it is, in words and as data. Whoever reads a log could sign in by a link: there is none in it."""
+    places = {"url": url, "mcp": f"{url}/mcp", "api": f"{url}/api", **({"login": login} if terminal else {})}
+    dashboard = f"dashboard, once: {login}" if terminal else "dashboard: `holdfast open` signs a browser in"
+    return f"serving on {url} (MCP at {url}/mcp, REST at {url}/api)\n  {dashboard}", places
 
 
 def _example(call: Call, host: str, port: int | None, log: str) -> None:

@@ -11,10 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.doors.dashboard.board import Board
+from holdfast.doors.dashboard.browsers import BROWSER_SECONDS
+from holdfast.doors.dashboard.entrance import space_cookie
 from holdfast.doors.dashboard.notices import Notice, Offer, Tone
 from holdfast.doors.dashboard.visit import Visit
 from holdfast.errors import HoldfastError
-from holdfast.problems import of_error, problem
+from holdfast.problems import misfits, of_error, problem
 
 #: Nothing from elsewhere, nothing inline, in nobody's frame. A form has to say whose page it stood on.
 POLICY: Final = {
@@ -49,11 +51,21 @@ class PageRoute(APIRoute):
                 given = wrong(request, 422, _misfit(error))
             except HTTPException as error:
                 given = wrong(request, error.status_code, str(error.detail))
+            _keep_space(request, given)
             for name, value in {**POLICY, **_FRESH}.items():
                 given.headers.setdefault(name, value)
             return given
 
         return told
+
+
+def _keep_space(request: Request, given: Response) -> None:
+    """Lets the browser come back to the space that it chose, where an address names none."""
+    visit: Visit | None = getattr(request.state, "visit", None)
+    name = space_cookie(request.headers.get("host", ""))
+    if visit is None or "space" not in request.query_params or request.cookies.get(name) == visit.space:
+        return
+    given.set_cookie(name, visit.space, max_age=BROWSER_SECONDS, httponly=True, samesite="strict")
 
 
 def page(visit: Visit, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
@@ -132,6 +144,5 @@ def wrong(request: Request, status: int, detail: str) -> Response:
 
 
 def _misfit(error: RequestValidationError) -> str:
-    first = error.errors()[0]
-    name = str(first["loc"][-1]) if first["loc"] else "the address"
-    return f"{name}: {first['msg']}"
+    place, reason = misfits(error.errors())[0]
+    return f"{place[-1] if place else 'the address'}: {reason}"

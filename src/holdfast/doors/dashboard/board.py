@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast import __version__
 from holdfast.doors.dashboard import assets, saying
 from holdfast.doors.dashboard.browsers import Browsers
+from holdfast.doors.dashboard.login_attempts import LoginAttempts
 from holdfast.doors.dashboard.notices import Notices
 from holdfast.doors.dashboard.sections import Section
 
@@ -22,6 +23,7 @@ class Board:
     browsers: Browsers
     sections: tuple[Section, ...]
     notices: Notices = field(default_factory=Notices)
+    attempts: LoginAttempts = field(default_factory=LoginAttempts)
 
     def has(self, section: str) -> bool:
         """Whether there is a page to link to."""

@@ -45,6 +45,11 @@ def first_of(path: str) -> str:
     return path.lstrip("/").partition("/")[0]
 
 
+def space_cookie(host: str) -> str:
+    """The name of the cookie that tells which space a browser chose last."""
+    return f"{cookie_name(host)}-space"
+
+
 def cookie_name(host: str) -> str:
     """Browsers share cookies between ports: two services of one machine must not sign each other out."""
     port = host.rpartition("]")[2].rpartition(":")[2]

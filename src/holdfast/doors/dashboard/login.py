@@ -29,10 +29,12 @@ def login(
     board = _board(request)
     if not code:
         return _asking(request, next)
-    secret = board.browsers.by_link(code)
-    if secret is None:
-        return _asking(request, next, "This link was used already, or it is more than 15 minutes old.", 403)
-    return _let_in(request, secret, next)
+    return _slowed(request, next) or _answer(
+        request,
+        board.browsers.by_link(code),
+        next,
+        "This link was used already, or it is more than 15 minutes old.",
+    )
 
 
 @router.post(LOGIN)
@@ -43,10 +45,10 @@ async def sign_in(request: Request) -> Response:
     token, going = sent.get("token"), sent.get("next")
     back = going if isinstance(going, str) else "/"
     given = token.strip()[:_MOST_SECRET] if isinstance(token, str) else ""
+    if slowed := _slowed(request, back):
+        return slowed
     secret = await run_sync(_board(request).browsers.by_token, given) if given else None
-    if secret is None:
-        return _asking(request, back, "This token opens nothing. Check that it was copied whole.", 403)
-    return _let_in(request, secret, back)
+    return _answer(request, secret, back, "This token opens nothing. Check that it was copied whole.")
 
 
 @router.post("/logout")
@@ -71,6 +73,29 @@ def link(request: Request) -> dict[str, str]:
 def link_path(browsers: Browsers) -> str:
     """The path of a new one-time link."""
     return f"{LOGIN}?{urlencode({'code': browsers.link()})}"
+
+
+def _slowed(request: Request, going: str) -> Response | None:
+    """When to come back, for an address that failed too often."""
+    wait = _board(request).attempts.wait(_address(request))
+    if not wait:
+        return None
+    answer = _asking(request, going, f"Too many failed attempts. Try again in {wait} s.", 429)
+    answer.headers["Retry-After"] = str(wait)
+    return answer
+
+
+def _answer(request: Request, secret: str | None, going: str, wrong: str) -> Response:
+    attempts = _board(request).attempts
+    if secret is None:
+        attempts.failed(_address(request))
+        return _asking(request, going, wrong, 403)
+    attempts.succeeded(_address(request))
+    return _let_in(request, secret, going)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
 
 
 def _asking(request: Request, going: str, wrong: str = "", status: int = 200) -> HTMLResponse:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.memory import Session
-from holdfast.domain.spend import dollars
+from holdfast.domain.spend import MICRO, dollars
 from holdfast.doors.dashboard import moments, saying
 from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.notices import Offer
@@ -153,7 +153,7 @@ def facts(session: Session, story: SessionStory) -> list[tuple[str, str]]:
     found = took + [(title, f"{value:,.0f}") for title, value in told if value is not None]
     cost = usage_number(session.usage, "cost_usd")
     if cost is not None:
-        found.append(("Cost, as the agent tells", f"${cost:,.2f}"))
+        found.append(("Cost, as the agent tells", dollars(round(cost * MICRO))))
     found.append(("Given by Holdfast", f"{story.tokens_given:,} tokens"))
     if story.spent.calls:
         calls = saying.count(story.spent.calls, "call")

@@ -21,6 +21,7 @@ from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.doors.dashboard.board import Board
 from holdfast.doors.dashboard.browsers import form_key
+from holdfast.doors.dashboard.entrance import space_cookie
 from holdfast.doors.dashboard.notices import Notice, Offer, Tone
 from holdfast.errors import Forbidden, Invalid
 from holdfast.memories import Memories
@@ -119,7 +120,8 @@ class Entering:
         grant.require(self.scope)
         rooms: Rooms = request.state.rooms
         names = rooms.administration(grant).names()
-        usual = rooms.usual if rooms.usual in names else next(iter(names), None)
+        last = request.cookies.get(space_cookie(request.headers.get("host", "")))
+        usual = next((name for name in (last, rooms.usual) if name in names), next(iter(names), None))
         visit = Visit(
             request=request,
             board=request.state.board,

@@ -7,6 +7,7 @@ and messages that are known already count once. How transcripts read is the read
 import logging
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from hashlib import sha256
 from json import dumps, loads
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from holdfast import places, quiet
 from holdfast.doors.hooks import events, spool
+from holdfast.engine.ports import TimeUp
 from holdfast.errors import Invalid, NotFound, Unavailable
 from holdfast.memories import Memories
 from holdfast.transcripts import take_from
@@ -24,8 +26,14 @@ _MARKED = 200  # bytes before a position that tell whether it is still the same 
 _log = logging.getLogger(__name__)
 
 
-def take_in(open_memories: Open, db: str = "") -> int:
-    """Reads every transcript that waits; answers how many were read to their end.
+def take_in(
+    open_memories: Open,
+    db: str = "",
+    *,
+    wanted: Callable[[dict[str, Any]], bool] = lambda entry: True,
+    time_up: TimeUp = lambda: False,
+) -> int:
+    """Reads every transcript that waits and is `wanted`, until the time is up; answers how many were read.
 
     One that was meant for another database than `db` goes on waiting, for the service of that one.
 
@@ -38,21 +46,26 @@ def take_in(open_memories: Open, db: str = "") -> int:
         if entry is None or before is None:  # damaged, or gone meanwhile
             _remove(path, before)
             continue
-        if entry.get("db", db) != db:
+        if entry.get("db", db) != db or not wanted(entry):
             continue
         try:
-            done += _take(entry, open_memories)
+            space = entry.get("space")
+            done += _take(entry, open_memories(space if isinstance(space, str) else None))
         except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
             _log.warning("a session can't be taken in: %s", trouble)
         _remove(path, before)
+        if time_up():
+            break
     return done
 
 
-def _take(entry: dict[str, Any], open_memories: Open) -> int:
+def _take(entry: dict[str, Any], memories: Memories) -> int:
     session, project = entry.get("session_id"), entry.get("project")
+    if entry.get("run"):
+        _end(entry, memories)
+        return 1
     if quiet.reason(project, session) is not None:
         return 0
-    memories = open_memories(entry.get("space"))
     transcript = entry.get("transcript_path")
     position = None
     if isinstance(transcript, str) and os.path.isabs(transcript) and os.path.isfile(transcript):
@@ -63,10 +76,21 @@ def _take(entry: dict[str, Any], open_memories: Open) -> int:
             session, client=entry.get("client"), directory=entry.get("cwd"), project=project
         )
         if entry.get("event") == events.SESSION_END:
-            memories.close_session(session)
+            _end(entry, memories)
             if position is not None:
                 position.forget()
     return 1
+
+
+def _end(entry: dict[str, Any], memories: Memories) -> None:
+    """Ends a session at the time when that was noted down, however long the store was busy."""
+    at, code, usage = entry.get("at"), entry.get("exit_code"), entry.get("usage")
+    memories.close_session(
+        str(entry.get("session_id")),
+        exit_code=code if isinstance(code, int) else None,
+        usage=usage if isinstance(usage, dict) else None,
+        ended_at=datetime.fromtimestamp(at, UTC) if isinstance(at, float) else None,
+    )
 
 
 class Position:

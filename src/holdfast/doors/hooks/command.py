@@ -21,10 +21,14 @@ _USUAL_AGE = 0.1  # of the process when it gets here, where nobody tells
 _MOST_INPUT = 16 * 1024 * 1024
 _MOST_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
 _MOST_LOG = 64 * 1024
-NO_SERVICE = (
-    "(Holdfast, the memory across sessions, is not running: nothing is recalled in this session."
-    " `holdfast up` starts it.)"
+# What the model is told at the start: true whatever becomes of the service later in the session.
+NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast up` starts it.)"
+SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
+BROKEN_SERVICE = (
+    "(Holdfast, the memory across sessions, could not be used at the start of this session:"
+    " `holdfast doctor` looks for the cause.)"
 )
+_SAYS = {service.NotRunning: NO_SERVICE, service.Slow: SLOW_SERVICE}
 USAGE = """\
 usage: holdfast-hook EVENT [--client NAME] [--space NAME] [--db PLACE]
 
@@ -101,7 +105,7 @@ def respond(asked: Asked, until: float) -> str:
     except service.NoAnswer as trouble:
         _log([event], trouble)
         context = _ready_made(asked, project) if starts else ""
-        last = "\n".join(filter(None, (NO_SERVICE, last)))
+        last = "\n".join(filter(None, (_SAYS.get(type(trouble), BROKEN_SERVICE), last)))
     return events.output(asked.host_event, context, last if starts else "")
 
 

@@ -19,15 +19,26 @@ class NoAnswer(Exception):
     """The service gave no answer that can be used; the text says why, for the log."""
 
 
+class NotRunning(NoAnswer):
+    """There is no service to ask."""
+
+
+class Slow(NoAnswer):
+    """There is one, and it did not answer in time."""
+
+
+class Refused(NoAnswer):
+    """It could not be asked, or answered with an error or with what is no answer."""
+
+
 def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
     """The service's answer to an event, before the clock (`time.monotonic`) says `until`.
 
-    Raises: NoAnswer.
+    Raises: NotRunning, Slow, Refused.
     """
     try:
         host, port = _address(body.get("db"))
-        with open(places.token_file(), encoding="ascii") as file:
-            token = file.read(_MOST_FILE).strip()
+        token = _token()
         left = until - monotonic()
         asked = dumps({**body, "deadline_ms": max(int(left * 1000), 0)}).encode()
         head = (
@@ -35,8 +46,24 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
             f"Content-Type: application/json\r\nContent-Length: {len(asked)}\r\nConnection: close\r\n\r\n"
         )
         return _read(_exchanged(host, port, head.encode("ascii") + asked, until))
+    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as trouble:
+        raise NotRunning(_said(trouble)) from None
+    except TimeoutError as trouble:
+        raise Slow(_said(trouble)) from None
     except (OSError, ValueError, RecursionError) as trouble:
-        raise NoAnswer(f"{type(trouble).__name__}: {trouble}") from None
+        raise Refused(_said(trouble)) from None
+
+
+def _said(trouble: Exception) -> str:
+    return f"{type(trouble).__name__}: {trouble}"
+
+
+def _token() -> str:
+    try:
+        with open(places.token_file(), encoding="ascii") as file:
+            return file.read(_MOST_FILE).strip()
+    except FileNotFoundError:  # which says nothing about the service
+        raise ValueError("there is no token") from None
 
 
 def _address(db: object) -> tuple[str, int]:
@@ -52,7 +79,7 @@ def _address(db: object) -> tuple[str, int]:
     if scheme != "http" or host not in LOOPBACK or not port.isdigit():
         raise ValueError("service.json names no address on loopback")
     if db is not None and found.get("db") != db:
-        raise ValueError(f"the service has another database than {db}")
+        raise ProcessLookupError(f"the service has another database than {db}")
     if type(pid) is int and pid > 0 and os.name == "posix":
         os.kill(pid, 0)
     return host, int(port)

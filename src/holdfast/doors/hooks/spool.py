@@ -11,7 +11,10 @@ from time import time
 from holdfast import places
 
 MOST_ENTRIES = 1_000
-_FIELDS = ("session_id", "transcript_path", "offset", "cwd", "project", "client", "space", "db", "reason")
+_FIELDS = (
+    *("session_id", "transcript_path", "offset", "cwd", "project", "client", "space", "db", "reason"),
+    *("run", "exit_code", "usage"),  # of a run whose end could not be stored
+)
 _MOST_BYTES = 8_192
 _MOST_TEXT = 1_024  # of one field
 _ABANDONED = 3_600.0  # seconds: a file still unfinished after that belongs to nobody

@@ -5,6 +5,7 @@ exit code is kept.
 """
 
 from holdfast.doors.run.agents import AGENTS
+from holdfast.doors.run.recorder import Ends
 from holdfast.doors.run.runner import Plan, run
 
-__all__ = ["AGENTS", "Plan", "run"]
+__all__ = ["AGENTS", "Ends", "Plan", "run"]

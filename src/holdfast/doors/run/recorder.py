@@ -45,6 +45,14 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """What is done about the ends of sessions that a busy store could not take."""
+
+    later: Callable[[Memories, str, int | None, Mapping[str, Any] | None], None]  # notes one down
+    noted: Callable[[Memories], None]  # stores those that were noted down
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
     """What a session begins with."""
 
@@ -62,11 +70,14 @@ class Recorder:
         open_memories: Callable[[], Memories],
         examples: Callable[[Profile], list[Example]],
         say: Callable[[str], None],
+        ends: Ends | None = None,
     ) -> None:
         self._occasion = occasion
         self._open_memories = open_memories
         self._examples = examples
         self._say = say
+        self._ends = ends
+        self._ended = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._memories: Memories | None = None
         self._echoes = Echoes()
@@ -105,6 +116,11 @@ class Recorder:
         self._thread.join(patience)
         if self._thread.is_alive():
             self._trouble(f"not everything was remembered: no answer within {patience:g} s")
+        memories, ends = self._memories, self._ends
+        if memories is not None and ends is not None and not self._ended:
+            unbroken(
+                lambda: ends.later(memories, self._occasion.session, exit_code, self._usage), self._failed
+            )
 
     # ----------------------------------------------------------------------------------- in the thread itself
 
@@ -127,6 +143,8 @@ class Recorder:
         finally:
             answer.set_result(opening)  # the runner waits for it, whatever happened
         self._give(opening.profile)
+        if self._ends is not None and self._memories is not None:
+            self._ends.noted(self._memories)
 
     def _opened(self) -> Opening:
         about = self._occasion
@@ -222,6 +240,7 @@ class Recorder:
     def _finish(self, exit_code: int) -> None:
         if self._memories is not None:
             self._memories.close_session(self._occasion.session, exit_code=exit_code, usage=self._usage)
+            self._ended = True
             self._memories.close()
 
     def _warn(self, written: str, reason: str) -> None:

@@ -11,7 +11,7 @@ from holdfast.doors.run.agents import AGENTS, Prepared, name_of
 from holdfast.doors.run.arguments import Arguments
 from holdfast.doors.run.output import Lines, Output
 from holdfast.doors.run.process import NotStarted, Process, Signals
-from holdfast.doors.run.recorder import Occasion, Opening, Recorder
+from holdfast.doors.run.recorder import Ends, Occasion, Opening, Recorder
 from holdfast.doors.run.told import Told
 from holdfast.memories import Memories
 from holdfast.prompts import Prompts, examples
@@ -38,6 +38,7 @@ def run(
     readers: Mapping[str, Callable[[], Stream]],
     open_memories: Callable[[], Memories],
     say: Callable[[str], None],
+    ends: Ends | None = None,
     output: BinaryIO | None = None,
 ) -> int:
     """Runs an agent and answers its exit code.
@@ -51,7 +52,7 @@ def run(
     readable = agent.prepared(command, Told(""), plan.occasion.session).readable
     stream = readers[name]() if readable else _Unread()
     with Signals() as signals:
-        recorder = Recorder(plan.occasion, open_memories, examples, say)
+        recorder = Recorder(plan.occasion, open_memories, examples, say, ends)
         code = 1
         try:
             opening = recorder.begin(TO_BEGIN)

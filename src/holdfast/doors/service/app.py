@@ -3,6 +3,7 @@
 Other doors bring their routes; all of them are behind the same guard and say what is wrong in the same way.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
@@ -60,8 +61,8 @@ def application(
         return {"ok": True}
 
     @app.post("/hooks/{event}", include_in_schema=False)
-    def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
-        return answer_hook(event, payload, request.state.grant)
+    async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
+        return await _unless_gone(request, lambda: answer_hook(event, payload, request.state.grant))
 
     for router in routers:
         app.include_router(router)
@@ -69,6 +70,29 @@ def application(
     # Starlette types ASGI messages as MutableMapping.
     hosts = {*LOCAL, *outside}
     return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)  # type: ignore[arg-type]
+
+
+async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What `work` gives, in a thread; not begun when the caller leaves while it waits for one.
+
+    An agent that waits too long for its hook goes on without it. What nobody hears must not be worked out
+    before what somebody still waits for.
+    """
+    from anyio import CancelScope
+    from anyio.to_thread import run_sync
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        scope.cancel()
+
+    with CancelScope() as scope:
+        watching = asyncio.ensure_future(left())
+        try:
+            return await run_sync(work)
+        finally:
+            watching.cancel()
+    return {}
 
 
 def _lifespan(mcp: "MountedMcp", worker: Worker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

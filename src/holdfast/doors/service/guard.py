@@ -26,11 +26,13 @@ OPEN = frozenset({"/health"})  # says that the service is there, and nothing els
 IN_ADDRESS = ("/proxy/", "/webhook/")
 PROXY = "/proxy/"  # goes on without the store for who was let in before
 MOST_BYTES = 4 * 1024 * 1024
+BODY_WITHIN = 20.0  # seconds for the next piece of a body
 MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
 _NO_TOKEN = "a token is needed: Authorization: Bearer TOKEN (`holdfast token create` makes one)"
 _WRONG_ADDRESS = "the token in the address is unknown or revoked (`holdfast token create` makes one)"
 _TOO_LARGE = "the body is too large: at most {:,} bytes fit"
+_TOO_SLOW = "the rest of the body did not come within {:g} s"
 _FOREIGN_FORM = "a page of another origin may not change anything here: use this service's own pages"
 _SAFE = ("GET", "HEAD")
 _SHIELD = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
@@ -201,7 +203,7 @@ def _shielded(send: Send) -> Send:
 
 
 class _Bounded:
-    """The same body, cut off where it grows past the limit whatever its headers said.
+    """The same body, cut off where it grows past the limit whatever its headers said, or where it stalls.
 
     Who waits for the rest can't know why it ends, so what is answered then is said here.
     """
@@ -211,19 +213,33 @@ class _Bounded:
         self._send = send
         self._most = most
         self._seen = 0
+        self._whole = False
+        self._refused: Refusal | None = None
         self._answered = False
 
     async def receive(self) -> dict[str, Any]:
-        message = await self._receive()
+        # Behind the body comes nothing but the caller's leaving, for which there is no limit.
+        message = await (self._receive() if self._whole else self._piece())
         self._seen += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if self._seen > self._most else message
+        self._whole = not message.get("more_body", False)
+        if self._seen > self._most:
+            self._refused = 413, _TOO_LARGE.format(self._most)
+        return {"type": "http.disconnect"} if self._refused else message
+
+    async def _piece(self) -> dict[str, Any]:
+        from anyio import move_on_after
+
+        with move_on_after(BODY_WITHIN):
+            return await self._receive()
+        self._refused = 408, _TOO_SLOW.format(BODY_WITHIN)
+        return {"type": "http.disconnect"}
 
     async def send(self, message: dict[str, Any]) -> None:
-        if self._seen <= self._most or self._answered:
+        if self._refused is None or self._answered:
             self._answered = True
             await self._send(message)
         elif message["type"] == "http.response.start":
-            await _answer(self._send, 413, _TOO_LARGE.format(self._most))
+            await _answer(self._send, *self._refused)
 
 
 async def _send_to(login: str, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
@@ -245,5 +261,7 @@ async def _answer(send: Send, status: int, reason: str) -> None:
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
+    if status == 408:
+        headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -80,7 +80,8 @@ def _error(each: Any) -> dict[str, str]:
         why = each.get("ctx", {}).get("error", "it can't be parsed")
         return {"field": "body", "says": f"this is no JSON at character {each['loc'][-1]}: {why}"}
     where, *rest = [str(part) for part in each["loc"]] or ["body"]
-    place = rest if where in _PLACES else [where, *rest]
+    named = [part for part in rest if "[" not in part]  # not the kinds that a field may be of
+    place = named if where in _PLACES else [where, *named]
     says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "it should"))
     return {"field": ".".join(place) or "body", "says": says}
 

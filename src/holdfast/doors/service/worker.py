@@ -1,26 +1,42 @@
-"""The work in the background: a thread that goes round the chores until the service stops."""
+"""The work in the background: a thread that gives each chore short slices of time until the service stops."""
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 
+from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
+SLICE = 0.2  # seconds after which a chore gives way
+PATIENCE = 0.8  # seconds that a stop waits for the slice at hand; what is cut off there is done again
 _log = logging.getLogger(__name__)
 
-Chore = Callable[[], bool]  # does some of its work; true when there is more to do at once
+#: Does some of its work until its time is up, at least one item; true when there is more to do at once.
+Chore = Callable[[TimeUp], bool]
 
 
 class Worker:
     """One thread, woken by a pause's end or by `wake`; a second one for `beside`.
 
-    Chores beside are those that wait for other machines: nothing here should wait with them.
+    Each chore gets a slice in turn, the most urgent first; those of `when_idle` only when no other has more
+    to do. Chores beside are those that wait for other machines: nothing here should wait with them.
     """
 
-    def __init__(self, chores: Sequence[Chore], *, beside: Sequence[Chore] = (), pause: float = 5.0) -> None:
+    def __init__(
+        self,
+        chores: Sequence[Chore],
+        *,
+        when_idle: Sequence[Chore] = (),
+        beside: Sequence[Chore] = (),
+        pause: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._chores = chores
-        self._beside = Worker(beside, pause=pause) if beside else None
+        self._when_idle = when_idle
+        self._beside = Worker(beside, pause=pause, clock=clock) if beside else None
         self._pause = pause  # seconds between rounds when there is nothing to do
+        self._clock = clock
         self._stopping = threading.Event()
         self._woken = threading.Event()
         self._away = False  # whether the memory could not be used when it was last asked for
@@ -37,14 +53,16 @@ class Worker:
         if self._beside is not None:
             self._beside.wake()
 
-    def stop(self, patience: float = 10.0) -> None:
-        """Ends after the chore at hand; what it leaves behind is taken up when its lease ends."""
-        self._stopping.set()
-        self._woken.set()
-        if self._beside is not None:
-            self._beside.stop(patience)
-        if self._thread.is_alive():
-            self._thread.join(patience)
+    def stop(self, patience: float = PATIENCE) -> None:
+        """Ends after the item at hand; what is left is taken up by the next service."""
+        workers = [self] if self._beside is None else [self, self._beside]
+        for worker in workers:
+            worker._stopping.set()
+            worker._woken.set()
+        until = time.monotonic() + patience
+        for worker in workers:
+            if worker._thread.is_alive():
+                worker._thread.join(max(until - time.monotonic(), 0))
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -53,18 +71,30 @@ class Worker:
             self._woken.clear()
 
     def _round(self) -> bool:
+        more, away = self._turns(self._chores)
+        if not more:
+            more, also_away = self._turns(self._when_idle)
+            away = away or also_away
+        self._note(away)
+        return more
+
+    def _turns(self, chores: Sequence[Chore]) -> tuple[bool, bool]:
+        """A slice for each; whether one has more to do, and whether the memory could not be used."""
         more = away = False
-        for chore in self._chores:
+        for chore in chores:
             if self._stopping.is_set():
-                return False
+                return False, away
             try:
-                more = chore() or more
+                more = chore(self._slice()) or more
             except Unavailable:
                 away = True
             except Exception:  # broad: the background loop; one chore's trouble must not end the others
                 _log.exception("a chore failed; it is tried again")
-        self._note(away)
-        return more
+        return more, away
+
+    def _slice(self) -> TimeUp:
+        end = self._clock() + SLICE
+        return lambda: self._stopping.is_set() or self._clock() >= end
 
     def _note(self, away: bool) -> None:
         """A memory that is away for an hour is two lines in the log, not thousands."""

@@ -1,0 +1,21 @@
+"""The memories of a space page by page: no long read, and no transaction open between two pages."""
+
+from collections.abc import Iterator, Sequence
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Place
+from holdfast.engine.desk import Desk
+
+_PAGE = 200
+
+
+def memory_pages(desk: Desk, where: Filter) -> Iterator[Sequence[Memory]]:
+    """What `where` admits, oldest first. A last page that is full is followed by an empty one."""
+    after: Place | None = None
+    while True:
+        with desk.store.read(desk.space) as tx:
+            page = tx.memories.find(where, order="created", limit=_PAGE, after=after)
+        yield page
+        if len(page) < _PAGE:
+            return
+        after = Place.of(page[-1])
