@@ -23,6 +23,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
 
 from holdfast.errors import Unavailable
+from holdfast.store.open_file import OpenFile
 
 APPLICATION_ID = 0x486F6C64  # "Hold": tells our files from other programs' databases
 PATIENCE = 60.0  # seconds to wait for the write lock
@@ -44,15 +45,17 @@ _PRAGMAS = (
 )
 
 
-def open_engine(path: Path) -> Engine:
+def open_engine(path: Path) -> tuple[Engine, OpenFile]:
     """An engine on the file at `path`, which is made, for its owner only, if it is not there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    opened = OpenFile(path)
 
     def connect() -> sqlite3.Connection:
+        opened.check()  # SQLite would make a new file
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         try:
             if path.stat().st_size == 0:
@@ -72,8 +75,11 @@ def open_engine(path: Path) -> Engine:
         # A deferred transaction that reads first can't wait for the lock when it comes to write.
         writes = connection.get_execution_options().get("holdfast_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        opened.check()
+        if writes:
+            opened.check_log(connection.connection.info)
 
-    return engine
+    return engine, opened
 
 
 class WriteLock:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -21,11 +21,13 @@ from holdfast.doors.service.head import HeadToo
 from holdfast.doors.service.problems import tell_problems
 from holdfast.doors.service.watching import Watcher, watched
 from holdfast.doors.service.worker import Worker
+from holdfast.errors import Unavailable
 
 #: A hook's event, its input and what its token allows, to what it says.
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
+NOT_THERE = "the database was removed or replaced under the service: `holdfast doctor` says what to do"
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
@@ -39,8 +41,12 @@ def application(
     outside: Sequence[str] = (),
     watchers: Sequence[Watcher] = (),
     pages: Pages | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> App:
-    """Everything behind the guard, for this machine and for `outside` names."""
+    """Everything behind the guard, for this machine and for `outside` names.
+
+    `check` raises Unavailable when the memory can't be trusted any more.
+    """
 
     # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
     app = FastAPI(
@@ -56,7 +62,12 @@ def application(
     app.add_middleware(HeadToo)
 
     @app.get("/health")
-    def health() -> dict[str, bool]:
+    def health(response: Response) -> dict[str, bool | str]:
+        try:
+            check()
+        except Unavailable:  # anybody may ask, so nothing is told of the place
+            response.status_code = 503
+            return {"ok": False, "detail": NOT_THERE}
         return {"ok": True}
 
     @app.post("/hooks/{event}", include_in_schema=False)
