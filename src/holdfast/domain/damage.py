@@ -26,17 +26,21 @@ def damage_findings(damage: Damage) -> list[Finding]:
     found = []
     if damage.texts:
         named = ", ".join(damage.texts[:5]) + (" …" if len(damage.texts) > 5 else "")
-        says = f"{len(damage.texts):,} damaged texts in space {damage.space!r}: {named}"
+        says = f"{_count(len(damage.texts), 'damaged text')} in space {damage.space!r}: {named}"
         advice = "`holdfast doctor --repair` mends what is kept twice; restore the rest from a backup"
         found.append(Finding("problem", says, advice))
     counts = (
-        (damage.vectors, "damaged or missing vectors"),
-        (damage.words, "wrong entries in the word index"),
-        (damage.orphans, "rows that belong to nothing (orphans)"),
+        (damage.vectors, "damaged or missing vector", "damaged or missing vectors", "in"),
+        (damage.words, "wrong entry in the word index", "wrong entries in the word index", "of"),
+        (damage.orphans, "row that belongs to nothing", "rows that belong to nothing", "in"),
     )
-    for amount, what in counts:
+    for amount, one, several, place in counts:
         if amount:
-            says = f"{amount:,} {what} in space {damage.space!r}"
+            says = f"{_count(amount, one, several)} {place} space {damage.space!r}"
             advice = "`holdfast doctor --repair` makes them again or removes them"
             found.append(Finding("problem", says, advice))
     return found
+
+
+def _count(amount: int, one: str, several: str | None = None) -> str:
+    return f"{amount:,} {one if amount == 1 else several or one + 's'}"

@@ -11,8 +11,9 @@ from datetime import datetime
 from itertools import islice
 
 from holdfast.domain.belief import decayed
+from holdfast.domain.clock_check import SETTLED, clock_doubt
 from holdfast.domain.consolidation import Proposal
-from holdfast.domain.memory import Memory, Source
+from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due
 from holdfast.engine import changes, consolidate, retention
@@ -35,6 +36,8 @@ class Tended:
     trouble: str | None = None  # why others did not
     archived: tuple[tuple[Memory, str], ...] = ()  # each with the reason
     proposed: tuple[Memory, ...] = ()  # waiting in the inbox
+    clock_doubt: str | None = None  # why nothing faded, though it was time by this clock
+    session: str | None = None  # that the fading is undone by
 
     @property
     def deactivated(self) -> int:
@@ -48,16 +51,26 @@ class Preview:
     decayed: tuple[tuple[Memory, Memory], ...]
     archived: tuple[Due, ...]
     proposed: tuple[Proposal, ...]
+    clock_doubt: str | None = None
 
 
-def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = None) -> Tended:
+def tend(
+    *,
+    desk: Desk,
+    report: Callable[[EmbeddingProgress], None] | None = None,
+    clock_is_right: bool = False,
+) -> Tended:
     """Brings the space up to date; running it again at the same moment changes nothing.
 
-    `report` is told now and then how far the vectors are.
+    `report` is told now and then how far the vectors are. After a long pause nothing fades, unless somebody
+    says that `clock_is_right`.
     """
     with desk.store.write(desk.space) as tx:
         now = desk.now()
-        done = replace(decay(tx, desk, now), archived=tuple(retention.archive(tx, desk, now)))
+        done = decay(tx, desk, now, clock_is_right=clock_is_right)
+        done = replace(done, archived=tuple(retention.archive(tx, desk, now)))
+    if done.clock_doubt is not None:
+        _log.warning("space %s: %s", desk.space, done.clock_doubt)
     done = replace(done, proposed=tuple(consolidate.consolidate(desk=desk)))
     try:
         while more := embed_missing(desk, limit=_AT_ONCE, changing=_AT_ONCE):
@@ -75,11 +88,13 @@ def preview(*, desk: Desk) -> Preview:
     now = desk.now()
     with desk.store.read(desk.space) as tx:
         fading = tuple(_fading(tx, desk, now))
+        doubt = doubt_about(tx, now) if fading else None
+        fading = fading if doubt is None else ()
         gone = {before.id for before, after in fading if not after.active}
         due = tuple(each for each in retention.overdue(tx, desk, now) if each.memory.id not in gone)
     gone |= {each.memory.id for each in due}
     proposed = (each for each in consolidate.pending(desk, now) if gone.isdisjoint(each.ids))
-    return Preview(fading, due, tuple(islice(proposed, consolidate.MOST_WAITING)))
+    return Preview(fading, due, tuple(islice(proposed, consolidate.MOST_WAITING)), doubt)
 
 
 def _vectors(desk: Desk) -> EmbeddingProgress:
@@ -87,14 +102,31 @@ def _vectors(desk: Desk) -> EmbeddingProgress:
         return embedding_progress(desk.embedder.name if desk.embedder else None, tx)
 
 
-def decay(tx: Transaction, desk: Desk, now: datetime) -> Tended:
-    """Takes off what the weeks without confirmation cost."""
+def doubt_about(tx: Transaction, now: datetime) -> str | None:
+    """What speaks against the clock, if anything does."""
+    return clock_doubt(tx.journal.newest_before(now - SETTLED), now)
+
+
+def decay(tx: Transaction, desk: Desk, now: datetime, *, clock_is_right: bool = False) -> Tended:
+    """Takes off what the weeks without confirmation cost, in a session that can be undone.
+
+    Not by a clock that may be far ahead: what fades by mistake is believed by nobody any more.
+    """
     steps = _fading(tx, desk, now)
+    if not steps:
+        return Tended(())
+    if not clock_is_right and (doubt := doubt_about(tx, now)) is not None:
+        return Tended((), clock_doubt=doubt)
+    session = f"fade-{now:%Y-%m-%d-%H%M%S}"
+    tx.sessions.save(
+        Session(id=session, space=desk.space, name="fading", client="tend", started_at=now, ended_at=now)
+    )
+    source = Source(origin="operator", session=session)
     for memory, older in steps:
         weeks = older.decayed_weeks - memory.decayed_weeks
         note = f"{weeks} week{'s' if weeks > 1 else ''} without confirmation"
-        changes.change(tx, memory, older, "decayed", source=_UPKEEP, now=now, note=note)
-    return Tended(tuple(steps))
+        changes.change(tx, memory, older, "decayed", source=source, now=now, note=note)
+    return Tended(tuple(steps), session=session)
 
 
 def _fading(tx: Transaction, desk: Desk, now: datetime) -> list[tuple[Memory, Memory]]:
@@ -104,6 +136,3 @@ def _fading(tx: Transaction, desk: Desk, now: datetime) -> list[tuple[Memory, Me
     found = tx.memories.find(Filter(states=("active",)))
     steps = ((memory, decayed(memory, policy, now)) for memory in found)
     return [(memory, older) for memory, older in steps if older != memory]
-
-
-_UPKEEP = Source(origin="operator")

@@ -13,10 +13,10 @@ from tests.requirements_ledger import requirement
 
 @requirement("trust.store-replaced")
 def test_a_service_without_its_file_says_so_and_saves_nothing(service: Service) -> None:
-    kept = service.post("/api/memory", {"content": "The router is in the cellar"})
+    kept = service.post("/api/memory/", {"content": "The router is in the cellar"})
     (service.home / "holdfast.db").unlink()
 
-    refused = service.post("/api/memory", {"content": "The boiler is in the attic"})
+    refused = service.post("/api/memory/", {"content": "The boiler is in the attic"})
     hook = service.post("/hooks/SessionStart", {"session_id": "s1"})
     health = httpx2.get(f"{service.url}/health")
     doctor = subprocess.run(

@@ -21,10 +21,9 @@ from holdfast.errors import Invalid
 def backup(call: Call, file: str, restore: bool, replace: bool, anyway: bool) -> None:
     """Back up all spaces into one file, or put them back.
 
-    Works while others write. The file appears whole or not at all and only its owner may read it. Each text is
-    verified by its checksum first: damaged ones are named and nothing is written. A restore
-    checks the whole file first, refuses to undo later changes unless told to, and leaves deleted what was
-    deleted since.
+    Works while others write. The file appears whole or not at all and only its owner may read it. Each text
+    is verified by its checksum first: damaged ones are named, and nothing is written. A restore checks the
+    whole file first, refuses to undo later changes unless told to, and leaves deleted what was deleted since.
 
     \b
         holdfast backup holdfast-backup.gz
