@@ -20,7 +20,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from holdfast.errors import Unavailable
 from holdfast.store.open_file import OpenFile
@@ -45,6 +46,10 @@ _PRAGMAS = (
 )
 
 
+#: What SQLite says when it can't make its log beside a file.
+_UNWRITABLE = ("unable to open", "disk I/O error", "disk is full", "readonly database")
+
+
 def open_engine(path: Path) -> tuple[Engine, OpenFile]:
     """An engine on the file at `path`, which is made, for its owner only, if it is not there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,19 +61,23 @@ def open_engine(path: Path) -> tuple[Engine, OpenFile]:
 
     def connect() -> sqlite3.Connection:
         opened.check()  # SQLite would make a new file
-        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         try:
-            if path.stat().st_size == 0:
-                connection.execute(_NEW_FILE)
-            for pragma in _PRAGMAS:
-                connection.execute(pragma).fetchall()
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+            return _connected(str(path), path)
+        except sqlite3.OperationalError as error:
+            if not _only_unwritable(error, path):
+                raise
+            return _connected(immutable(path), path)
 
     # No overflow: a connection that closes by itself would checkpoint outside of the write lock.
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=0)
+
+    @event.listens_for(engine, "checkout")
+    def checkout(_: object, record: ConnectionPoolEntry, __: object) -> None:
+        # A connection that could only read is used once: perhaps the disk can be written by the next time.
+        if "reads_only" not in record.info:
+            record.info["reads_only"] = _reads_only(record)
+        elif record.info["reads_only"]:
+            raise DisconnectionError
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -80,6 +89,38 @@ def open_engine(path: Path) -> tuple[Engine, OpenFile]:
             opened.check_log(connection.connection.info)
 
     return engine, opened
+
+
+def _connected(place: str, path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=place.startswith("file:")
+    )
+    try:
+        if path.stat().st_size == 0:
+            connection.execute(_NEW_FILE)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma).fetchall()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def immutable(path: Path) -> str:
+    """The file as SQLite reads it without a log: for a disk that is full or can't be written."""
+    return f"{path.as_uri()}?mode=ro&immutable=1"
+
+
+def _only_unwritable(error: sqlite3.OperationalError, path: Path) -> bool:
+    """Whether a file can be read as it is: the log can't be made beside it, and none that is there counts."""
+    said = str(error)
+    return any(sign in said for sign in _UNWRITABLE) and path.stat().st_size > 0 and log_size(path) == 0
+
+
+def _reads_only(record: ConnectionPoolEntry) -> bool:
+    driver = record.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return str(driver.execute("PRAGMA journal_mode").fetchone()[0]) != "wal"
 
 
 class WriteLock:
@@ -172,10 +213,29 @@ def foreign(path: Path) -> bool:
         return False
     if 0 < size < _LEAST_PAGE:  # SQLite takes a file of one byte for an empty one
         raise sqlite3.DatabaseError("file is not a database")
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as connection:
+    with closing(opened_to_read(path, PATIENCE)) as connection:
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return bool(owner != APPLICATION_ID and tables)
+
+
+def opened_to_read(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection that changes nothing, also where the log can't be made.
+
+    Raises: sqlite3.Error.
+    """
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=patience)
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not _only_unwritable(error, path):
+            raise
+        return sqlite3.connect(immutable(path), uri=True)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def copy_to(connection: Connection, target: Path) -> None:
