@@ -78,6 +78,7 @@ def _server(target: str) -> Health:
                 size=connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one(),
                 revision=migrate.revision(connection),
                 head=migrate.HEAD,
+                beyond_row_security=postgres.beyond_row_security(connection),
             )
     except SQLAlchemyError as error:
         raise unavailable(error, where) from error
