@@ -24,7 +24,6 @@ from holdfast.store.migrate import upgrade
 from holdfast.store.schema import metadata
 from holdfast.testing import FixedClock
 from holdfast.wiring import open_store
-from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
 from tests.store.some_vectors import Hashing
 
@@ -80,7 +79,6 @@ def _spread(connection: Connection) -> None:
         connection.execute(text(f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {key}'))
 
 
-@requirement("scale.citus")
 def test_every_verb_works_on_a_cluster_behind_row_level_security(citus_url: str, clock: FixedClock) -> None:
     fill(citus_url)
     store = open_store(citus_url)
@@ -107,7 +105,6 @@ def test_every_verb_works_on_a_cluster_behind_row_level_security(citus_url: str,
     store.close()
 
 
-@requirement("scale.citus")
 def test_a_backup_fails_when_the_workers_do_not_know_the_space(
     citus_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

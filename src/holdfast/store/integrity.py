@@ -53,8 +53,8 @@ class SpaceIntegrity:
             self._connection.execute(delete(table).where(which))
         self._mend_texts()
         for kind, model in self._models():
-            table = self._tx.memory_vectors if kind.name == "memory" else self._tx.message_vectors
-            table.drop(self._unsound(kind, model))
+            vectors = self._tx.memory_vectors if kind.name == "memory" else self._tx.message_vectors
+            vectors.drop(self._unsound(kind, model))
             self._mend_blocks(kind, model)
         self._mend_words()
 
@@ -213,4 +213,5 @@ class SpaceIntegrity:
         return int(self._connection.execute(query).scalar_one())
 
     def _rows(self, query: Any) -> Iterator[Any]:
-        return iter(self._connection.execution_options(yield_per=_AT_ONCE).execute(query))
+        # Given to the statement: as an option of the connection it would hold for what is written later.
+        return iter(self._connection.execute(query, execution_options={"yield_per": _AT_ONCE}))

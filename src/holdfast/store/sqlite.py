@@ -11,6 +11,7 @@ SQLite holds on it, and another process could then remove the log under us. `raw
 
 import errno
 import fcntl
+import json
 import os
 import sqlite3
 import threading
@@ -23,6 +24,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from holdfast.domain.query import says
 from holdfast.errors import Unavailable
 from holdfast.store.open_file import OpenFile
 
@@ -95,6 +97,7 @@ def _connected(place: str, path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=place.startswith("file:")
     )
+    connection.create_function("holdfast_says", -1, _says, deterministic=True)
     try:
         if path.stat().st_size == 0:
             connection.execute(_NEW_FILE)
@@ -104,6 +107,11 @@ def _connected(place: str, path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _says(asked: str, tags: str, *parts: str | None) -> bool:
+    """What the filter `text` asks: SQLite's own comparisons know the case of ASCII only."""
+    return says((*parts, *json.loads(tags)), asked)
 
 
 def immutable(path: Path) -> str:

@@ -43,10 +43,7 @@ def application(
     pages: Pages | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> App:
-    """Everything behind the guard, for this machine and for `outside` names.
-
-    `check` raises Unavailable when the memory can't be trusted any more.
-    """
+    """Everything behind the guard, for `outside` names too; `check` raises when the database is gone."""
 
     # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
     app = FastAPI(
@@ -61,14 +58,7 @@ def application(
     tell_problems(app)
     app.add_middleware(HeadToo)
 
-    @app.get("/health")
-    def health(response: Response) -> dict[str, bool | str]:
-        try:
-            check()
-        except Unavailable:  # anybody may ask, so nothing is told of the place
-            response.status_code = 503
-            return {"ok": False, "detail": NOT_THERE}
-        return {"ok": True}
+    app.add_api_route("/health", _health(check), methods=["GET"])
 
     @app.post("/hooks/{event}", include_in_schema=False)
     def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
@@ -80,6 +70,18 @@ def application(
     # Starlette types ASGI messages as MutableMapping.
     hosts = {*LOCAL, *outside}
     return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)  # type: ignore[arg-type]
+
+
+def _health(check: Callable[[], None]) -> Callable[[Response], dict[str, bool | str]]:
+    def health(response: Response) -> dict[str, bool | str]:
+        try:
+            check()
+        except Unavailable:  # anybody may ask, so nothing is told of the place
+            response.status_code = 503
+            return {"ok": False, "detail": NOT_THERE}
+        return {"ok": True}
+
+    return health
 
 
 def _lifespan(mcp: "MountedMcp", worker: Worker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
