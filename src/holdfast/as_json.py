@@ -341,6 +341,8 @@ def tended(done: "Tended") -> Json:
         "proposed": [memory(each) for each in done.proposed],
         "embedded": done.embedded,
         "trouble": done.trouble,
+        "clock_doubt": done.clock_doubt,
+        "session": done.session,
     }
 
 
@@ -359,6 +361,7 @@ def tend_preview(plan: "Preview") -> Json:
             }
             for each in plan.proposed
         ],
+        "clock_doubt": plan.clock_doubt,
     }
 
 

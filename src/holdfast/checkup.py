@@ -1,15 +1,18 @@
 """What is right and wrong with an installation: its database, embedder, models, spaces and directories.
 
-For whoever tells people about it; nothing is made or changed by a look.
+For whoever tells people about it; nothing is made or changed by a look, unless a repair is asked for.
 """
 
 from dataclasses import dataclass
 
-from holdfast import wiring
+from holdfast import machine_checks, wiring
+from holdfast.domain.clock_check import LONGEST_PAUSE
+from holdfast.domain.damage import Damage, damage_findings
 from holdfast.domain.health import Finding, Health, findings, unread
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
-from holdfast.engine.ports import Embedder, Store
+from holdfast.engine.ports import Clock, Embedder, Store
 from holdfast.engine.reading_state import ReadingState, reading_state
+from holdfast.engine.repair import repair
 from holdfast.engine.spaces import Overview, overview
 from holdfast.settings import Settings
 
@@ -24,38 +27,87 @@ class Checkup:
     spaces: tuple[Overview, ...] = ()
     vectors: tuple[EmbeddingProgress, ...] = ()
     models: tuple[ReadingState, ...] = ()
+    mended: tuple[Damage, ...] = ()  # what a repair found, a space each
 
     @property
     def healthy(self) -> bool:
         return not any(finding.level == "problem" for finding in self.findings)
 
 
-def checkup(db: str | None, embedder: Embedder | None) -> Checkup:
-    """Looks at the database at `db`, tries the embedder, then goes through the spaces.
+def checkup(
+    db: str | None, embedder: Embedder | None, *, clock: Clock = wiring.utc_now, mend: bool = False
+) -> Checkup:
+    """Looks at the database at `db`, tries the embedder, then goes through the spaces and the machine.
 
+    Damage inside of the spaces is mended first where `mend` says so.
     Raises: Unavailable, NewerSchema, Invalid.
     """
     health = wiring.examine(db)
     name = embedder.name if embedder else None
-    found = [*findings(health), *_embedding(wiring.try_embedder(embedder))]
+    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_machine(health, clock)]
     if not health.exists or health.damage or health.revision != health.head:
         return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
     store = wiring.open_store(db)
     try:
+        mended = _mended(store, embedder, clock) if mend else ()
         spaces, vectors, models = _spaces(store, name)
-        directories = _directories(store)
+        found += [*machine_checks.write_findings(store), *_damage(store), *_clock(store, clock)]
+        found += [*_unfinished(vectors), *_settings(), *_directories(store)]
     finally:
         store.close()
-    found += [*_unfinished(vectors), *_settings()]
     found += [each for one in models for each in unread(one.space, one.failed, one.error, one.put_off)]
     return Checkup(
         health=health,
-        findings=(*found, *directories),
+        findings=tuple(found),
         embedder=name,
         spaces=tuple(spaces),
         vectors=tuple(vectors),
         models=tuple(models),
+        mended=mended,
     )
+
+
+def _machine(health: Health, clock: Clock) -> list[Finding]:
+    """What is said of all that is around the database."""
+    return [
+        *machine_checks.service_findings(),
+        *machine_checks.client_findings(),
+        *machine_checks.hook_findings(clock()),
+        *machine_checks.disk_findings(health.where),
+    ]
+
+
+def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Damage, ...]:
+    desks = (wiring.desk_for(space.name, store, clock=clock, embedder=embedder) for space in store.spaces())
+    return tuple(repair(desk=desk) for desk in desks)
+
+
+def _damage(store: Store) -> list[Finding]:
+    """What is said of rows that contradict each other."""
+    found = []
+    for space in store.spaces():
+        with store.read(space.name) as tx:
+            found += damage_findings(tx.integrity.damage())
+    return found
+
+
+def _clock(store: Store, clock: Clock) -> list[Finding]:
+    """What is said of a clock that is far from the newest change."""
+    found, now = [], clock()
+    for space in store.spaces():
+        with store.read(space.name) as tx:
+            newest = tx.journal.newest_before(now + 100 * LONGEST_PAUSE)
+        if newest is not None and now - newest > LONGEST_PAUSE:
+            says = f"the clock is {(now - newest).days} days after the newest change of space {space.name!r}"
+            advice = (
+                "nothing fades until then: set the clock right, or, if it is right, "
+                f"`holdfast tend --clock-is-right --space {space.name}`"
+            )
+            found.append(Finding("note", says, advice))
+        elif newest is not None and (newest - now).days >= 1:
+            says = f"the newest change of space {space.name!r} is {(newest - now).days} days in the future"
+            found.append(Finding("note", says, "check the clock of this machine"))
+    return found
 
 
 def _embedding(trouble: str | None) -> list[Finding]:

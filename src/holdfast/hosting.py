@@ -129,6 +129,7 @@ def assembled(
         ],
         pages=entrance,
         watchers=[figures.seen, log_request],
+        check=house.check,
     )
 
 

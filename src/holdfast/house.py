@@ -117,7 +117,13 @@ class House:
         grant.require("admin")
         if grant.spaces is not None:
             raise Forbidden("a checkup looks at all spaces: make the token with --all-spaces")
+        self.check()  # what is at the path now may be another file than the one in use
         return checkup(self._db or self._settings.db, self._embedder)
+
+    def check(self) -> None:
+        """Raises: Unavailable, when the database was removed or replaced since it was opened."""
+        if self._store is not None:
+            self._store.check()
 
     def left(self, space: str) -> None:
         """A space was deleted: one of that name is another one from now on."""

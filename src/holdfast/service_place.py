@@ -1,6 +1,7 @@
 """What marks this user's one service on this machine: its lock, its token, and where it says that it is."""
 
 import json
+import logging
 import os
 import secrets
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from contextlib import contextmanager, suppress
 
 from holdfast import places
 from holdfast.errors import Conflict, Unavailable
+
+_log = logging.getLogger(__name__)
 
 
 def token() -> str:
@@ -26,7 +29,10 @@ def token() -> str:
     except (OSError, ValueError) as error:
         raise Unavailable(f"the token in {file} can't be read: {error}") from None
     made = secrets.token_urlsafe(32)
-    places.write_private(file, f"{made}\n".encode())
+    try:
+        places.write_private(file, f"{made}\n".encode())
+    except OSError as error:
+        raise Unavailable(f"the token can't be written to {file}: {error.strerror}") from None
     return made
 
 
@@ -38,11 +44,11 @@ def the_only_one() -> Iterator[None]:
     """
     import fcntl
 
-    places.make_folder(places.home())
-    with open(places.service_lock(), "a", encoding="ascii") as lock:
+    with _lock_file() as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            if lock is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             raise Conflict(
                 "a service runs already: `holdfast service status` tells where, or stop it first"
             ) from None
@@ -53,7 +59,12 @@ def the_only_one() -> Iterator[None]:
 def announced(url: str, db: str) -> Iterator[None]:
     """Tells hooks and commands where the service is and what it serves, for as long as it is there."""
     file = places.service_file()
-    places.write_private(file, json.dumps({"url": url, "pid": os.getpid(), "db": db}).encode())
+    try:
+        places.write_private(file, json.dumps({"url": url, "pid": os.getpid(), "db": db}).encode())
+    except OSError as error:
+        _log.warning("hooks and commands won't find the service: %s: %s", file, error.strerror)
+        yield
+        return
     try:
         yield
     finally:
@@ -62,5 +73,24 @@ def announced(url: str, db: str) -> Iterator[None]:
 
 def withdraw() -> None:
     """Takes back where the service is."""
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         os.unlink(places.service_file())
+
+
+@contextmanager
+def _lock_file() -> Iterator[int | None]:
+    """The file to lock; none on a disk that can't be written and holds none."""
+    descriptor = None
+    try:
+        places.make_folder(places.home())
+        descriptor = os.open(places.service_lock(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        try:
+            descriptor = os.open(places.service_lock(), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            _log.warning("nothing keeps a second service away: %s", error)
+    try:
+        yield descriptor
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)

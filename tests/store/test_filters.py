@@ -27,6 +27,7 @@ NAMES = ("web", "Web", "wéb", "äpfel", "zebra", "Zebra", "日本", "_", "a b")
 TAGS = ("blue", "Blue", "BLUE", "blu", "50%", "5_%", 'say "hi"', "back\\slash", "日本", "a,b", "[x]", "é")
 PROJECTS = (None, "atlas", "Atlas", "b")
 SESSIONS = (None, "s1", "S1")
+WORDS = ("TEXT", "WÉB", "ÄPFEL", "äpf", "日本", "text web", "BLUE 50%", "_", "%", "[", ",", '"', "\\", "É")
 MOMENTS = tuple(START + timedelta(days=days, microseconds=days) for days in range(-3, 4))
 
 
@@ -83,6 +84,8 @@ FILTERS = st.builds(
     importance=st.sampled_from((None, None, 1, 3, 9)),
     created_after=st.sampled_from((None, *MOMENTS)),
     created_before=st.sampled_from((None, *MOMENTS)),
+    changed_after=st.sampled_from((None, *MOMENTS)),
+    text=st.sampled_from((None, None, *WORDS)),
 )
 
 
@@ -118,6 +121,14 @@ def test_a_tag_finds_exactly_the_memories_that_carry_it(store: Store) -> None:
             found = tx.memories.find(Filter(states=STATES, tags=(tag,)))
 
         assert {memory.id for memory in found} == {m.id for m in STORED if tag in m.tags}
+
+
+def test_text_is_found_in_whatever_case_and_script(store: Store) -> None:
+    for word in ("ÄPFEL", "äPFEL", "wÉb"):
+        with store.read("query") as tx:
+            found = tx.memories.find(Filter(states=STATES, text=word))
+
+        assert {memory.subject for memory in found} == {word.lower()}
 
 
 def test_rows_come_back_from_the_store_as_they_went_in(store: Store) -> None:

@@ -22,6 +22,7 @@ class Health:
     revision: str | None = None  # of the schema; none = no tables
     head: str  # the revision that this release needs
     damage: tuple[str, ...] = ()  # what the integrity check found
+    beyond_row_security: bool = False  # a superuser's connection, or one with BYPASSRLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Finding:
 
 def findings(health: Health) -> list[Finding]:
     """What is wrong or worth knowing, problems first."""
-    found = [*_schema(health), *_file(health), *_library(health)]
+    found = [*_schema(health), *_file(health), *_role(health), *_library(health)]
     return sorted(found, key=lambda finding: finding.level != "problem")
 
 
@@ -87,6 +88,13 @@ def _file(health: Health) -> list[Finding]:
         advice = "end programs that read for long; the next write then empties it"
         found.append(Finding("problem", says, advice))
     return found
+
+
+def _role(health: Health) -> list[Finding]:
+    if not health.beyond_row_security:
+        return []
+    says = "the database role is a superuser or has BYPASSRLS: row-level security does not hold for it"
+    return [Finding("note", says, "connect as a role without these rights: see the guide on PostgreSQL")]
 
 
 def _library(health: Health) -> list[Finding]:

@@ -95,7 +95,11 @@ def admits(where: Filter, memory: Memory) -> bool:
 
 
 def _says(memory: Memory, text: str) -> bool:
-    parts = (memory.content, memory.subject, memory.summary, *memory.tags)
+    return says((memory.content, memory.subject, memory.summary, *memory.tags), text)
+
+
+def says(parts: Iterable[str | None], text: str) -> bool:
+    """Whether each word of `text` stands in one of the parts, in whatever case."""
     whole = "\n".join(part for part in parts if part).casefold()
     return all(word in whole for word in text.casefold().split())
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.engine.archive_rows import wrong
 from holdfast.engine.ports import Space, Transaction
-from holdfast.errors import Invalid
+from holdfast.errors import Invalid, Unavailable
 
 FORMAT = 1
 
@@ -41,7 +41,15 @@ class Archive:
 
 
 def lines(tx: Transaction) -> Iterator[str]:
-    """A space as lines of an archive."""
+    """A space as lines of an archive.
+
+    Raises: Unavailable, when the server hides rows of the space.
+    """
+    if not tx.dump.complete():
+        raise Unavailable(
+            f"row-level security hides the rows of space {tx.space.name!r} from this database role: "
+            "nothing was written; connect as the role that the service uses"
+        )
     digest = hashlib.sha256()
     counts: dict[str, int] = {}
     yield _line(_header(tx.space))

@@ -66,11 +66,13 @@ def ask(
         speakers = tx.sessions.speakers() if messages else []
         models = {model.name: model for model in tx.models.all()} if by_meaning and desk.embedder else {}
         keeps = tx.space.keeps_messages
+        tables = (tx.memory_vectors, tx.message_vectors)
+        damaged = any(table.damaged(model) for table in tables for model in models)
     questions = [question(text, speakers, asked_at.date()) for text in texts]
     if not by_meaning or desk.embedder is None:
         return [Asked(each, None) for each in questions]
     configured = models.get(desk.embedder.name)
-    if configured is None or not caught_up(configured, keeps):
+    if configured is None or damaged or not caught_up(configured, keeps):
         models = _fed(desk)
     embedder = searched_with(desk, desk.embedder, list(models.values()))
     vectors = _vectors(embedder, [form for each in questions for form in each.forms])

@@ -7,7 +7,7 @@ from holdfast.domain.compare import TextJudge
 from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
 from holdfast.engine.ports import Clock, Judge, Space, Store, Transaction
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +18,19 @@ class PutBack:
     imported: Imported
 
 
-def backup_lines(store: Store) -> Iterator[str]:
-    """All spaces as lines of one archive, each as it stands at one moment."""
+def backup_lines(store: Store, *, damaged_too: bool = False) -> Iterator[str]:
+    """All spaces as lines of one archive, each as it stands at one moment.
+
+    Raises: Unavailable, when a text is not what its checksum says, unless `damaged_too`.
+    """
     for space in store.spaces():
         with store.read(space.name) as tx:
+            damaged = () if damaged_too else tx.integrity.damaged_texts()
+            if damaged:
+                raise Unavailable(
+                    f"space {space.name!r} holds damaged texts ({', '.join(damaged[:5])}): "
+                    "`holdfast doctor --repair` mends what it can, --anyway backs up all as it is"
+                )
             yield from lines(tx)
 
 

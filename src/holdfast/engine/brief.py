@@ -11,6 +11,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, render
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
+from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import known_session, project_of
 from holdfast.engine.tend import decay
 from holdfast.errors import Invalid
@@ -49,7 +50,7 @@ def brief(
             given = tx.receipts.brief_of(session)
         if given is not None:
             return _again(given)
-    with desk.store.write(desk.space) as tx:
+    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
         now = desk.now()
         if session is not None:
             known_session(tx, Source(session=session), now)
@@ -62,7 +63,10 @@ def brief(
         made = _made(block)
         if session is not None:
             tx.receipts.add(_receipt(made, block, session, desk))
-    return made
+        return made
+    with desk.store.read(desk.space) as tx:
+        project = project or project_of(session, tx)
+        return _made(rendered(tx, desk, project=project, subject=subject, budget=budget))
 
 
 def rendered(

@@ -17,6 +17,7 @@ from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.ports import Transaction
 from holdfast.engine.recall import best, receipt_items, search
+from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import Said, known_session, project_of
 from holdfast.errors import Invalid
 
@@ -125,7 +126,7 @@ def _relevant(
 
 def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], desk: Desk) -> Context:
     """`made`, once its receipt is kept; nothing, when it came too late."""
-    with desk.store.write(desk.space) as tx:
+    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
         if not wanted():  # asked here, for the wait for other writers is the long one
             return Context()
         given = tx.receipts.texts([receipt.id])

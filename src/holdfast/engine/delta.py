@@ -6,6 +6,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, render
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
+from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import project_of
 
 BUDGET = 400  # tokens
@@ -21,7 +22,8 @@ def delta(session: str, *, desk: Desk, project: str | None = None, budget: int =
         found = _new(session, project, tx, desk)
     if not found:
         return ""
-    with desk.store.write(desk.space) as tx:
+    block = render(found, desk.profile, budget=budget, estimate=desk.estimate)
+    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
         block = render(_new(session, project, tx, desk), desk.profile, budget=budget, estimate=desk.estimate)
         if block.included:
             tx.receipts.add(_receipt(block, session, desk))

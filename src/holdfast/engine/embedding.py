@@ -17,6 +17,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Embedded, Embedder, Missing, TimeUp, Transaction, VectorModel, VectorRows
 from holdfast.errors import Unavailable
 
+KINDS = ("memories", "messages")
 BATCH = 64  # texts embedded and stored at a time
 _BATCH_CHARACTERS = 4_000  # of one batch, so that it takes a moment; a longer text is one of its own
 _log = logging.getLogger(__name__)
@@ -35,7 +36,10 @@ def embed_missing(desk: Desk, *, limit: int, changing: int = BATCH, time_up: Tim
     with desk.store.read(desk.space) as tx:
         models = tx.models.all()
         keeps = tx.space.keeps_messages
-    searched = searched_with(desk, desk.embedder, models)
+        searched = searched_with(desk, desk.embedder, models)
+        damaged = {kind: _rows(tx, kind).damaged(searched.name) for kind in KINDS}
+    for kind, owners in damaged.items():
+        embed_again(desk, searched, kind, owners)
     known = {model.name: model for model in models}
     if searched.name == desk.embedder.name:
         return _catch_up(desk, searched, known.get(searched.name), keeps, limit, time_up)
@@ -98,6 +102,28 @@ def _catch_up(
     return done
 
 
+def embed_again(desk: Desk, embedder: Embedder, kind: str, ids: Sequence[str]) -> None:
+    """Makes the vectors of these owners anew; of what has gone meanwhile they are dropped.
+
+    Raises: Unavailable, when the embedder fails.
+    """
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
+        with desk.store.read(desk.space) as tx:
+            owners = _embeddable(tx, kind, batch)
+        vectors = _embedded(embedder, [text_of(owner) for owner in owners])
+        with desk.store.write(desk.space) as tx:
+            _rows(tx, kind).drop(batch)
+            _put(tx, embedder.name, kind, owners, vectors, desk)
+
+
+def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memory | Message]:
+    """Those of these ids that still are, and may be found."""
+    if kind == "memories":
+        return [memory for memory in tx.memories.many(ids) if memory.active]
+    return [message for message in tx.sessions.messages_by_id(ids) if message.findable]
+
+
 def _calibrate(desk: Desk, embedder: Embedder) -> None:
     """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors."""
     queries = partial(given, embedder, lambda texts: embedder.queries(texts))
@@ -148,20 +174,25 @@ def _keep(
     desk: Desk,
 ) -> None:
     """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
-    ids = [owner.id for owner in missing.owners]
-    there: dict[str, str] = {}
-    if kind == "memories":
-        there = {memory.id: text_of(memory) for memory in tx.memories.many(ids) if memory.active}
-    else:
-        there = {message.id: text_of(message) for message in tx.sessions.messages_by_id(ids)}
+    _put(tx, model, kind, missing.owners, vectors, desk)
+    _rows(tx, kind).embedded(model, missing.upto)
+
+
+def _put(
+    tx: Transaction,
+    model: str,
+    kind: str,
+    owners: Sequence[Memory | Message],
+    vectors: Sequence[Sequence[bytes]],
+    desk: Desk,
+) -> None:
+    there = {owner.id: text_of(owner) for owner in _embeddable(tx, kind, [owner.id for owner in owners])}
     texts = [
         Embedded(owner.id, owner.version if isinstance(owner, Memory) else 1, parts)
-        for owner, parts in zip(missing.owners, vectors, strict=True)
+        for owner, parts in zip(owners, vectors, strict=True)
         if there.get(owner.id) == text_of(owner)
     ]
-    rows = _rows(tx, kind)
-    rows.put_all(texts, model, desk.now())
-    rows.embedded(model, missing.upto)
+    _rows(tx, kind).put_all(texts, model, desk.now())
 
 
 def _complete(desk: Desk, model: str) -> None:

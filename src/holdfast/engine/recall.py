@@ -19,6 +19,7 @@ from holdfast.engine.intake import safe, text_hash
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.ports import Transaction
+from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import known_session, project_of
 from holdfast.errors import Invalid
 
@@ -266,7 +267,7 @@ def _note(query: str, found: Recall, session: str | None, desk: Desk) -> None:
     memories = [hit.memory.id for hit in found.memories]
     if session is None and not memories:
         return
-    with desk.store.write(desk.space) as tx:
+    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
         tx.memories.touch(memories, now)
         if session is None:
             return

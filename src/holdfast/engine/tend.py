@@ -11,8 +11,9 @@ from datetime import datetime
 from itertools import islice
 
 from holdfast.domain.belief import decayed
+from holdfast.domain.clock_check import SETTLED, clock_doubt
 from holdfast.domain.consolidation import Proposal
-from holdfast.domain.memory import Memory, Source
+from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due
 from holdfast.engine import changes, consolidate, retention
@@ -37,6 +38,8 @@ class Tended:
     trouble: str | None = None  # why others did not
     archived: tuple[tuple[Memory, str], ...] = ()  # each with the reason
     proposed: tuple[Memory, ...] = ()  # waiting in the inbox
+    clock_doubt: str | None = None  # why nothing faded, though it was time by this clock
+    session: str | None = None  # that the fading is undone by
 
     @property
     def deactivated(self) -> int:
@@ -49,6 +52,8 @@ class Tended:
             decayed=self.decayed + step.decayed,
             archived=self.archived + step.archived,
             proposed=self.proposed + step.proposed,
+            clock_doubt=self.clock_doubt or step.clock_doubt,
+            session=self.session or step.session,
         )
 
 
@@ -59,15 +64,22 @@ class Preview:
     decayed: tuple[tuple[Memory, Memory], ...]
     archived: tuple[Due, ...]
     proposed: tuple[Proposal, ...]
+    clock_doubt: str | None = None
 
 
-def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = None) -> Tended:
+def tend(
+    *,
+    desk: Desk,
+    report: Callable[[EmbeddingProgress], None] | None = None,
+    clock_is_right: bool = False,
+) -> Tended:
     """Brings the space up to date; running it again at the same moment changes nothing.
 
-    `report` is told now and then how far the vectors are.
+    `report` is told now and then how far the vectors are. After a long pause nothing fades, unless somebody
+    says that `clock_is_right`.
     """
     done = Tended(())
-    for step in upkeep(desk=desk):
+    for step in upkeep(desk=desk, clock_is_right=clock_is_right):
         done = done.with_step(step)
     try:
         while more := embed_missing(desk, limit=_AT_ONCE, changing=_AT_ONCE):
@@ -80,7 +92,7 @@ def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = Non
     return done
 
 
-def upkeep(*, desk: Desk) -> Iterator[Tended]:
+def upkeep(*, desk: Desk, clock_is_right: bool = False) -> Iterator[Tended]:
     """All of `tend` but the vectors, in small steps: each tells what it changed.
 
     Between two steps no transaction is open, so whoever goes through them may stop, or do something more
@@ -88,12 +100,20 @@ def upkeep(*, desk: Desk) -> Iterator[Tended]:
     """
     now = desk.now()
     if desk.profile.policy.decay_by > 0:
-        for page in memory_pages(desk, Filter(states=("active",))):
-            yield from _decayed(page, desk, now)
+        yield from _fade_all(desk, now, clock_is_right=clock_is_right)
     for archived in retention.archive(desk, now):
         yield Tended((), archived=tuple(archived))
     for proposed in consolidate.consolidate(desk=desk):
         yield Tended((), proposed=tuple(proposed))
+
+
+def _fade_all(desk: Desk, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
+    for page in memory_pages(desk, Filter(states=("active",))):
+        for step in _decayed(page, desk, now, clock_is_right=clock_is_right):
+            yield step
+            if step.clock_doubt is not None:
+                _log.warning("space %s: %s", desk.space, step.clock_doubt)
+                return
 
 
 def preview(*, desk: Desk) -> Preview:
@@ -101,12 +121,14 @@ def preview(*, desk: Desk) -> Preview:
     now = desk.now()
     with desk.store.read(desk.space) as tx:
         fading = tuple(_fading(tx, desk, now))
+        doubt = doubt_about(tx, now) if fading else None
+    fading = fading if doubt is None else ()
     gone = {before.id for before, after in fading if not after.active}
     found = (each for step in retention.overdue(desk, now) for each in step)
     due = tuple(each for each in found if each.memory.id not in gone)
     gone |= {each.memory.id for each in due}
     pairs = (each for each in consolidate.pending(desk, now) if each and gone.isdisjoint(each.ids))
-    return Preview(fading, due, tuple(islice(pairs, consolidate.MOST_WAITING)))
+    return Preview(fading, due, tuple(islice(pairs, consolidate.MOST_WAITING)), doubt)
 
 
 def _vectors(desk: Desk) -> EmbeddingProgress:
@@ -114,24 +136,52 @@ def _vectors(desk: Desk) -> EmbeddingProgress:
         return embedding_progress(desk.embedder.name if desk.embedder else None, tx)
 
 
-def _decayed(page: Sequence[Memory], desk: Desk, now: datetime) -> Iterator[Tended]:
-    """Lets a page fade, a few memories in a transaction."""
+def _decayed(page: Sequence[Memory], desk: Desk, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
+    """Lets a page fade, a few memories in a transaction; none, once the clock is in doubt."""
     ids = [memory.id for memory in page if decayed(memory, desk.profile.policy, now) != memory]
     yield Tended(())
     for start in range(0, len(ids), _FADING):
         with desk.store.write(desk.space) as tx:
-            done = decay(tx, desk, now, among=ids[start : start + _FADING])
+            among = ids[start : start + _FADING]
+            done = decay(tx, desk, now, among=among, clock_is_right=clock_is_right)
         yield done
+        if done.clock_doubt is not None:
+            return
 
 
-def decay(tx: Transaction, desk: Desk, now: datetime, *, among: Sequence[str] | None = None) -> Tended:
-    """Takes off what the weeks without confirmation cost, of all memories or `among` some."""
+def doubt_about(tx: Transaction, now: datetime) -> str | None:
+    """What speaks against the clock, if anything does."""
+    return clock_doubt(tx.journal.newest_before(now - SETTLED), now)
+
+
+def decay(
+    tx: Transaction,
+    desk: Desk,
+    now: datetime,
+    *,
+    among: Sequence[str] | None = None,
+    clock_is_right: bool = False,
+) -> Tended:
+    """Takes off what the weeks without confirmation cost, of all memories or `among` some, in a session that
+    can be undone.
+
+    Not by a clock that may be far ahead: what fades by mistake is believed by nobody any more.
+    """
     steps = _fading(tx, desk, now, among)
+    if not steps:
+        return Tended(())
+    if not clock_is_right and (doubt := doubt_about(tx, now)) is not None:
+        return Tended((), clock_doubt=doubt)
+    session = f"fade-{now:%Y-%m-%d-%H%M%S}"
+    tx.sessions.save(
+        Session(id=session, space=desk.space, name="fading", client="tend", started_at=now, ended_at=now)
+    )
+    source = Source(origin="operator", session=session)
     for memory, older in steps:
         weeks = older.decayed_weeks - memory.decayed_weeks
         note = f"{weeks} week{'s' if weeks > 1 else ''} without confirmation"
-        changes.change(tx, memory, older, "decayed", source=_UPKEEP, now=now, note=note)
-    return Tended(tuple(steps))
+        changes.change(tx, memory, older, "decayed", source=source, now=now, note=note)
+    return Tended(tuple(steps), session=session)
 
 
 def _fading(
@@ -143,6 +193,3 @@ def _fading(
     found = tx.memories.find(Filter(states=("active",))) if among is None else tx.memories.many(among)
     steps = ((memory, decayed(memory, policy, now)) for memory in found)
     return [(memory, older) for memory, older in steps if older != memory]
-
-
-_UPKEEP = Source(origin="operator")

@@ -12,6 +12,7 @@ from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
 from holdfast.store import kinds, migrate, postgres, scrub, sqlite
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
+from holdfast.store.open_file import OpenFile
 from holdfast.store.spaces import SpaceTable
 from holdfast.store.tokens import Tokens, TokenTable
 from holdfast.store.transaction import Caches, SpaceTransaction
@@ -25,9 +26,10 @@ _MISREAD = (TypeError, ValueError, AttributeError)
 class Database:
     """A SQLite file or a PostgreSQL database with our schema in it."""
 
-    def __init__(self, engine: Engine, *, path: Path | None = None) -> None:
+    def __init__(self, engine: Engine, *, path: Path | None = None, file: OpenFile | None = None) -> None:
         self.engine = engine
         self.path = path
+        self._file = file
         self.watchers: list[Callable[[str], None]] = []  # told which space was written to, after the commit
         self._lock = sqlite.WriteLock(path) if path else None
         self._caches = Caches()
@@ -71,16 +73,21 @@ class Database:
             return cls(postgres.open_engine(postgres.server_url(target)))
         path = Path(target).expanduser().absolute()
         try:
-            engine = sqlite.open_engine(path)
+            engine, file = sqlite.open_engine(path)
             if sqlite.foreign(path):
                 raise Unavailable(f"{path} belongs to another program: name another file with --db")
         except TROUBLES as error:
             raise unavailable(error, str(path)) from error
-        return cls(engine, path=path)
+        return cls(engine, path=path, file=file)
 
     def where(self) -> str:
         """The place in words, without a password."""
         return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)
+
+    def check(self) -> None:
+        """Raises: Unavailable, when the database file was removed or replaced since it was opened."""
+        if self._file is not None:
+            self._file.check()
 
     @contextmanager
     def read(self, space: str) -> Iterator[SpaceTransaction]:
@@ -108,6 +115,7 @@ class Database:
                     self._enter(space, connection)
                     SpaceTable(connection).lock(space)
                     yield self._in(space, connection)
+            self.check()  # what was committed into a file without a name is not acknowledged
             self._checkpoint_when_long()
         self._tell_watchers(space)
 
@@ -149,6 +157,7 @@ class Database:
     ) -> list[str]:
         """Removes what deleting rows leaves behind; answers what is left that can't be reached from here."""
         with self._troubles(), self._writing():
+            self.check()
             if self.path is None:
                 return scrub.postgres(self.engine)
             gone = scrub.Gone(space, tuple(memory_ids), tuple(message_ids))
@@ -217,6 +226,7 @@ class Database:
             connection.execution_options(holdfast_write=True)
             with connection.begin():
                 yield connection
+            self.check()
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -3,7 +3,6 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
@@ -52,7 +51,7 @@ def _file(path: Path) -> Health:
 def _inside(path: Path) -> tuple[str | None, tuple[str, ...]]:
     """The schema's revision, and what the integrity check complains about."""
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=5)) as connection:
+        with closing(sqlite.opened_to_read(path, 5.0)) as connection:
             checked = [str(row[0]) for row in connection.execute("PRAGMA quick_check(10)")]
             ours = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
             row = None
@@ -79,6 +78,7 @@ def _server(target: str) -> Health:
                 size=connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one(),
                 revision=migrate.revision(connection),
                 head=migrate.HEAD,
+                beyond_row_security=postgres.beyond_row_security(connection),
             )
     except SQLAlchemyError as error:
         raise unavailable(error, where) from error

@@ -153,6 +153,13 @@ class JournalTable:
         found = self._connection.execute(select(heads.c.seq).where(heads.c.space == self._space))
         return int(found.scalar_one())
 
+    def newest_before(self, moment: datetime) -> datetime | None:
+        """The time of the newest entry that was written at `moment` or earlier."""
+        mine = (journal.c.space == self._space) & (journal.c.created_at <= moment)
+        query = select(journal.c.created_at).where(mine).order_by(journal.c.seq.desc())
+        found: datetime | None = self._connection.execute(query.limit(1)).scalar()
+        return found
+
     def growth(self) -> list[tuple[str, int]]:
         """By day of UTC: how many more memories came into use than went out of it."""
         mine: Any = journal.c.space == self._space

@@ -1,6 +1,7 @@
 """Filters of memories as conditions of queries."""
 
 import json
+import re
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -9,12 +10,15 @@ from sqlalchemy import (
     Select,
     Table,
     Text,
+    cast,
+    exists,
     func,
     literal_column,
     or_,
     select,
     type_coerce,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 
 from holdfast.domain.query import Filter
 from holdfast.store.schema import memories
@@ -60,13 +64,30 @@ def narrowed_in_any_state(query: Select[Any], where: Filter, connection: Connect
         # Not LIKE: on SQLite it does not tell upper from lower case.
         tags = type_coerce(column.tags, Text)
         query = query.where(func.replace(tags, quoted, "") != tags)
-    for word in (where.text or "").split():
-        parts = (column.content, column.subject, column.summary, type_coerce(column.tags, Text))
-        # SQLite's LIKE makes no difference between cases by itself.
-        same_case = connection.dialect.name == "sqlite"
-        holds = [(part.contains if same_case else part.icontains)(word, autoescape=True) for part in parts]
-        query = query.where(or_(*holds))
+    if where.text is not None:
+        query = _saying(query, where.text, connection)
     return query
+
+
+def _saying(query: Select[Any], asked: str, connection: Connection) -> Select[Any]:
+    """`query` for memories with each word of a text in their wording or labels, in whatever case."""
+    worded = (memories.c.content, memories.c.subject, memories.c.summary)
+    tags = type_coerce(memories.c.tags, Text)
+    if connection.dialect.name == "sqlite":  # which by itself knows the case of ASCII only
+        return query.where(func.holdfast_says(asked, tags, *worded) == 1)
+    # As texts of their own: the brackets and quotes of a list are no part of a tag.
+    tag = func.jsonb_array_elements_text(cast(tags, JSONB)).column_valued("tag")
+    for word in asked.split():
+        pattern = "".join(map(_in_any_case, word))
+        tagged = exists(select(tag).where(tag.regexp_match(pattern)))
+        query = query.where(or_(*(part.regexp_match(pattern) for part in worded), tagged))
+    return query
+
+
+def _in_any_case(letter: str) -> str:
+    """A letter as a regular expression: which letters a server takes for the same depends on its locale."""
+    forms = sorted({letter, letter.lower(), letter.upper(), letter.casefold()})
+    return re.escape(letter) if len(forms) == 1 else f"(?:{'|'.join(map(re.escape, forms))})"
 
 
 def row_by_row(query: Select[Any], where: Filter, space: str, connection: Connection) -> Select[Any]:

@@ -1,5 +1,7 @@
 """PostgreSQL as the store: how a server is reached."""
 
+from weakref import WeakKeyDictionary
+
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
@@ -12,11 +14,33 @@ _SETTINGS = "-c timezone=UTC -c synchronous_commit=on -c lock_timeout=60s"
 
 
 _ENTER = text("SELECT set_config('holdfast.space', :space, true)")
+_CITUS = text("SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')")
+#: Whether the server of an engine spreads its tables over several nodes.
+_SPREAD: "WeakKeyDictionary[Engine, bool]" = WeakKeyDictionary()
 
 
 def enter(space: str, connection: Connection) -> None:
-    """Names the space that the transaction is about: row-level security lets it see no other."""
-    connection.execute(_ENTER, {"space": space})
+    """Names the space that the transaction is about: row-level security lets it see no other.
+
+    Citus passes on to its workers what SET LOCAL sets, if it is told to; what `set_config` sets it keeps.
+    """
+    if connection.engine not in _SPREAD:
+        _SPREAD[connection.engine] = bool(connection.execute(_CITUS).scalar())
+    if not _SPREAD[connection.engine]:
+        connection.execute(_ENTER, {"space": space})
+        return
+    from psycopg.sql import Literal
+
+    connection.exec_driver_sql("SET LOCAL citus.propagate_set_commands TO 'local'")
+    # SET takes no parameters. A percent sign would be read as one.
+    named = Literal(space).as_string(None).replace("%", "%%")
+    connection.exec_driver_sql(f"SET LOCAL holdfast.space TO {named}")
+
+
+def beyond_row_security(connection: Connection) -> bool:
+    """Whether the role sees rows of all spaces, whatever it asks for: a superuser, or one with BYPASSRLS."""
+    asked = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+    return bool(connection.execute(asked).scalar())
 
 
 def server_url(place: str) -> URL:

@@ -11,6 +11,7 @@ SQLite holds on it, and another process could then remove the log under us. `raw
 
 import errno
 import fcntl
+import json
 import os
 import sqlite3
 import threading
@@ -20,9 +21,12 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from holdfast.domain.query import says
 from holdfast.errors import Unavailable
+from holdfast.store.open_file import OpenFile
 
 APPLICATION_ID = 0x486F6C64  # "Hold": tells our files from other programs' databases
 PATIENCE = 60.0  # seconds to wait for the write lock
@@ -44,36 +48,87 @@ _PRAGMAS = (
 )
 
 
-def open_engine(path: Path) -> Engine:
+#: What SQLite says when it can't make its log beside a file.
+_UNWRITABLE = ("unable to open", "disk I/O error", "disk is full", "readonly database")
+
+
+def open_engine(path: Path) -> tuple[Engine, OpenFile]:
     """An engine on the file at `path`, which is made, for its owner only, if it is not there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    opened = OpenFile(path)
 
     def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        opened.check()  # SQLite would make a new file
         try:
-            if path.stat().st_size == 0:
-                connection.execute(_NEW_FILE)
-            for pragma in _PRAGMAS:
-                connection.execute(pragma).fetchall()
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
+            return _connected(str(path), path)
+        except sqlite3.OperationalError as error:
+            if not _only_unwritable(error, path):
+                raise
+            return _connected(immutable(path), path)
 
     # No overflow: a connection that closes by itself would checkpoint outside of the write lock.
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=0)
+
+    @event.listens_for(engine, "checkout")
+    def checkout(_: object, record: ConnectionPoolEntry, __: object) -> None:
+        # A connection that could only read is used once: perhaps the disk can be written by the next time.
+        if "reads_only" not in record.info:
+            record.info["reads_only"] = _reads_only(record)
+        elif record.info["reads_only"]:
+            raise DisconnectionError
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         # A deferred transaction that reads first can't wait for the lock when it comes to write.
         writes = connection.get_execution_options().get("holdfast_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        opened.check()
+        if writes:
+            opened.check_log(connection.connection.info)
 
-    return engine
+    return engine, opened
+
+
+def _connected(place: str, path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=place.startswith("file:")
+    )
+    connection.create_function("holdfast_says", -1, _says, deterministic=True)
+    try:
+        if path.stat().st_size == 0:
+            connection.execute(_NEW_FILE)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma).fetchall()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _says(asked: str, tags: str, *parts: str | None) -> bool:
+    """What the filter `text` asks: SQLite's own comparisons know the case of ASCII only."""
+    return says((*parts, *json.loads(tags)), asked)
+
+
+def immutable(path: Path) -> str:
+    """The file as SQLite reads it without a log: for a disk that is full or can't be written."""
+    return f"{path.as_uri()}?mode=ro&immutable=1"
+
+
+def _only_unwritable(error: sqlite3.OperationalError, path: Path) -> bool:
+    """Whether a file can be read as it is: the log can't be made beside it, and none that is there counts."""
+    said = str(error)
+    return any(sign in said for sign in _UNWRITABLE) and path.stat().st_size > 0 and log_size(path) == 0
+
+
+def _reads_only(record: ConnectionPoolEntry) -> bool:
+    driver = record.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return str(driver.execute("PRAGMA journal_mode").fetchone()[0]) != "wal"
 
 
 class WriteLock:
@@ -166,10 +221,29 @@ def foreign(path: Path) -> bool:
         return False
     if 0 < size < _LEAST_PAGE:  # SQLite takes a file of one byte for an empty one
         raise sqlite3.DatabaseError("file is not a database")
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as connection:
+    with closing(opened_to_read(path, PATIENCE)) as connection:
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return bool(owner != APPLICATION_ID and tables)
+
+
+def opened_to_read(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection that changes nothing, also where the log can't be made.
+
+    Raises: sqlite3.Error.
+    """
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=patience)
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not _only_unwritable(error, path):
+            raise
+        return sqlite3.connect(immutable(path), uri=True)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def copy_to(connection: Connection, target: Path) -> None:

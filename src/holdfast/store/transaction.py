@@ -15,6 +15,7 @@ from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.history import JournalTable, VersionTable
+from holdfast.store.integrity import SpaceIntegrity
 from holdfast.store.jobs import JobTable
 from holdfast.store.memories import MemoryTable
 from holdfast.store.receipts import ReceiptTable
@@ -67,3 +68,4 @@ class SpaceTransaction:
         self.words = full_text(connection, space.name, MEMORIES, caches.totals)
         self.message_words = full_text(connection, space.name, MESSAGES, caches.totals)
         self.dump = TableDump(connection, space.name, self.memories, self.words, self.message_words)
+        self.integrity = SpaceIntegrity(self)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, update
 from holdfast.store import sqlite
 from holdfast.store.schema import vector_blocks, vector_models
 from holdfast.store.vector_kinds import Kind
-from holdfast.store.vectors import NUMBER, matrix
+from holdfast.store.vectors import NUMBER, are_sound, matrix
 from holdfast.store.vectors_bits import Bits, signs_of, words_of
 
 BLOCK = 1_024  # vectors
@@ -52,7 +52,10 @@ class VectorBlocks:
             self._connection.execute(update(vector_models).where(self._model).values(stored))
         packed = self.packed_to()
         while self.count_after(packed, BLOCK) == BLOCK:
-            [(numbers, bits)] = self.signs_after(packed, mean, most=BLOCK)
+            found = next(self.signs_after(packed, mean, most=BLOCK), None)
+            if found is None:  # all of them are damaged
+                return
+            numbers, bits = found
             packed = int(numbers[-1])
             row = {**self._key, "block": packed, "bits": _value(numbers, bits)}
             self._connection.execute(insert(vector_blocks).values(row))
@@ -82,6 +85,19 @@ class VectorBlocks:
         for (value,) in self.driver.execute(f"{query} ORDER BY block", self._key):
             yield _parsed(value, words_of(dimensions))
 
+    def intact(self, dimensions: int) -> bool:
+        """Whether every block has a length that a block can have."""
+        odd = func.length(vector_blocks.c.bits) % (8 * (1 + words_of(dimensions))) != 0
+        query = select(vector_blocks.c.block).where(self._mine, odd)
+        return self._connection.execute(query.limit(1)).first() is None
+
+    def clear(self) -> None:
+        """Removes all blocks and their mean; `pack` makes them again."""
+        self._connection.execute(delete(vector_blocks).where(self._mine))
+        self._connection.execute(
+            update(vector_models).where(self._model).values({self._kind.mean.name: None})
+        )
+
     def packed_to(self) -> int:
         """The number up to which vectors are in blocks."""
         query = select(func.max(vector_blocks.c.block)).where(self._mine)
@@ -102,18 +118,21 @@ class VectorBlocks:
         query = f"SELECT number, vector {self._of_model} AND number > ? ORDER BY number LIMIT ?"
         rows = self.driver.execute(query, (*self._values, number, most))
         while chunk := rows.fetchmany(BLOCK):
-            numbers = np.array([row[0] for row in chunk], dtype=np.int64)
-            yield numbers, signs_of(matrix([row[1] for row in chunk], len(mean)), mean)
+            sound = _sound(chunk, len(mean))
+            numbers = np.array([row[0] for row in sound], dtype=np.int64)
+            if sound:
+                yield numbers, signs_of(matrix([row[1] for row in sound], len(mean)), mean)
 
     def measured_mean(self) -> Mean:
         """The mean of the vectors that there are, of a part of them if they are many."""
         one_in = max(self.count_after(0) // _MEASURED, 1)
-        query = f"SELECT vector {self._of_model} AND number % ? = 0"
+        query = f"SELECT number, vector {self._of_model} AND number % ? = 0"
         rows = self.driver.execute(query, (*self._values, one_in))
         total, seen = np.zeros(self._dimensions()), 0
         while chunk := rows.fetchmany(BLOCK):
-            total += matrix([row[0] for row in chunk], len(total)).sum(axis=0, dtype=np.float64)
-            seen += len(chunk)
+            sound = _sound(chunk, len(total))
+            total += matrix([row[1] for row in sound], len(total)).sum(axis=0, dtype=np.float64)
+            seen += len(sound)
         mean: Mean = (total / max(seen, 1)).astype(np.float32)
         return mean
 
@@ -124,6 +143,12 @@ class VectorBlocks:
     def _dimensions(self) -> int:
         query = select(vector_models.c.dimensions).where(self._model)
         return int(self._connection.execute(query).scalar_one())
+
+
+def _sound(rows: Sequence[tuple[int, bytes]], dimensions: int) -> list[tuple[int, bytes]]:
+    """The rows whose vector is one."""
+    right = are_sound([row[1] for row in rows], dimensions)
+    return [row for row, is_right in zip(rows, right, strict=True) if is_right]
 
 
 def _value(numbers: Numbers, bits: Bits) -> bytes:

@@ -6,7 +6,7 @@ much.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -30,6 +30,7 @@ class VectorCache:
         self._most = most_bytes
         self._loaded: OrderedDict[Key, Loaded] = OrderedDict()
         self._locks: dict[Key, threading.Lock] = {}
+        self._damaged: dict[Key, set[str]] = {}
         self._lock = threading.Lock()
 
     @contextmanager
@@ -54,6 +55,22 @@ class VectorCache:
             self._loaded.move_to_end(key)
             while len(self._loaded) > 1 and self._size() > self._most:
                 self._loaded.popitem(last=False)
+
+    def note_damage(self, key: Key, owner: str) -> None:
+        """Remembers that a vector of this owner could not be read."""
+        with self._lock:
+            self._damaged.setdefault(key, set()).add(owner)
+
+    def damaged(self, key: Key) -> list[str]:
+        """The owners whose vectors could not be read, until they are mended."""
+        with self._lock:
+            return sorted(self._damaged.get(key, ()))
+
+    def mended(self, space: str, kind: str, owners: Collection[str]) -> None:
+        with self._lock:
+            for key, damaged in self._damaged.items():
+                if key[:2] == (space, kind):
+                    damaged.difference_update(owners)
 
     def forget(self, key: Key) -> None:
         with self._lock:

@@ -99,6 +99,10 @@ class VectorTable(Generic[Owner]):
 
             VectorBlocks(self._connection, self._space, self._kind, model).pack()
 
+    def damaged(self, model: str) -> list[str]:
+        """The owners of vectors that a search could not read; until they are put again or dropped."""
+        return self._cache.damaged((self._space, self._kind.name, model))
+
     def drop(self, owners: Collection[str]) -> None:
         """Removes all vectors of these owners."""
         if not owners:
@@ -106,6 +110,7 @@ class VectorTable(Generic[Owner]):
         self._changed = True
         table = self._kind.table
         mine = and_(table.c.space == self._space, one_of(self._kind.owner, owners, self._connection))
+        self._cache.mended(self._space, self._kind.name, owners)
         for model, count in self._remove(mine).items():
             this = and_(vector_models.c.space == self._space, vector_models.c.model == model)
             more = {"dropped": vector_models.c.dropped + count}

@@ -37,6 +37,16 @@ def matrix(parts: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:
     return np.frombuffer(b"".join(parts), dtype=NUMBER).reshape(-1, dimensions)
 
 
+def are_sound(parts: Sequence[bytes], dimensions: int) -> NDArray[np.bool_]:
+    """Which of these stored values are vectors of this size and of length 1; damage leaves others behind."""
+    size = dimensions * NUMBER.itemsize
+    sound = np.array([isinstance(part, bytes) and len(part) == size for part in parts], dtype=np.bool_)
+    rows = matrix([part for part, right in zip(parts, sound, strict=True) if right], dimensions)
+    with np.errstate(all="ignore"):
+        sound[sound] = abs(np.linalg.norm(rows, axis=1) - 1) <= _TOLERANCE  # never true of NaN
+    return sound
+
+
 def products(rows: NDArray[np.float32], asked: NDArray[np.float32]) -> NDArray[np.float32]:
     """The cosine of each row with each query, a line for each query.
 

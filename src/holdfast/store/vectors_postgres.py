@@ -33,7 +33,9 @@ class PostgresSearch:
             return {}
         if size != given:
             raise Unavailable(f"the question has {given} numbers, and vectors of {model} have {size}")
-        values = {"space": self._space, "model": model, "queries": [server_text(query) for query in queries]}
+        asked = [server_text(query) for query in queries]
+        # A row of another size, which only damage leaves there, would end the whole question.
+        values = {"space": self._space, "model": model, "queries": asked, "size": size}
         owners = sorted(self._near(values, limit).union(also))
         found: dict[str, list[float]] = {}
         for owner, place, cosine in self._cosines(values, owners):
@@ -45,7 +47,8 @@ class PostgresSearch:
         name, owner = self._kind.table.name, self._kind.owner.name
         query = text(
             f"{_ASKED} SELECT place, near.{owner} FROM asked CROSS JOIN LATERAL (SELECT {owner} FROM {name} "
-            f"WHERE space = :space AND model = :model ORDER BY {name}.vector <=> asked.query, number "
+            f"WHERE space = :space AND model = :model AND vector_dims({name}.vector) = :size "
+            f"ORDER BY {name}.vector <=> asked.query, number "
             "LIMIT :rows) AS near"
         )
         rows = limit
@@ -67,6 +70,7 @@ class PostgresSearch:
         query = text(
             f"{_ASKED} SELECT {owner}, place, max(1 - ({name}.vector <=> asked.query)) FROM {name} "
             f"CROSS JOIN asked WHERE space = :space AND model = :model AND {owner} = ANY(:owners) "
+            f"AND vector_dims({name}.vector) = :size "
             f"GROUP BY {owner}, place"
         )
         rows = self._connection.execute(query, {**values, "owners": owners})

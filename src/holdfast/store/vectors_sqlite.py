@@ -18,11 +18,12 @@ from holdfast.store import sqlite
 from holdfast.store.vector_blocks import VectorBlocks
 from holdfast.store.vector_cache import VectorCache
 from holdfast.store.vector_kinds import Kind
-from holdfast.store.vectors import NUMBER, matrix, products
+from holdfast.store.vectors import NUMBER, are_sound, matrix, products
 from holdfast.store.vectors_bits import SignBits
 from holdfast.store.vectors_exact import ExactRows, Row
 
 _RESCORED = 400  # of 100,000; of a million 1,000
+_CHUNK = 2_000  # rows that are read and checked together
 _MOST_STALE = 0.25  # of what is loaded, or of the candidates, before all is loaded anew
 
 
@@ -111,7 +112,7 @@ class SqliteSearch:
         if isinstance(vectors, SignBits):
             return Held(state, vectors.with_bits(blocks.signs_after(after, vectors.mean), more))
         if more:  # read whole first: what is loaded must stay as it is if that fails
-            vectors = vectors.with_rows(list(self._rows_after(model, after)), more)
+            vectors = vectors.with_rows(list(self._rows_after(model, after, state.dimensions)), more)
         if state.dropped != held.state.dropped:
             vectors = vectors.with_only(self._numbers(model))
         too_many = vectors.count - len(vectors.dead) > blocks.EXACT_UP_TO
@@ -124,8 +125,8 @@ class SqliteSearch:
         count = blocks.count_after(0, blocks.EXACT_UP_TO + 1)
         if count <= blocks.EXACT_UP_TO:
             rows = ExactRows.empty(state.dimensions, count)
-            return Held(state, rows.with_rows(self._rows_after(model, 0), count))
-        if state.mean is None:
+            return Held(state, rows.with_rows(self._rows_after(model, 0, state.dimensions), count))
+        if state.mean is None or not blocks.intact(state.dimensions):
             signs = SignBits.empty(blocks.measured_mean(), blocks.count_after(0))
             return Held(state, signs.with_bits(blocks.signs_after(0, signs.mean), 0))
         packed, packed_to = blocks.packed_count(state.dimensions), blocks.packed_to()
@@ -134,12 +135,27 @@ class SqliteSearch:
         signs = signs.with_bits(blocks.all(state.dimensions), 0)
         return Held(state, signs.with_bits(blocks.signs_after(packed_to, mean), 0))
 
-    def _rows_after(self, model: str, number: int) -> Iterator[Row]:
+    def _rows_after(self, model: str, number: int, dimensions: int) -> Iterator[Row]:
+        """The rows that came after a number; what is damaged is left out and made again later."""
         query = (
             f"SELECT number, {self._kind.owner.name}, part, vector FROM {self._kind.table.name} "
             "WHERE space = ? AND model = ? AND number > ? ORDER BY number"
         )
-        return self._driver.execute(query, (self._space, model, number))
+        rows = self._driver.execute(query, (self._space, model, number))
+        before = None
+        while chunk := rows.fetchmany(_CHUNK):
+            sound = are_sound([row[3] for row in chunk], dimensions)
+            for row, is_sound in zip(chunk, sound, strict=True):
+                number, owner, part, vector = row
+                if is_sound:  # the first one that is left of a text stands for its beginning
+                    yield row if owner == before or not part else (number, owner, 0, vector)
+                    before = owner
+                else:
+                    self._note_damage(model, owner)
+
+    def _note_damage(self, model: str, owner: str) -> None:
+        if self._cache is not None:
+            self._cache.note_damage((self._space, self._kind.name, model), owner)
 
     def _numbers(self, model: str) -> list[int]:
         query = f"SELECT number FROM {self._kind.table.name} WHERE space = ? AND model = ?"
@@ -183,6 +199,11 @@ class SqliteSearch:
             f"ON held.space = ? AND held.model = ? AND held.{column} = json_each.value"
         )
         rows = self._driver.execute(query, (json.dumps(values), self._space, model)).fetchall()
+        sound = are_sound([vector for _, vector in rows], dimensions)
+        for (owner, _), is_sound in zip(rows, sound, strict=True):
+            if not is_sound:
+                self._note_damage(model, owner)
+        rows = [row for row, is_sound in zip(rows, sound, strict=True) if is_sound]
         return [owner for owner, _ in rows], matrix([vector for _, vector in rows], dimensions)
 
     def _of_several_parts(self, model: str, owners: Sequence[str]) -> set[str]:

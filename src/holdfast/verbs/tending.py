@@ -49,9 +49,17 @@ class Tending(Speaking):
         return [trial, *found]
 
     @needs("write")
-    def tend(self, report: Callable[[EmbeddingProgress], None] | None = None) -> tend.Tended:
-        """The upkeep: lets fade what nobody confirmed, and makes vectors; `report` hears how far they are."""
-        return tend.tend(desk=self._desk, report=report)
+    def tend(
+        self,
+        report: Callable[[EmbeddingProgress], None] | None = None,
+        *,
+        clock_is_right: bool = False,
+    ) -> tend.Tended:
+        """The upkeep: lets fade what nobody confirmed, and makes vectors; `report` hears how far they are.
+
+        After a pause of more than 180 days nothing fades, unless somebody says that `clock_is_right`.
+        """
+        return tend.tend(desk=self._desk, report=report, clock_is_right=clock_is_right)
 
     @needs("write")
     def upkeep(self) -> Iterator[Tended]:

@@ -108,7 +108,14 @@ def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:
     assert said == (
         f"faded {weak}  [behavior] Restarts at night (0.35 -> 0.25, inactive now)\n"
         "1 memory faded, 1 inactive now\n"
+        "`holdfast undo-session fade-2026-04-08-120000` takes it back\n"
     )
     nothing = {"decayed": [], "deactivated": 0, "archived": [], "proposed": []}
-    assert ops.json("tend") == {**nothing, "embedded": 0, "trouble": None}
+    assert ops.json("tend") == {
+        **nothing,
+        "embedded": 0,
+        "trouble": None,
+        "clock_doubt": None,
+        "session": None,
+    }
     assert ops.says("tend") == "nothing to do: all is up to date\n"

@@ -15,14 +15,15 @@ from holdfast.errors import Invalid
 @click.argument("file", metavar="FILE")
 @click.option("--restore", is_flag=True, help="Put the spaces of FILE back.")
 @click.option("--replace", is_flag=True, help="Also where a space has changed since the backup.")
+@click.option("--anyway", is_flag=True, help="Back up damaged texts as they are.")
 @on_store
 @click.pass_obj
-def backup(call: Call, file: str, restore: bool, replace: bool) -> None:
+def backup(call: Call, file: str, restore: bool, replace: bool, anyway: bool) -> None:
     """Back up all spaces into one file, or put them back.
 
-    Works while others write. The file appears whole or not at all and only its owner may read it. A restore
-    checks the whole file first, refuses to undo later changes unless told to, and leaves deleted what was
-    deleted since.
+    Works while others write. The file appears whole or not at all and only its owner may read it. Each text
+    is verified by its checksum first: damaged ones are named, and nothing is written. A restore checks the
+    whole file first, refuses to undo later changes unless told to, and leaves deleted what was deleted since.
 
     \b
         holdfast backup holdfast-backup.gz
@@ -34,10 +35,10 @@ def backup(call: Call, file: str, restore: bool, replace: bool) -> None:
     if restore:
         _put_back(call, file, replace)
     else:
-        _back_up(call, Path(file))
+        _back_up(call, Path(file), anyway)
 
 
-def _back_up(call: Call, path: Path) -> None:
+def _back_up(call: Call, path: Path, anyway: bool) -> None:
     from holdfast.doors.cli.whole_files import write_whole
     from holdfast.engine.backup import backup_lines
 
@@ -53,7 +54,7 @@ def _back_up(call: Call, path: Path) -> None:
     with call.store() as store:
         if not store.spaces():
             raise Invalid("there is nothing to back up yet: no space exists here")
-        write_whole(path, counted(backup_lines(store)), compressed=True)
+        write_whole(path, counted(backup_lines(store, damaged_too=anyway)), compressed=True)
     size = path.stat().st_size
     spaces = [{"space": name, "memories": memories} for name, memories in held.items()]
     what = f"{say.count(len(held), 'space')} with {say.memories(sum(held.values()))}"

@@ -1,6 +1,7 @@
 """The command that checks the database and says what to do."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from holdfast.doors.cli.spaces import overview_table
 
 if TYPE_CHECKING:
     from holdfast.checkup import Checkup
+    from holdfast.domain.damage import Damage
     from holdfast.domain.health import Health
     from holdfast.engine.embedding_progress import EmbeddingProgress
     from holdfast.engine.reading_state import ReadingState
@@ -21,23 +23,27 @@ _NO_EMBEDDER = "none: recall works by words only"
 
 
 @click.command()
+@click.option("--repair", is_flag=True, help="Make again what can be made from the texts.")
 @on_store
 @click.pass_obj
-def doctor(call: Call) -> None:
-    """Check the database and say what to do.
+def doctor(call: Call, repair: bool) -> None:
+    """Check the installation and say what to do.
 
-    Looks at place, rights, size, log, schema and integrity, tries the embedder, then counts what each space
-    holds, what of it still has to be embedded, and what models cost and could not read. Ends with 1 when
-    there is a problem.
+    Looks at place, rights, size, log, schema and integrity, tries the embedder and a write, verifies texts by
+    their checksums, then counts what each space holds, what of it still has to be embedded, and what models
+    cost and could not read. Also looks at the service, connected clients, the hooks' log, the disk and the
+    clock. Ends with 1 when there is a problem. --repair rebuilds vectors and the word index, removes rows
+    that belong to nothing, and mends texts that are kept twice.
 
     \b
         holdfast doctor
         holdfast doctor --json
+        holdfast doctor --repair
     """
     from holdfast import wiring
     from holdfast.checkup import checkup
 
-    seen = checkup(call.db, wiring.open_embedder())
+    seen = checkup(call.db, wiring.open_embedder(), clock=call.time(), mend=repair)
     if call.json:
         call.tell("", _as_json(seen) | _vectors_json(seen.vectors) | _models_json(seen.models))
     else:
@@ -128,6 +134,8 @@ def _show(seen: "Checkup") -> None:
         click.echo()
         overview_table(list(seen.spaces)).show()
     click.echo()
+    for damage in seen.mended:
+        click.echo(f"{click.style('repaired', fg='green')}: {_mended(damage)}")
     for finding in seen.findings:
         colour = "red" if finding.level == "problem" else "yellow"
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
@@ -137,6 +145,17 @@ def _show(seen: "Checkup") -> None:
         click.echo("  `holdfast inbox` shows what waits in a space")
     if seen.healthy:
         click.echo(click.style("all is well", fg="green"))
+
+
+def _mended(damage: "Damage") -> str:
+    counts = (
+        (len(damage.texts), "text"),
+        (damage.vectors, "vector"),
+        (damage.words, "word index entry", "word index entries"),
+        (damage.orphans, "orphan"),
+    )
+    found = [say.count(*each) for each in counts if each[0]]
+    return f"space {damage.space}: {', '.join(found) or 'nothing to repair'}"
 
 
 def _waiting(amount: int) -> str:
@@ -163,4 +182,5 @@ def _as_json(seen: "Checkup") -> dict[str, Any]:
         "spaces": [as_json.overview(one) for one in seen.spaces],
         "waiting": sum(one.waiting for one in seen.spaces),
         "embedder": seen.embedder,
+        "repaired": [asdict(one) for one in seen.mended],
     }

@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--preview", is_flag=True, help="Say what would be done, and change nothing.")
+@click.option("--clock-is-right", is_flag=True, help="Let memories fade after a pause of over 180 days.")
 @in_space
 @click.pass_obj
-def tend(call: Call, preview: bool) -> None:
+def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
     """Do the upkeep: fade, archive and propose, or show what it would do.
 
     What nobody confirmed fades and what had its time is archived, as the profile says; pinned memories stay.
     What says the same twice, or was outdated by a newer word, is proposed in the inbox: nothing is merged or
-    deleted by itself. Running it again changes nothing; the service does it by itself. It also embeds what
-    has no vector yet, after a change of the embedder everything; stopped, it goes on where it was.
+    deleted by itself. After a pause of more than 180 days nothing fades, for the clock may be wrong. Running
+    it again changes nothing; the service does it by itself. It also embeds what has no vector yet,
+    after a change of the embedder everything; stopped, it goes on where it was.
 
     \b
         holdfast tend --space ops
@@ -38,10 +40,13 @@ def tend(call: Call, preview: bool) -> None:
         _preview(call)
         return
     with call.memories() as memories, _progress(shown=not call.json) as report:
-        done = memories.tend(report)
+        done = memories.tend(report, clock_is_right=clock_is_right)
     lines = [_faded(before, after) for before, after in done.decayed]
     if done.decayed:
         lines.append(f"{say.memories(len(done.decayed))} faded, {done.deactivated:,} inactive now")
+        lines.append(f"`holdfast undo-session {done.session}` takes it back")
+    if done.clock_doubt:
+        lines.append(_doubt(done.clock_doubt))
     lines += [f"archived {say.headline(memory)} ({say.one_line(reason)})" for memory, reason in done.archived]
     if done.archived:
         lines.append(f"{say.memories(len(done.archived))} archived; `holdfast restore ID` brings one back")
@@ -64,8 +69,13 @@ def _preview(call: Call) -> None:
         for each in plan.archived
     ]
     lines += [f"would be proposed: {say.one_line(each.reason)}" for each in plan.proposed]
+    lines += [_doubt(plan.clock_doubt)] if plan.clock_doubt else []
     lines = [*lines, "nothing was changed"] if lines else ["nothing to do: all is up to date"]
     call.tell("\n".join(lines), as_json.tend_preview(plan))
+
+
+def _doubt(doubt: str) -> str:
+    return f"{doubt}; `holdfast tend --clock-is-right` if the clock is right"
 
 
 def _faded(before: "Memory", after: "Memory") -> str:

@@ -6,11 +6,12 @@ by the background work, for an agent waits for the answer.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from holdfast import wiring
 from holdfast.doors.hooks import events, spool
-from holdfast.errors import Invalid
+from holdfast.errors import Invalid, Unavailable
 from holdfast.memories import Memories
 
 #: Tokens of a brief that surely stay under what hosts take, however the text is escaped on its way.
@@ -42,9 +43,10 @@ def _at_start(body: Mapping[str, Any], memories: Memories) -> str:
     if session is None or body.get("quiet"):
         return memories.brief(project=project, budget=budget).text
     resumed = body.get("source") == "resume"
-    memories.open_session(
-        session, client=_text(body, "client"), directory=_text(body, "cwd"), project=project
-    )
+    with suppress(Unavailable):  # nothing can be written now: the brief is given all the same
+        memories.open_session(
+            session, client=_text(body, "client"), directory=_text(body, "cwd"), project=project
+        )
     here = memories.speaking_as("assistant", session=session, project=project)
     wiring.brief_files(memories.store).keep(memories.space, project)
     brief = here.brief(budget=budget)
@@ -69,6 +71,8 @@ def _note_down(meaning: str, body: Mapping[str, Any]) -> None:
         spool.put(spool.entry_of(meaning, dict(body)))
     except ValueError as wrong:
         raise Invalid(f"there is nothing to read: {wrong}", field="session_id") from None
+    except OSError as trouble:
+        raise Unavailable(f"the session can't be noted down: {trouble.strerror}") from None
 
 
 def _text(body: Mapping[str, Any], field: str) -> str | None:

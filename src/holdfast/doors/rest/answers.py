@@ -393,6 +393,8 @@ class Tended(Answer):
     proposed: list[Memory]
     embedded: int
     trouble: str | None
+    clock_doubt: str | None
+    session: str | None
 
 
 class Proposed(Answer):
@@ -409,6 +411,7 @@ class TendPreview(Answer):
     deactivated: int
     archived: list[Archived]
     proposed: list[Proposed]
+    clock_doubt: str | None
 
 
 class Finding(Answer):

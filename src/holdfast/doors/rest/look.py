@@ -93,9 +93,12 @@ def reject(memories: Deciding, chosen: bodies.Ids) -> Json:
 
 
 @router.post("/tend", response_model=answers.Tended, tags=["care"])
-def tend(memories: Writing) -> Json:
-    """The upkeep: lets fade what nobody confirmed, archives what had its time, proposes what could be one."""
-    return Json(as_json.tended(memories.tend()))
+def tend(memories: Writing, clock_is_right: bool = False) -> Json:
+    """The upkeep: lets fade what nobody confirmed, archives what had its time, proposes what could be one.
+
+    After a pause of more than 180 days nothing fades unless `clock_is_right`; `clock_doubt` says so.
+    """
+    return Json(as_json.tended(memories.tend(clock_is_right=clock_is_right)))
 
 
 @router.get("/tend", response_model=answers.TendPreview, tags=["care"])

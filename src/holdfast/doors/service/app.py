@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -22,11 +22,13 @@ from holdfast.doors.service.head import HeadToo
 from holdfast.doors.service.problems import tell_problems
 from holdfast.doors.service.watching import Watcher, watched
 from holdfast.doors.service.worker import Worker
+from holdfast.errors import Unavailable
 
 #: A hook's event, its input and what its token allows, to what it says.
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
+NOT_THERE = "the database was removed or replaced under the service: `holdfast doctor` says what to do"
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
@@ -40,8 +42,9 @@ def application(
     outside: Sequence[str] = (),
     watchers: Sequence[Watcher] = (),
     pages: Pages | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> App:
-    """Everything behind the guard, for this machine and for `outside` names."""
+    """Everything behind the guard, for `outside` names too; `check` raises when the database is gone."""
 
     # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
     app = FastAPI(
@@ -56,9 +59,7 @@ def application(
     tell_problems(app)
     app.add_middleware(HeadToo)
 
-    @app.get("/health")
-    def health() -> dict[str, bool]:
-        return {"ok": True}
+    app.add_api_route("/health", _health(check), methods=["GET"])
 
     @app.post("/hooks/{event}", include_in_schema=False)
     async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
@@ -93,6 +94,18 @@ async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) 
         finally:
             watching.cancel()
     return {}
+
+
+def _health(check: Callable[[], None]) -> Callable[[Response], dict[str, bool | str]]:
+    def health(response: Response) -> dict[str, bool | str]:
+        try:
+            check()
+        except Unavailable:  # anybody may ask, so nothing is told of the place
+            response.status_code = 503
+            return {"ok": False, "detail": NOT_THERE}
+        return {"ok": True}
+
+    return health
 
 
 def _lifespan(mcp: "MountedMcp", worker: Worker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

@@ -1,0 +1,68 @@
+"""Serves a memory from a disk that takes no writes.
+
+Run as `python -m tests.faults.unwritable FOLDER read-only|full`. The folder is a small file system of its
+own. Prints as JSON what the service and the commands answered.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from holdfast import Memories, service_place
+from tests.doors.service.conftest import Service
+
+
+def make_unwritable(folder: Path, how: str) -> None:
+    if how == "read-only":
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        return
+    with suppress(OSError), (folder / "ballast").open("wb", buffering=0) as ballast:
+        while ballast.write(bytes(4096)):
+            pass
+
+
+def main(folder: Path, how: str) -> dict[str, object]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOLDFAST_HOME", str(folder))
+        patch.setenv("HOLDFAST_EMBEDDER", "none")
+        with Memories.open(str(folder / "holdfast.db")) as memories:
+            memories.remember("The router stands in the cellar", subject="router")
+        service_place.token()
+        make_unwritable(folder, how)
+        service = Service(folder)
+        told = answers(service)
+        doctor = subprocess.run(
+            [sys.executable, "-m", "holdfast", "doctor"],
+            capture_output=True,
+            text=True,
+            env=service.environment,
+        )
+        service.stop()
+    return {**told, "doctor": doctor.stdout, "doctor exit": doctor.returncode}
+
+
+def answers(service: Service) -> dict[str, object]:
+    start = service.post("/hooks/SessionStart", {"session_id": "s1"})
+    prompt = service.post("/hooks/UserPromptSubmit", {"session_id": "s1", "prompt": "Where is the router?"})
+    end = service.post("/hooks/Stop", {"session_id": "s1", "transcript_path": "/nowhere.jsonl"})
+    write = service.post("/api/memory/", {"content": "The boiler hums in the attic"})
+    known = {"Authorization": f"Bearer {service.token}"}
+    listed = httpx2.get(f"{service.url}/api/memory/", headers=known, timeout=30)
+    return {
+        "statuses": [start.status_code, prompt.status_code, end.status_code],
+        "brief": start.json().get("context", ""),
+        "context": prompt.json().get("context", ""),
+        "write": write.status_code,
+        "listed": [memory["content"] for memory in listed.json()["memories"]],
+    }
+
+
+if __name__ == "__main__":
+    json.dump(main(Path(sys.argv[1]), sys.argv[2]), sys.stdout)
