@@ -6,6 +6,7 @@ before is known by its key, so nothing is lost and nothing doubles.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from hashlib import sha256
 
 from holdfast.domain.capture.chunks import Chunk, chunks
@@ -28,6 +29,7 @@ from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 Quiet = Callable[[str | None, str], str | None]
 
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
+_STEP = timedelta(seconds=1)  # after which what was read is marked, before the rest is read
 _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
 _BEFORE = 6  # messages that may serve as context
 #: What a kind becomes in a profile that has no category of its name: the first one that there is.
@@ -115,22 +117,33 @@ def _piece(job: Job, session_id: str, desk: Desk, quiet: Quiet) -> tuple[Capture
     new = [message for message in found if message.number > read]
     reason = quiet(session.project if session else None, session_id)
     pieces: list[Chunk] = []
+    cut_short = False
     if reason is not None or session is None:
         part = Captured(session=session_id, messages=len(new), quiet=reason)
     else:
         before = [message for message in found if message.number <= read]
-        pieces = list(chunks(before, new, desk.estimate))
-        part = _read(session, pieces, len(new), desk)
-    job, more = _marked(job, new[-1].number if new else read, part, pieces, desk)
+        waiting = list(chunks(before, new, desk.estimate))
+        part, pieces = _read(session, waiting, desk)
+        if len(pieces) < len(waiting):
+            new = [message for message in new if message.number <= pieces[-1].new[-1].number]
+            cut_short = True
+        part = replace(part, messages=len(new))
+    job, more = _marked(job, new[-1].number if new else read, part, pieces, desk, more=cut_short)
     return part, job, more
 
 
-def _read(session: Session, pieces: Sequence[Chunk], messages: int, desk: Desk) -> Captured:
+def _read(session: Session, waiting: Sequence[Chunk], desk: Desk) -> tuple[Captured, list[Chunk]]:
+    """What came of the chunks that could be read in time, and which those were: one at least."""
+    until = desk.now() + _STEP
+    pieces: list[Chunk] = []
     outcomes: list[Outcome] = []
     passed_over: list[str] = []
     refused: list[str] = []
     withdrawn: list[Memory] = []
-    for chunk in pieces:
+    for chunk in waiting:
+        if pieces and desk.now() >= until:
+            break
+        pieces.append(chunk)
         verdict = gate(chunk.spoken)
         withdrawn += _withdrawn(chunk, verdict, session, desk)
         if not verdict.keep:
@@ -146,14 +159,15 @@ def _read(session: Session, pieces: Sequence[Chunk], messages: int, desk: Desk) 
                 continue
             except Invalid as wrong:
                 refused.append(str(wrong))
-    return Captured(
+    part = Captured(
         session=session.id,
-        messages=messages,
+        messages=0,
         outcomes=tuple(outcomes),
         passed_over=tuple(passed_over),
         withdrawn=tuple(withdrawn),
         refused=tuple(refused),
     )
+    return part, pieces
 
 
 def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, desk: Desk) -> list[Memory]:
@@ -209,7 +223,9 @@ def _key(draft: Draft) -> str:
     return f"capture-{sha256(named.encode()).hexdigest()}"
 
 
-def _marked(job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: Desk) -> tuple[Job, bool]:
+def _marked(
+    job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: Desk, *, more: bool
+) -> tuple[Job, bool]:
     """Marks messages as read by rules, and leaves them to a model where there is one.
 
     Says whether more waits that should be read at once.
@@ -230,7 +246,8 @@ def _marked(job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: 
             "chunks_without": int(job.payload.get("chunks_without", 0)) + len(part.passed_over),
         }
         payload = {**job.payload, **counts}
-        if left >= EVERY_MESSAGES:
+        more = left > 0 and (more or left >= EVERY_MESSAGES)
+        if more:
             job = replace(job, payload=payload, leased_until=now + jobs.LEASE)
         elif left > 0:
             job = replace(
@@ -239,7 +256,7 @@ def _marked(job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: 
         else:
             job = replace(job, payload=payload, state="done", error=None, leased_until=None)
         tx.jobs.save(job)
-        return job, left >= EVERY_MESSAGES
+        return job, more
 
 
 def _added(one: Captured, other: Captured) -> Captured:

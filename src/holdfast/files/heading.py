@@ -12,6 +12,7 @@ from typing import Any, Final
 FENCE: Final = "---"
 _MOST_LINES: Final = 200
 _MOST_SIZE: Final = 32_768  # characters
+_MOST_BRACKETS: Final = 200  # each may open a level, and reading takes by squares of the levels
 _KEY = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")
 _NESTED = "metadata"  # where some programs keep the type
 OURS: Final = ("name", "description", "type", "project", "tags", "updated", "id")
@@ -145,6 +146,8 @@ def _loaded(heading: str) -> dict[str, Any] | None:
     """The fields of a heading as texts, lists and tables; none for one that is broken."""
     import yaml
 
+    if heading.count("[") + heading.count("{") > _MOST_BRACKETS:
+        return None
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # constructs texts alone
     try:
         found = yaml.load(heading, Loader=loader)

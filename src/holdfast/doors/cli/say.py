@@ -21,7 +21,7 @@ _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 MOST_QUOTED = 300  # characters of a message in a list
-_BREAKS = re.compile(r"\s*\n\s*|\t")
+_BLANKS = re.compile(r"\s+")
 
 
 def visible(text: str) -> str:
@@ -31,7 +31,11 @@ def visible(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same on a single line."""
-    return visible(_BREAKS.sub(" ", text.strip()))
+    return visible(_BLANKS.sub(_on_one_line, text.strip()))
+
+
+def _on_one_line(blanks: re.Match[str]) -> str:
+    return " " if "\n" in blanks[0] else blanks[0].replace("\t", " ")
 
 
 def number(value: float) -> str:
