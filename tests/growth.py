@@ -90,13 +90,13 @@ def _from_data() -> Iterator[tuple[str, Callable[[str], object]]]:
 
 def growth(read: Callable[[str], object], unit: str, large: int = LARGE) -> float:
     """How many times the cost is for twice the text, at its worst; 0.0 where it costs next to nothing."""
-    size = large // 128  # from small to large, so that what explodes is found before it takes for ever
-    while size <= large // 2:
+    times = 0.0
+    for part in (64, 16, 4, 1):  # from small to large: what explodes is found before it takes for ever
+        size = large // part // 2
         times = _times(read, unit * size, unit * (size * 2))
         if times > MOST:
-            return 0.0
-        size = max(size + 1, min(size * 2, large // 2)) if size < large // 2 else large
-    return 0.0
+            break
+    return times
 
 
 def _times(read: Callable[[str], object], once: str, twice: str) -> float:
