@@ -110,6 +110,21 @@ def outcome(result: "Outcome", *, weighed: bool = True) -> str:
     """What became of a draft."""
     from holdfast.domain import outcomes
 
+    stored = outcomes.settled(result)
+    return _outcome(result, weighed) + (redacted(stored) if stored is not None else "")
+
+
+def redacted(memory: "Memory") -> str:
+    """A further line that says what was taken out of a memory; nothing, when nothing was."""
+    from holdfast import as_json
+
+    kinds = as_json.redacted(memory)
+    return f"\n  redacted before it was stored: {', '.join(kinds)}" if kinds else ""
+
+
+def _outcome(result: "Outcome", weighed: bool) -> str:
+    from holdfast.domain import outcomes
+
     match result:
         case outcomes.Added(memory, related):
             near = [f"  near {line(other, weighed=weighed)}" for other in related]
