@@ -7,6 +7,8 @@ Knows the engine's values and nothing of doors. `from_json` reads it back.
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, assert_never
 
+from holdfast.domain.redact import marks_in
+
 if TYPE_CHECKING:
     from holdfast.domain.history import Entry, Story, Use
     from holdfast.domain.memory import Link, Memory, Message, Session, Version
@@ -57,7 +59,13 @@ def memory(item: "Memory") -> Json:
         "confirmed_at": moment(item.confirmed_at),
         "accessed_at": moment(item.accessed_at),
         "accesses": item.accesses,
+        "redacted": redacted(item),
     }
+
+
+def redacted(item: "Memory") -> list[str]:
+    """The kinds of secrets that were taken out of a memory before it was stored."""
+    return marks_in(item.content, item.subject, item.summary, *item.tags)
 
 
 def outcome(result: "Outcome") -> Json:
@@ -192,6 +200,7 @@ def message(said: "Message") -> Json:
         "speaker": said.speaker,
         "content": said.content,
         "said_at": moment(said.said_at),
+        "redacted": marks_in(said.content),
     }
 
 

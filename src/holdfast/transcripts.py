@@ -12,6 +12,7 @@ from pathlib import Path
 from holdfast import quiet
 from holdfast.doors.importers import TRANSCRIPTS, files_in, transcript_format
 from holdfast.doors.importers.conversation import Conversation, Reading
+from holdfast.doors.importers.exports import check_export
 from holdfast.engine.sessions import Said
 from holdfast.errors import Invalid
 from holdfast.memories import Memories
@@ -21,6 +22,7 @@ __all__ = [
     "Tally",
     "Transcript",
     "Transcripts",
+    "check_export",
     "take",
     "take_conversation",
     "take_from",

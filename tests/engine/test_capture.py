@@ -289,3 +289,38 @@ def test_outcomes_are_told_in_the_order_in_which_things_were_said(memories: Memo
     (read,) = memories.capture()
 
     assert [type(outcome) for outcome in read.outcomes] == [Added, Added, Added]
+
+
+class TickingClock(FixedClock):
+    """Goes on by a second whenever it is looked at."""
+
+    def now(self) -> datetime:
+        self.advance(seconds=1)
+        return super().now()
+
+
+@requirement("sem.extract")
+def test_capture_marks_what_it_read_before_it_reads_on(database_url: str) -> None:
+    texts = [f"The {name} service runs on host {name}-7. {'x ' * 1_500}" for name in ("mail", "shop", "wiki")]
+    with Memories.of(open_store(database_url), "default", clock=TickingClock()) as memories:
+        memories.say_all("s", said(texts))
+
+        pieces = memories.capture("s")
+
+        assert sum(piece.messages for piece in pieces) == len(texts)
+        assert {one.source.message for one in kept(memories)} == {"m1", "m2", "m3"}
+        assert job(memories).payload["read"] == len(texts)
+
+
+def test_a_message_of_spaces_and_one_that_is_too_long_are_kept_and_the_rest_is_read(
+    memories: Memories,
+) -> None:
+    texts = [" " * 12_000 + ".", "x" * 100_000 + " We decided to use Kafka because it replays.", TALK[0]]
+    memories.say_all("s", said(texts))
+
+    memories.capture("s")
+
+    assert [one.source.message for one in kept(memories)] == ["m3"]
+    with memories.store.read(memories.space) as tx:
+        stored = tx.sessions.around([("s", 1), ("s", 2)])
+    assert [message.content for message in stored] == texts[:2]

@@ -14,9 +14,9 @@ _MOST = 64_000_000  # characters that are kept of one session
 _SHORT = 3  # words; a text of fewer must stand alone, not inside of others
 
 # What stands between words where text is carried in other formats: escapes of JSON, tags of HTML.
-_WRAPPING = re.compile(r"\\+[nrtu\"'/]|<[^<>]{0,200}>")
+_WRAPPING = re.compile(r"(?<!\\)\\++[nrtu\"'/]|<[^<>]{0,200}>")
 # What our own blocks write behind a memory.
-_WEIGHT = re.compile(r"\s*\((?:confidence: [\d.]+|from \w+)\)")
+_WEIGHT = re.compile(r"(?<!\s)\s*+\((?:confidence: [\d.]+|from \w+)\)")
 
 
 class Echoes:

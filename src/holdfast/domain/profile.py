@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdfast.domain.memory import Draft
-from holdfast.domain.text import clean
+from holdfast.domain.text import clean, is_visible
 from holdfast.errors import Invalid, TooLong, TooShort, UnknownCategory
 
 OnSame = Literal["reinforce", "suggest", "merge", "overwrite"]
@@ -124,6 +124,17 @@ class Profile:
         wanted = category if category is not None else self.default_category
         return any(each.everywhere for each in self.categories if each.name == wanted)
 
+    def check_lengths(self, draft: Draft) -> None:
+        """Cheap, so that nothing costly is done with what is too long.
+
+        Raises: TooLong.
+        """
+        self._fitting(clean(draft.content, one_line=self.limits.one_line).strip())
+        self._line(draft.subject, "subject", self.limits.subject_max)
+        self._line(draft.summary, "summary", self.limits.summary_max)
+        self._line(draft.project, "project", self.limits.subject_max)
+        self._tags(draft.tags)
+
     def checked(self, draft: Draft) -> Draft:
         """`draft` with its text cleaned and its defaults filled in.
 
@@ -153,13 +164,17 @@ class Profile:
 
     def checked_content(self, content: str) -> str:
         text = clean(content, one_line=self.limits.one_line).strip()
-        if not text:
+        if not is_visible(text):
             raise TooShort("the text is empty: say what to remember", field="content")
-        least, most = self.limits.content_min, self.limits.content_max
+        least = self.limits.content_min
         if len(text) < least:
             raise TooShort(
                 f"the text has {len(text)} characters: at least {least} are needed", field="content"
             )
+        return self._fitting(text)
+
+    def _fitting(self, text: str) -> str:
+        most = self.limits.content_max
         if len(text) > most:
             raise TooLong(f"the text has {len(text):,} characters: at most {most:,} fit", field="content")
         return text

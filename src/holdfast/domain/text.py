@@ -16,22 +16,46 @@ _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
+_MOST_MARKS = 8  # on one letter: no script needs more, and a pile of them hides the lines around it
+_MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
+# What shows nothing: controls, joiners, blanks, marks without a letter. And what only looks like a letter to
+# a program: fillers, an empty Braille cell, what stands for half a character.
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Mc", "Me"))
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufffd")
 # A sign before a word may be part of it: -5 is not 5, .env is not env.
 _PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w):|(?<!\w)-(?!\d)|[.:/-](?!\w)")
 
 
 def clean(text: str, *, one_line: bool = False) -> str:
-    """`text` without what can't be stored or only deceives: controls, bidi marks, lone surrogates.
+    """`text` without what can't be stored or only deceives: controls, bidi marks, half characters.
 
     Line breaks of every kind become newlines, or spaces when `one_line`.
     """
     text = _SURROGATES.sub("\ufffd", text)
     text = _HIDDEN.sub("", _CONTROLS.sub("", _BREAKS.sub("\n", text)))
+    # Before they are normalized as well, for that takes by squares of their number.
+    text = _MAY_BE_MARKS.sub(_without_piles, text)
     text = unicodedata.normalize("NFC", text)  # last: what was hidden between a letter and its accent is gone
+    text = _MAY_BE_MARKS.sub(_without_piles, text)
     return _SPACES.sub(" ", text) if one_line else text
+
+
+def is_visible(text: str) -> bool:
+    """Whether a reader sees anything of `text`."""
+    return any(letter not in _FILLERS and unicodedata.category(letter) not in _UNSEEN for letter in text)
 
 
 def normal_form(text: str) -> str:
     """What two spellings of one sentence share: no case, no punctuation at word ends, single spaces."""
     folded = unicodedata.normalize("NFKC", clean(text)).casefold()
     return _SPACES.sub(" ", _PUNCTUATION.sub(" ", folded)).strip()
+
+
+def _without_piles(found: re.Match[str]) -> str:
+    kept: list[str] = []
+    row = 0
+    for letter in found[0]:
+        row = row + 1 if unicodedata.category(letter).startswith("M") else 0
+        if row <= _MOST_MARKS:
+            kept.append(letter)
+    return "".join(kept)

@@ -66,7 +66,7 @@ def is_archive(first_line: str) -> bool:
     """Whether a file that begins so is one of ours."""
     try:
         return isinstance(head := json.loads(first_line), dict) and head.get("holdfast") == "export"
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -153,7 +153,7 @@ def _line(entry: dict[str, Any]) -> str:
 def _parsed(line: str, number: int) -> dict[str, Any]:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Invalid(f"line {number} is not JSON: the archive is damaged, nothing was taken") from None
     if not isinstance(entry, dict):
         raise Invalid(f"line {number} is no JSON object: the archive is damaged, nothing was taken")

@@ -253,7 +253,7 @@ def _marked(
             "chunks_without": int(job.payload.get("chunks_without", 0)) + len(part.passed_over),
         }
         payload = {**job.payload, **counts}
-        more = cut or left >= EVERY_MESSAGES
+        more = left > 0 and (cut or left >= EVERY_MESSAGES)
         if more:
             job = replace(job, payload=payload, leased_until=now + jobs.LEASE)
         elif left > 0:

@@ -1,4 +1,4 @@
-"""The way in for every text: cleaned, freed of secrets, and checked against the profile, in this order."""
+"""The way in for every text: measured, cleaned, freed of secrets, then checked against the profile."""
 
 import hashlib
 import hmac
@@ -18,6 +18,7 @@ def taken_in(draft: Draft, profile: Profile) -> Draft:
 
     Raises: Invalid and its kinds.
     """
+    profile.check_lengths(draft)
     content = safe(draft.content)
     if content.strip() in _ONLY_PRIVATE:
         raise Invalid("all of the text is marked private: nothing is left to remember", field="content")

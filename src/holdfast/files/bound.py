@@ -259,6 +259,8 @@ class Directories:
             )
         for path in report.redacted:
             _log.warning("space %s: a secret was taken out of %s", space, path)
+        for path in report.by_lines:
+            _log.warning("space %s: the heading of %s is no YAML and was read line by line", space, path)
         for path, (_, why) in report.refused.items():
             _log.warning("space %s: %s was not taken over: %s", space, path, why)
         if report.asks and self._asked.get(space) != report.asks:

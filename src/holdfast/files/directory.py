@@ -8,7 +8,6 @@ lock. A directory that is empty or gone never empties the space: it asks.
 import hashlib
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Final
 
 from holdfast.domain.file_paths import INDEX, MOST_FILES
@@ -246,7 +245,7 @@ class Meeting:
             for path, row in rows_now.items():
                 if row != rows.get(path):
                     note(row, rows.get(path), tx)
-            tx.files.bind(replace(state, agreed_at=datetime.now(UTC)))
+            tx.files.bind(replace(state, agreed_at=self._desk.now()))
 
     # -------------------------------------------------------------------------------------------- the index
 

@@ -1,7 +1,8 @@
 """What a note says: a YAML heading between two lines of dashes, then the text.
 
-Read without trusting it: every value is a plain text, nothing is constructed, and a heading that is no YAML
-is part of the text. Written so that any text survives; what others put into a heading stays as it is.
+Read without trusting it: every value is a plain text, and nothing is constructed. A heading that is no YAML
+is read line by line, each up to its first colon; one that names nothing is part of the text. Written so that
+any text survives; what others put into a heading stays as it is.
 """
 
 import re
@@ -12,8 +13,10 @@ from typing import Any, Final
 FENCE: Final = "---"
 _MOST_LINES: Final = 200
 _MOST_SIZE: Final = 32_768  # characters
+_MOST_BRACKETS: Final = 200  # each may open a level, and reading takes by squares of the levels
 _KEY = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s|$)")
 _NESTED = "metadata"  # where some programs keep the type
+_LINES: Final = ("name", "description")  # which people write as they like
 OURS: Final = ("name", "description", "type", "project", "tags", "updated", "id")
 
 
@@ -23,6 +26,7 @@ class Sheet:
 
     text: str
     has_heading: bool = False
+    by_lines: bool = False  # its heading is no YAML
     name: str | None = None
     description: str | None = None
     type: str | None = None
@@ -36,7 +40,7 @@ class Sheet:
 def read(text: str) -> Sheet:
     """The parts of a note; one without a heading, or with a broken one, is all text."""
     parted = _parted(text)
-    fields = _loaded(parted[0]) if parted is not None else None
+    fields, by_lines = _loaded(parted[0]) if parted is not None else (None, False)
     if parted is None or fields is None:
         return Sheet(text=text.removeprefix("\ufeff"))
     nested = fields.get(_NESTED)
@@ -46,6 +50,7 @@ def read(text: str) -> Sheet:
     return Sheet(
         text=parted[1].lstrip("\n"),
         has_heading=True,
+        by_lines=by_lines,
         name=_line(found["name"]),
         description=_line(found["description"]),
         type=_line(found["type"]),
@@ -68,7 +73,7 @@ def written(sheet: Sheet, *, nested: bool = False) -> str:
 def rewritten(given: str, sheet: Sheet) -> str:
     """A note as somebody wrote it, with these parts in place of its own; its other lines stay."""
     parted = _parted(given)
-    old = _loaded(parted[0]) if parted is not None else None
+    old = _loaded(parted[0])[0] if parted is not None else None
     if parted is None or old is None:
         return _body(given, sheet.text, ends=given.endswith("\n"))
     wanted = _fields(sheet)
@@ -141,10 +146,42 @@ def _parted(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _loaded(heading: str) -> dict[str, Any] | None:
-    """The fields of a heading as texts, lists and tables; none for one that is broken."""
+def _loaded(heading: str) -> tuple[dict[str, Any] | None, bool]:
+    """The fields of a heading as texts, lists and tables, and whether they had to be read line by line."""
+    found = _yaml(heading)
+    if found is not None and all(isinstance(found.get(key, ""), str) for key in _LINES):
+        return found, False
+    lines = _by_lines(heading)
+    return (lines, True) if any(key in lines for key in OURS) else (found, False)
+
+
+def _by_lines(heading: str) -> dict[str, Any]:
+    """Each line's text behind its first colon; what is indented belongs to the line above."""
+    fields: dict[str, Any] = {}
+    for key, group in _groups(heading):
+        if key is None:
+            continue
+        value = group[0].partition(":")[2].strip()
+        inner = [line.strip() for line in group[1:] if line[:1].isspace() and line.strip()]
+        if value.startswith("[") and value.endswith("]") and key not in _LINES:
+            fields[key] = [each for part in value[1:-1].split(",") if (each := _unquoted(part.strip()))]
+        elif not value and inner and key == _NESTED:
+            fields[key] = _by_lines("\n".join(inner))
+        else:
+            fields[key] = _unquoted(" ".join([value, *inner]).strip())
+    return fields
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if quoted else value
+
+
+def _yaml(heading: str) -> dict[str, Any] | None:
     import yaml
 
+    if heading.count("[") + heading.count("{") > _MOST_BRACKETS:
+        return None
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # constructs texts alone
     try:
         found = yaml.load(heading, Loader=loader)

@@ -28,6 +28,7 @@ class SyncReport:
     gone: list[str] = field(default_factory=list)  # deleted by hand
     conflicts: list[str] = field(default_factory=list)  # changed on both sides: the file's text waits
     redacted: list[str] = field(default_factory=list)  # a secret was taken out of the file
+    by_lines: list[str] = field(default_factory=list)  # the heading is no YAML, and was read line by line
     refused: dict[str, tuple[str, str]] = field(default_factory=dict)  # path: its state, and why
     written: list[str] = field(default_factory=list)  # by us
     removed: list[str] = field(default_factory=list)

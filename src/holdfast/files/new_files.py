@@ -47,6 +47,8 @@ def taken_together(
         # A file with a secret in it does not stay so: without its state it is written again.
         rows.append(replace(row, stat=each.found.seen.state if each.is_plain else None))
         report.new.append(each.path)
+        if each.sheet.by_lines:
+            report.by_lines.append(each.path)
         if not each.is_plain:
             report.redacted.append(each.path)
     tx.files.put(*rows)

@@ -136,6 +136,8 @@ class Taking:
         else:
             self._conflict(path, sheet, memory, row)
             return
+        if sheet.by_lines:
+            self._report.by_lines.append(path)
         kept = replace(forms.row_for(path, memory, text, nested=self._nested), hash=found.hash)
         # A file with a secret in it does not stay so: without its state it is written again.
         self._tx.files.put(replace(kept, stat=found.seen.state if text == plain else None))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from holdfast.domain.budget import estimate_tokens
 
-_WORDS = re.compile(r"\s*\S+")
+_WORDS = re.compile(r"(?<!\s)\s*+\S++")
 _OVERLAP = 5  # the fifth part of a part is said again at the beginning of the next one
 
 

@@ -197,9 +197,9 @@ def _told(change: "FileChange", how: str) -> Answer:
     if change.waiting:
         reason = inline(change.told or "the user keeps this file")
         said = f"Not {how} yet: the change to {change.path} waits for the user's approval ({reason})."
-        return told.changed("waiting", memory_id, said)
+        return told.changed("waiting", memory_id, said, stored=change.memory)
     how = "overwritten" if how == "saved" and not change.created else how
-    return told.changed(how, memory_id, f"Memory {how}: {change.path}")
+    return told.changed(how, memory_id, f"Memory {how}: {change.path}", stored=change.memory)
 
 
 def _line(entry: "FileEntry") -> str:

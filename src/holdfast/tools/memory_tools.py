@@ -144,7 +144,8 @@ def _revise(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     if isinstance(result, Waiting):
         return told.remembered(result, revise="")
     old, new = inline(result.previous.content), inline(result.memory.content)
-    return told.changed("revised", result.memory.id, f"Updated {result.memory.id}: {old} -> {new}")
+    said = f"Updated {result.memory.id}: {old} -> {new}"
+    return told.changed("revised", result.memory.id, said, stored=result.memory)
 
 
 def _forget(memories: "Memories", given: Mapping[str, Any]) -> Answer:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from holdfast.domain import outcomes
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.ranking import MemoryHit, MessageHit
+from holdfast.domain.redact import marks_in
 from holdfast.domain.render import inline, label
 from holdfast.tools.definition import Answer
 
@@ -26,6 +27,7 @@ CHANGED: dict[str, Any] = {
         "outcome": {"type": "string"},
         "id": {"type": ["string", "null"]},
         "said": {"type": "string"},
+        "redacted": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["outcome", "id", "said"],
 }
@@ -58,9 +60,19 @@ STORY: dict[str, Any] = {
 }
 
 
-def changed(outcome: str, memory_id: str | None, said: str, *, failed: bool = False) -> Answer:
-    """The answer to a call that meant to change something."""
-    return Answer(said, {"outcome": outcome, "id": memory_id, "said": said}, failed)
+def changed(
+    outcome: str,
+    memory_id: str | None,
+    said: str,
+    *,
+    failed: bool = False,
+    stored: "Memory | None" = None,
+) -> Answer:
+    """The answer to a call that meant to change something; it says what was taken out of what is `stored`."""
+    redacted = marks_in(stored.content, stored.subject, stored.summary, *stored.tags) if stored else []
+    if redacted:
+        said += f"\nRedacted before it was stored: {', '.join(redacted)}."
+    return Answer(said, {"outcome": outcome, "id": memory_id, "said": said, "redacted": redacted}, failed)
 
 
 def line(memory: "Memory") -> str:
@@ -81,21 +93,23 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
     match outcome:
         case outcomes.Added(memory, related):
             near = f"\nClose to it, kept apart:\n{lines(related)}" if related else ""
-            return changed("added", memory.id, f"Remembered as {memory.id}.{near}")
+            return changed("added", memory.id, f"Remembered as {memory.id}.{near}", stored=memory)
         case outcomes.Reinforced(memory):
-            return changed("reinforced", memory.id, f"Known already, confirmed:\n{line(memory)}")
+            said = f"Known already, confirmed:\n{line(memory)}"
+            return changed("reinforced", memory.id, said, stored=memory)
         case outcomes.Merged(memory):
-            return changed("merged", memory.id, f"Merged into what was known:\n{line(memory)}")
+            said = f"Merged into what was known:\n{line(memory)}"
+            return changed("merged", memory.id, said, stored=memory)
         case outcomes.Contradicting(memory, weakened):
             said = f"Remembered as {memory.id}. It contradicts, and both are kept:\n{lines(weakened)}"
-            return changed("contradicting", memory.id, said)
+            return changed("contradicting", memory.id, said, stored=memory)
         case outcomes.UpdateSuggested(known, relation):
             how = "The same is known" if relation == "same" else "Something else is known"
             said = f"Nothing stored. {how}:\n{line(known)}\nIf it changed, call {revise} with id {known.id}."
             return changed("update_suggested", known.id, said)
         case outcomes.Waiting(memory, reason):
             said = f"Not stored yet: it waits for the user's approval ({inline(reason)})."
-            return changed("waiting", memory.id, said)
+            return changed("waiting", memory.id, said, stored=memory)
         case outcomes.Refused(reason, known_id):
             return changed("refused", known_id, f"Nothing stored: {inline(reason)}", failed=True)
         case _:

@@ -30,7 +30,7 @@ def test_notes_stand_by_type_in_the_profiles_order_then_by_file_name() -> None:
         "# Memory\n"
         "\n"
         "## User\n"
-        "- [Ant](ant.md) - Body of Ant (from file)\n"
+        "- [Ant](ant.md) - Body of Ant\n"
         "- [zebra](zebra.md) - z\n"
         "\n"
         "## Feedback\n"

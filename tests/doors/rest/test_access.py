@@ -156,9 +156,12 @@ def test_secrets_do_not_come_back_from_any_field(served: Served) -> None:
     owner = served.caller()
     secret = "sk-ant-api03-" + "Ab1" * 30
 
-    remembered(owner, f"the key is {secret}", subject="keys", summary=f"key {secret}", tags=["a"])
+    known = remembered(owner, f"the key is {secret}", subject="keys", summary=f"key {secret}", tags=["a"])
     owner.post("/api/sessions/s/messages", json={"messages": [{"role": "user", "content": f"use {secret}"}]})
 
+    assert known["redacted"] == ["anthropic-key"]
+    (said,) = owner.get("/api/sessions/s/messages").json()["messages"]
+    assert said["redacted"] == ["anthropic-key"]
     for path in ("/api/memory/", "/api/sessions/s/messages", "/api/export", "/api/brief"):
         assert secret not in owner.get(path).text
 

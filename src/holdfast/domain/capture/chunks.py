@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.capture.gate import AGENT, PERSON, Spoken
+from holdfast.domain.capture.sentences import MOST_CHARACTERS
 from holdfast.domain.injected import typed
 from holdfast.domain.memory import Message
 
@@ -36,7 +37,7 @@ class Chunk:
 
 
 def sources(messages: Sequence[Message]) -> list[Message]:
-    """What of the messages somebody said himself; the rest is no source."""
+    """What of the messages somebody said himself; the rest, and the end of what is too long, is no source."""
     found = []
     for message in messages:
         text = message.content or ""
@@ -45,39 +46,46 @@ def sources(messages: Sequence[Message]) -> list[Message]:
         elif message.role != AGENT:
             continue
         if text.strip():
-            found.append(replace(message, content=text))
+            found.append(replace(message, content=text[:MOST_CHARACTERS]))
     return found
 
 
 def chunks(
     before: Sequence[Message], new: Sequence[Message], estimate: Estimate = estimate_tokens
 ) -> Iterator[Chunk]:
-    """`new` in pieces of about 500 tokens; each begins with about 100 of what came before it."""
+    """`new` in pieces of about 500 tokens; each begins with about 100 of what came before it.
+
+    None is longer than `MOST_CHARACTERS`, whatever a token is.
+    """
     spoken = sources(new)
     earlier = sources(before)
     start = 0
     while start < len(spoken):
-        context = _tail([*earlier, *spoken[:start]], estimate)
+        size = len(spoken[start].content or "")
+        context = _tail([*earlier, *spoken[:start]], estimate, MOST_CHARACTERS - size)
+        size += sum(len(message.content or "") for message in context)
         room = TOKENS - sum(estimate(message.content or "") for message in context)
         end = start + 1  # one message is never cut: a sentence keeps its place in it
         used = estimate(spoken[start].content or "")
         while end < len(spoken):
             used += estimate(spoken[end].content or "")
-            if used > room:
+            size += len(spoken[end].content or "")
+            if used > room or size > MOST_CHARACTERS:
                 break
             end += 1
         yield Chunk(tuple(context), tuple(spoken[start:end]))
         start = end
 
 
-def _tail(messages: Sequence[Message], estimate: Estimate) -> list[Message]:
-    """The last messages, about `OVERLAP` tokens of them and the last one in any case."""
+def _tail(messages: Sequence[Message], estimate: Estimate, most: int) -> list[Message]:
+    """The last messages, about `OVERLAP` tokens of them and the last one in any case that it fits."""
     found: list[Message] = []
     used = 0
     for message in reversed(messages):
         text = (message.content or "")[-_TAIL:]
         used += estimate(text)
-        if found and used > OVERLAP:
+        most -= len(text)
+        if most < 0 or (found and used > OVERLAP):
             break
         found.insert(0, replace(message, content=text))
     return found

@@ -21,7 +21,7 @@ _WEEKDAY = "|".join(name.lower() for name in calendar.day_name)
 _SHORT_MONTH = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 _SHORT_DAY = "mon|tues?|wed|thu(?:rs)?|fri|sat|sun"
 _NUMBER = (
-    r"(?:\d[\d.,]*k?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty"
+    r"(?:(?<!\d[.,])\d[\d.,]*+k?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty"
     r"|fifty|sixty|ninety|a hundred|a dozen|half a dozen)"
 )
 _ANY_MONTH = rf"(?:{_MONTH}|{_SHORT_MONTH})"
@@ -44,7 +44,7 @@ _CLOCK = r"\d{1,2}[:.]\d\d(?: ?[ap]\.?m\b)?|\d{1,2} ?(?:[ap]\.?m\b|o'?clock|uhr)
 _NO_CLOCK = (
     r"%|[a-z]*\d|km|kg|eur|usd|gb|mb|s\b|ms|min|hour|day|week|month|year|people|such|items?|times|percent|of"
 )
-_INSIDE = r"\w[\w-]*\.(?:local|internal|lan|corp)\b"
+_INSIDE = r"(?<!-)\w[\w-]*+\.(?:local|internal|lan|corp)\b"
 _IP = r"\d{1,3}(?:\.\d{1,3}){3}\b"
 #: What may stand in a pattern in curly brackets.
 MACROS: Mapping[str, str] = {

@@ -33,7 +33,7 @@ _PRONOUN = re.compile(r"^(She|He|she|he)(?=['’ ])")
 _POINTS = re.compile(r"\b(?:it|that|this|them|those|these|so)\b[^?]{0,20}\?$", re.IGNORECASE)
 _SUBJECT = re.compile(rf"^({MACROS['name']}(?: {MACROS['name']})?)(?:'s|’s)? (?=[a-z])")
 _THING = re.compile(
-    r"(?<![\w'])(?:[a-z]+[_/.-]?\d[\w.]*|[\w-]+[_/][\w/.-]+|\d+(?:\.\d+){3}|[A-Z]{2,}\w*)(?![\w'])"
+    r"(?<![\w'])(?:[a-z]+[_/.-]?\d[\w.]*|(?<!-)[\w-]+[_/][\w/.-]+|\d+(?:\.\d+){3}|[A-Z]{2,}\w*)(?![\w'])"
 )
 
 

@@ -7,7 +7,8 @@ taken back, declined, supposed or joked. What agents say is read only as what a 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import groupby
+from functools import lru_cache
+from itertools import groupby, pairwise
 
 from holdfast.domain.capture.cues import Cue, Kind, begins, cues_in, is_english, phrases
 from holdfast.domain.capture.sentences import MOST_CHARACTERS, Sentence, sentences
@@ -79,8 +80,7 @@ def gate(said: Sequence[Spoken]) -> Verdict:
         for one in sentences(message.text)
     ]
     people = [each for each in found if said[each.message].role == PERSON]
-    for each in people:
-        _in_its_message(each, people)
+    _in_their_message(people)
     _in_its_conversation(people, said)
     _informed(people)
     _taken_back(people, said)
@@ -132,11 +132,13 @@ def _weigh_build(each: Weighed, said: Sequence[Spoken]) -> None:
 
 def _settles(each: Weighed, said: Sequence[Spoken], specific: bool) -> bool:
     """Whether a short answer to "which" or "should I" comes with a reason: then it holds next time too."""
+    if each.sentence.start:
+        return False
     message = said[each.message].text
     question = said[each.message - 1].text.rsplit("\n", 1)[-1]
     asked = phrases("how_to" if specific else "which_way").search(question)
     reasoned = len(message) - each.sentence.end >= _REASON
-    return bool(asked) and not each.sentence.start and len(each.sentence.text.split()) <= _SHORT and reasoned
+    return bool(asked) and len(each.sentence.text.split()) <= _SHORT and reasoned
 
 
 def _weigh_finding(each: Weighed, said: Sequence[Spoken]) -> None:
@@ -150,27 +152,35 @@ def _weigh_finding(each: Weighed, said: Sequence[Spoken]) -> None:
     lesson = bool(phrases("learnt").search(each.sentence.own))
     after = said[each.message + 1] if each.message + 1 < len(said) else None
     heard = after is not None and after.role == PERSON and not points_back(after.text)
-    welcome = heard and after is not None and bool(phrases("welcome").search(after.text))
+    welcome = heard and after is not None and _welcomes(after.text)
     if (lesson and seen.specific) or (welcome and (lesson or seen.specific)):
         each.weight = THRESHOLD
 
 
+@lru_cache(maxsize=16)  # asked for every sentence of the message before
 def points_back(text: str) -> bool:
     """Whether a message asks to keep what was said before it, and says nothing of it itself."""
-    return bool(phrases("keep_that").search(text))
+    return bool(phrases("keep_that").search(text[:MOST_CHARACTERS]))
 
 
-def _in_its_message(each: Weighed, found: Sequence[Weighed]) -> None:
+@lru_cache(maxsize=16)
+def _welcomes(text: str) -> bool:
+    return bool(phrases("welcome").search(text[:MOST_CHARACTERS]))
+
+
+def _in_their_message(found: Sequence[Weighed]) -> None:
     """What is supposed or ironic makes all of its message so, unless something else is asked to be kept."""
-    if each.dropped:
-        return
-    for other in found:
-        if other.message != each.message:
-            continue
-        for cue in other.cues:
-            ironic = cue.name == "irony"
-            if cue.whole and (ironic or not _asked(each)):
-                each.dropped = cue.why
+    supposed: dict[int, str] = {}
+    ironic: dict[int, str] = {}
+    for each in found:
+        for cue in each.cues:
+            if cue.whole:
+                supposed[each.message] = cue.why
+            if cue.whole and cue.name == "irony":
+                ironic[each.message] = cue.why
+    for each in found:
+        if not each.dropped:
+            each.dropped = (ironic if _asked(each) else supposed).get(each.message, "")
 
 
 def _in_its_conversation(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
@@ -208,30 +218,27 @@ def _asked(each: Weighed) -> bool:
 
 def _taken_back(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
     """Drops what was taken back after it was said, and what a person did not want to have kept."""
-    for place, each in enumerate(found):
+    previous = dict(pairwise(dict.fromkeys(each.message for each in found)))
+    before = {message: earlier for earlier, message in previous.items()}
+    declined = {message for message in {each.message for each in found} if _declined(message, said)}
+    open_to = len(found)  # from the last sentence to the first: what a later one dropped keeps its reason
+    for place in reversed(range(len(found))):
+        each = found[place]
         retracted = phrases("retracted").search(each.sentence.own)
-        declined = _declined(each, said)
-        if not (retracted or declined):
+        if not (retracted or each.message in declined):
             continue
-        first = _first_of(found, place)
+        first = place == 0 or found[place - 1].message != each.message
         # Said at the beginning of a message, it is about the one before.
-        reach = _previous_message(found, each.message) if first or declined else each.message
-        for earlier in found[: place + 1]:
-            if reach is not None and earlier.message >= reach:
-                earlier.dropped = TAKEN_BACK if retracted else "it was not wanted"
+        back = first or each.message in declined
+        reach = before.get(each.message, each.message) if back else each.message
+        open_to = min(open_to, place + 1)
+        while open_to and found[open_to - 1].message >= reach:
+            open_to -= 1
+            found[open_to].dropped = TAKEN_BACK if retracted else "it was not wanted"
 
 
-def _first_of(found: Sequence[Weighed], place: int) -> bool:
-    return place == 0 or found[place - 1].message != found[place].message
-
-
-def _previous_message(found: Sequence[Weighed], message: int) -> int | None:
-    earlier = [each.message for each in found if each.message < message]
-    return earlier[-1] if earlier else message
-
-
-def _declined(each: Weighed, said: Sequence[Spoken]) -> bool:
-    if each.message == 0 or not begins("refused", said[each.message].text):
+def _declined(message: int, said: Sequence[Spoken]) -> bool:
+    if message == 0 or not begins("refused", said[message].text):
         return False
-    before = said[each.message - 1]
+    before = said[message - 1]
     return before.role == AGENT and bool(phrases("offered").search(before.text))

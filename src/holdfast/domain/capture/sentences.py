@@ -10,15 +10,16 @@ from dataclasses import dataclass
 
 from holdfast.domain.prose import BLANK, own_words
 
-MOST_CHARACTERS = 20_000  # of one message; what is longer was pasted, and its end is not read
+MOST_CHARACTERS = 8_000  # of one message; what is longer was pasted, and its end is not read
 SHOWN = "[…]"  # stands for what is left out
 _MOST_SENTENCE = 2_000  # characters; nobody says longer ones
 _TERM = 5  # words: a shorter quotation names something, a longer one is somebody else's speech
 _TERM_CHARACTERS = 60
+_NEAR = 40  # characters that tell whether a full stop ends a sentence
 _OUTPUT = 2  # lines of a program's output in one paragraph: then it is a log
 _QUOTED = re.compile(
-    r'"([^"\n]*)"|“([^”\n]*)”|„([^“”\n]*)[“”]|«([^»\n]*)»|»([^«\n]*)«|「([^」\n]*)」|『([^』\n]*)』'
-    r"|(?<!\w)'([^'\n]+ [^'\n]+)'(?!\w)"
+    r'"([^"\n]*)"|“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|»([^«»\n]*)«|「([^「」\n]*)」|『([^『』\n]*)』'
+    r"|(?<!\w)'([^'\n][^' \n]*+ [^'\n]+)'(?!\w)"
 )
 _UNCLOSED = re.compile(r':\s*["“„«「][^"”“»」]*$', re.DOTALL)
 _TERM_UNSPACED = 8  # characters of a name in a script that puts no spaces between words
@@ -26,7 +27,7 @@ _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 # Output of programs: a time or a level first, a prompt, a frame of a traceback, an assignment, many signs,
 # a comment in code; all of it also as a line of a diff.
 _MACHINE_LINE = re.compile(
-    r"\s*(?:\+\s+)?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"
+    r"\s*+(?:\+\s++)?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"
     r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|TRACE)\b"
     r"|Traceback \(|File \"|at [\w.$]+\(|[$>#] \S|[+-]{3} |//|/\*|@@ |={4,}|-{4,}|\w+\s*=\s*\S+;?$|<[^>]+>"
     r"|.*(?:[{}\[\];]|\(\)|=>)\s*$|(?:[a-z][\w.-]* )?(?:WARN|ERR!|ERROR|INFO|NOTICE|FATAL)\b"
@@ -35,7 +36,7 @@ _MACHINE_LINE = re.compile(
 )
 # What people write too, but hardly line by line: a lower-case level, versions, places in files, times taken.
 _MACHINE_LIKE = re.compile(
-    r"\s*(?:(?:warning|error|fatal|success|hint|notice|failed|passed|Warning|Error|Note)(?:: | [A-Z])"
+    r"\s*+(?:(?:warning|error|fatal|success|hint|notice|failed|passed|Warning|Error|Note)(?:: | [A-Z])"
     r"|\[\d+/\d+\]|[✓✔✗✘×•]|[\w-]+(?: [a-z-]+)? v?\d+\.\d+\.\d+\S*$"
     r"|.*(?:\b(?:PASSED|FAILED|SKIPPED|OK)$|\bin \d+(?:\.\d+)?m?s\.?$|\w@\d+\.\d|\w==\d|\.\w{1,4}:\d+\b))"
 )
@@ -64,10 +65,10 @@ _WORKED_ON = re.compile(
     r"(?=\S)(?!(?:also|and|but|btw|by the way|oh|ps|p\.s\.|anyway|i|we)\b)",
     re.IGNORECASE,
 )
-_PASTED = re.compile(r"\n\s*(?:-{3,}|={3,}|from:|subject:|dear\b)", re.IGNORECASE)
+_PASTED = re.compile(r"\n[^\S\n]*+(?:-{3,}|={3,}|from:|subject:|dear\b)", re.IGNORECASE)
 _END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s|$)|[。！？]+[」』）]*|\n+")
 # "I'm pregnant, remember?" tells.
-_TAG = re.compile(r"\w+ \w+, (?:remember|you know|as you know|see)\?$", re.IGNORECASE)
+_TAG = re.compile(r"(?<!\w)\w++ \w++, (?:remember|you know|as you know|see)\?$", re.IGNORECASE)
 # Many leave out the question mark.
 _ASKING = re.compile(
     r"(?:where|what|who|why|how|which|when)(?:'s| (?:do|does|did|is|are|was|were|can|could|should|would)\b)",
@@ -174,8 +175,10 @@ def _blank(text: str) -> str:
 def _spans(own: str) -> Iterator[tuple[int, int]]:
     start = 0
     for end in _END.finditer(own):
-        here = own[start : end.start() + 1]
-        if _ABBREVIATED.search(here) and end[0] == "." and not _LABEL.search(here):
+        stop = end.start() + 1
+        near = max(start, stop - _NEAR)  # of a long sentence only its end is looked at again
+        abbreviated = end[0] == "." and _ABBREVIATED.search(own, near, stop)
+        if abbreviated and not _LABEL.search(own, near, stop):
             continue
         if end.end() > start:
             yield start, end.end()

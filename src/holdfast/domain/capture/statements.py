@@ -56,7 +56,7 @@ _PROGRESS = re.compile(
 # camelCase, CAPITALS, snake_case, a/path, file.ext, host01, 1.5, 2222, 40k
 _UNIT = "seconds|minutes|hours|days|weeks|months|years"
 _IDENTIFIER = re.compile(
-    r"(?<!\w)(?:[a-z]+[A-Z]\w*|[A-Z]{2,}[\w-]*|\w+_\w+|[\w-]+/[\w/.-]+|\w+\.\w{2,4}(?=\W|$)"
+    r"(?<!\w)(?:[a-z]+[A-Z]\w*|[A-Z]{2,}[\w-]*|\w+_\w+|(?<!-)[\w-]+/[\w/.-]+|\w+\.\w{2,4}(?=\W|$)"
     r"|[a-z]+-?\d[\w.]*|\d+\.\d[\d.]*|\d{2,}\b|\d+(?:k|m|gb|mb|ms|s|%|h|km|kg|€|\$)"
     rf"|\d+ (?:{_UNIT}))"
 )

@@ -11,11 +11,12 @@ from holdfast.domain.redact.assignments import find_assignments
 from holdfast.domain.redact.cards import find_cards
 from holdfast.domain.redact.commands import find_commands
 from holdfast.domain.redact.formats import find_formats
+from holdfast.domain.redact.personal import find_personal
 from holdfast.domain.redact.regions import find_regions
-from holdfast.domain.redact.spans import Span, View, clear_of_markers, marker, unescaped, united
+from holdfast.domain.redact.spans import Span, View, clear_of_markers, marker, marks_in, unescaped, united
 from holdfast.domain.redact.wire import find_wire
 
-__all__ = ["Redacted", "redact"]
+__all__ = ["Redacted", "marks_in", "redact"]
 
 # A replacement may, in odd texts, bring together what was apart; so the result is
 # read again until nothing more is found. Ordinary texts need one second look.
@@ -26,7 +27,15 @@ _ESCAPED_TWICE = 2
 
 
 # From the surest to the vaguest: where two overlap, the earlier one names the kind.
-_FINDERS = (find_regions, find_formats, find_wire, find_commands, find_assignments, find_cards)
+_FINDERS = (
+    find_regions,
+    find_formats,
+    find_wire,
+    find_commands,
+    find_assignments,
+    find_cards,
+    find_personal,
+)
 
 
 class Redacted:

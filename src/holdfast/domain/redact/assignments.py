@@ -14,8 +14,11 @@ from holdfast.domain.redact.values import is_password, is_said, is_token
 
 _SEP = r"[_\-. ]?"
 # Strong keys hold whatever a person chose, so nearly any literal counts.
-_STRONG = r"pass(?:word|wd|wrd|phrase|code|wort)?|pwd|kennwort|пароль|contraseña|senha"
-_STRONG_STARTS = ("pass", "pwd", "kenn", "пар", "cont", "sen")
+_STRONG = (
+    r"pass(?:word|wd|wrd|phrase|code|wort)?|pwd|kennwort|пароль|contraseña|senha|mot de passe|"
+    r"parola d['’]ordine|palavra[- ]passe"
+)
+_STRONG_STARTS = ("pass", "pwd", "kenn", "пар", "cont", "sen", "mot", "par", "pal")
 # "key" alone names anything; with one of these before it, a secret.
 _KEY_OWNERS = (
     "api app application access secret private signing encryption encrypt master account shared service auth "
@@ -23,7 +26,7 @@ _KEY_OWNERS = (
     "secondary webhook hmac cipher aes crypto session rsa ssh host server project org user dd cf global"
 ).split()
 # Weak keys are common words of code and prose, so the value must look drawn.
-_WEAK = rf"secret|token|credentials?|auth|jwt|bearer|sas|sig|session{_SEP}id|" + "|".join(
+_WEAK = rf"secret|token|clave|credentials?|auth|jwt|bearer|sas|sig|session{_SEP}id|" + "|".join(
     rf"{owner}{_SEP}(?:access{_SEP})?key" for owner in _KEY_OWNERS
 )
 _AFTER = (
@@ -37,6 +40,7 @@ _JUDGED = 200
 _GONE = ("[redacted:", '"[redacted:', "'[redacted:", "[private]")
 
 _OPEN = "\"'`"
+_CLOSING = {"“": "”"}
 
 
 @cache
@@ -73,8 +77,8 @@ def _told() -> re.Pattern[str]:
     """How a sentence gets from the key to its value."""
     whose = r"(?:\s(?:for|of|on|to)(?:\s[\w@./'’-]{1,40}){1,4}?)?"
     verb = (
-        r"(?:\s(?:is|was|are|ist|est|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)"
-        r"(?:\s(?:now|still|just|currently|set\sto))?:?\s|[:：]\s?|\s=\s)"
+        r"(?:\s(?:is|was|are|ist|lautet|heißt|est|es|è|é|e['’]|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)"
+        r"(?:\s(?:now|still|just|currently|set\sto|jetzt|maintenant|ahora|ora|agora))?:?\s|[:：]\s?|\s=\s)"
     )
     return re.compile(rf"{whose}{verb}\s?(?P<quote>[\"'`“]?)")
 
@@ -159,6 +163,8 @@ def _starts_word(text: str, start: int, key: str) -> bool:
 
 
 def _kind(key: str) -> str:
+    if key.startswith(_STRONG_STARTS):
+        return "password"
     for part, kind in (
         ("pass", "password"),
         ("pwd", "password"),
@@ -237,18 +243,15 @@ def _wanted(value: str, *, strong: bool, quoted: bool, alone: bool) -> bool:
 
 def _said(text: str, found: re.Match[str], *, strong: bool, at_least: int = 4) -> tuple[int, int] | None:
     at = found.end()
+    closed = (
+        text.find(_CLOSING.get(found["quote"], found["quote"]), at, at + _JUDGED) if found["quote"] else -1
+    )
+    if strong and closed > at and is_password(text[at:closed], quoted=True, alone=True):
+        return at, closed
     bare = _bare().match(text, at)
     if not bare:
         return None
     end = at + len(bare[0].rstrip(".,;:!?)]}”’*"))
     if end - at < at_least:
         return None
-    quote = found["quote"]
-    if (
-        strong
-        and quote
-        and text[end : end + 1] == quote
-        and is_password(text[at:end], quoted=True, alone=True)
-    ):
-        return at, end
     return _whole(text, at, end) if is_said(text[at:end], strong=strong) else None

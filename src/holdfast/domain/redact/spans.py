@@ -27,6 +27,12 @@ def _markers() -> re.Pattern[str]:
     return re.compile(r"\[(?:redacted:[a-z0-9-]{1,40}|private)\]")
 
 
+def marks_in(*texts: str | None) -> list[str]:
+    """The kinds of what was taken out of stored texts, in order, each once."""
+    found = (mark[0].strip("[]") for text in texts if text for mark in _markers().finditer(text))
+    return list(dict.fromkeys(mark.removeprefix("redacted:") for mark in found))
+
+
 def clear_of_markers(text: str, spans: list[Span]) -> list[Span]:
     """The spans without those that only cut into a marker: what is gone is not found again.
 

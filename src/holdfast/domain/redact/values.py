@@ -24,8 +24,16 @@ _WORDS = (
     r"email|name|mypassword|userpassword"
 )
 _LEAD = (
-    r"(?:your|my|the|some|an?|insert|enter|replace|put|add|use|fill|paste|type|example|sample|dummy|fake|test|demo|"
-    r"mock|placeholder|redacted|provide|choose|specify|get|set|secret)[-_ .]"
+    r"(?:your|insert|enter|replace|put|add|use|fill|paste|type|example|sample|dummy|fake|mock|placeholder|redacted|"
+    r"provide|choose|specify)[-_ .]"
+)
+# What begins so may be anything; it stands for a secret only if the rest names one.
+_OWNED = r"(?:my|the|some|an?|test|demo|get|set|secret|new|old)[-_ .]"
+_NAMING = (
+    r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|pw|secrets?|tokens?|keys?|api|api[-_]?key|auth|access|bearer|client|app|"
+    r"db|database|user|username|admin|root|name|values?|string|here|credentials?|id|host|server|service|account|"
+    r"private|public|new|old|example|sample|test|dummy|placeholder|random|long|strong|super|own|really|very|config|"
+    r"env|project|cluster|vault|store|file|ref)"
 )
 
 
@@ -38,7 +46,10 @@ def _placeholder() -> re.Pattern[str]:
 
 @cache
 def _lead() -> re.Pattern[str]:
-    return re.compile(rf"{_LEAD}[A-Za-z]+(?:[-_ .][A-Za-z]+)*\d{{0,3}}", re.IGNORECASE)
+    return re.compile(
+        rf"(?:{_LEAD}[A-Za-z]+(?:[-_ .][A-Za-z]+)*|{_OWNED}{_NAMING}(?:[-_ .]{_NAMING})*)\d{{0,3}}",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -95,6 +106,23 @@ def _named_like_key() -> re.Pattern[str]:
     return re.compile(
         r"_*(?:[A-Za-z]+_)*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|tok(?:en)?|key|auth|cred(?:ential)?s?|arg|val(?:ue)?|var|"
         r"str|s|p|t|k|x|y|a|b|tmp|expected|actual|param|field|line|row|user|name|test|foo|bar|int|uint|float|opt)_?\d{0,4}",
+        re.IGNORECASE,
+    )
+
+
+_OF_SENTENCES = frozenset(
+    (
+        "the and are was for not must has have your its our but with from should each only this that will can"
+        " please enter new here least most than more any all der die das und ist nicht les des pas est una"
+        " los las por que"
+    ).split()
+)
+
+
+@cache
+def _names_a_secret() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:pass\w*|pwd|kennwort|secrets?|tokens?|keys?|contrase\w*|senha|credentials?|logins?|user\w*)\b",
         re.IGNORECASE,
     )
 
@@ -170,9 +198,13 @@ def _technical(value: str) -> bool:
 
 
 def _phrase(value: str) -> bool:
-    """A pass phrase has an odd word in it; a label ("Enter your password") has not."""
+    """A pass phrase has an odd word in it, or nothing of a sentence; a label ("Enter a password") has not."""
     words = value[:400].split()
-    return len(words) <= 8 and any(len(word) >= 5 and _odd(word) for word in words)
+    if len(words) > 8:
+        return False
+    plain = len(words) >= 4 and all(word.isalpha() and len(word) >= 3 for word in words)
+    loose = plain and _OF_SENTENCES.isdisjoint(map(str.lower, words)) and not _names_a_secret().search(value)
+    return loose or any(len(word) >= 5 and _odd(word) for word in words)
 
 
 def _odd(word: str) -> bool:

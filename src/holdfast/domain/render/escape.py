@@ -47,6 +47,7 @@ _DANGEROUS = re.compile(
 )
 _FIRST_BRACKET = re.compile(rf"\A((?:\\n|{_BLANK})*)\[")
 _FIRST_COLON = re.compile(rf"\A({_MARKER}):")
+_OUR_COLON = re.compile(rf"\A({_BLANK}*(?i:id|memory|event|cooldown){_BLANK}*):")
 _ESCAPED = re.compile(rf"\\[\\n]|{_ENTITY}")
 
 
@@ -64,8 +65,7 @@ def plain(line: str) -> str:
 
 def label(text: str) -> str:
     """`text` for use between brackets: none of its own, and no id or marker together with ours."""
-    line = _FIRST_COLON.sub(rf"\1{_ENTITIES[':']}", inline(clean(text, one_line=True).strip()))
-    return line.replace("[", _ENTITIES["["]).replace("]", _ENTITIES["]"])
+    return _bracketed(text, _FIRST_COLON)
 
 
 def heading(text: str) -> str:
@@ -75,13 +75,18 @@ def heading(text: str) -> str:
 
 
 def link_text(text: str) -> str:
-    """`text` for use as the words of a Markdown link."""
-    return label(text)
+    """`text` for use as the words of a Markdown link: as it was written, unless it reads as our marker."""
+    return _bracketed(text, _OUR_COLON)
 
 
 def link_target(name: str) -> str:
     """`name` for use as a link's target: letters and digits as they are, the rest in percent form."""
     return re.sub(r"[^\w.-]", lambda found: quote(found[0], safe=""), clean(name, one_line=True).strip())
+
+
+def _bracketed(text: str, marker: re.Pattern[str]) -> str:
+    line = marker.sub(rf"\1{_ENTITIES[':']}", inline(clean(text, one_line=True).strip()))
+    return line.replace("[", _ENTITIES["["]).replace("]", _ENTITIES["]"])
 
 
 def _shown(found: str) -> str:

@@ -184,7 +184,8 @@ def _index_entry(memory: Memory, place: int, request: Request) -> Entry:
     says = memory.summary or _first_line(memory.content)[:_DESCRIPTION]
     shown = escape.inline(clean(says, one_line=True).strip())
     target = "/".join(map(escape.link_target, request.path(memory).split("/")))
-    line = f"- [{escape.link_text(name)}]({target}){' - ' if shown else ''}{shown}{_origin(memory)}"
+    origin = "" if memory.source.origin == "file" else _origin(memory)  # here all of them are files
+    line = f"- [{escape.link_text(name)}]({target}){' - ' if shown else ''}{shown}{origin}"
     known = memory.category in request.profile.category_names
     return Entry(memory, place, _capital(memory.category) if known else "", line)
 

@@ -63,12 +63,11 @@ def _back_up(call: Call, path: Path, anyway: bool) -> None:
 
 
 def _put_back(call: Call, file: str, replace: bool) -> None:
-    from holdfast.doors.cli.whole_files import read_text
+    from holdfast.doors.cli.whole_files import read_lines
     from holdfast.engine.archive import read
     from holdfast.engine.backup import put_back
 
-    text, _ = read_text(file)
-    archives = list(read(text.splitlines(keepends=True)))  # all of it is checked before anything is put back
+    archives = list(read(read_lines(file)))  # all of it is checked before anything is put back
     with call.store() as store:
         done = put_back(archives, store=store, clock=call.time(), replace=replace)
     lines, spaces = [], []

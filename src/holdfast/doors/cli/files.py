@@ -127,6 +127,7 @@ def _lines(report: "SyncReport") -> list[str]:
         "written": report.written,
         "removed": report.removed,
         "freed of secrets": report.redacted,
+        "with a heading that is no YAML, read line by line": report.by_lines,
         "changed on both sides, waiting in the inbox": report.conflicts,
         "left alone": [f"{path} ({why})" for path, (_, why) in report.refused.items()],
     }

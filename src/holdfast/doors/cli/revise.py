@@ -62,6 +62,7 @@ def revise(
         call.tell(say.outcome(result), as_json.outcome(result))
         return
     text = f"revised {say.line(result.memory)}\n  {_changes(result.previous, result.memory)}"
+    text += say.redacted(result.memory)
     answer = {"memory": as_json.memory(result.memory), "previous": as_json.memory(result.previous)}
     call.tell(text, answer)
 

@@ -21,7 +21,7 @@ _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 MOST_QUOTED = 300  # characters of a message in a list
-_BREAKS = re.compile(r"\s*\n\s*|\t")
+_BLANKS = re.compile(r"\s+")
 
 
 def visible(text: str) -> str:
@@ -31,7 +31,11 @@ def visible(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same on a single line."""
-    return visible(_BREAKS.sub(" ", text.strip()))
+    return visible(_BLANKS.sub(_on_one_line, text.strip()))
+
+
+def _on_one_line(blanks: re.Match[str]) -> str:
+    return " " if "\n" in blanks[0] else blanks[0].replace("\t", " ")
 
 
 def number(value: float) -> str:
@@ -104,6 +108,21 @@ def line(memory: "Memory", *, weighed: bool = True) -> str:
 
 def outcome(result: "Outcome", *, weighed: bool = True) -> str:
     """What became of a draft."""
+    from holdfast.domain import outcomes
+
+    stored = outcomes.settled(result)
+    return _outcome(result, weighed) + (redacted(stored) if stored is not None else "")
+
+
+def redacted(memory: "Memory") -> str:
+    """A further line that says what was taken out of a memory; nothing, when nothing was."""
+    from holdfast import as_json
+
+    kinds = as_json.redacted(memory)
+    return f"\n  redacted before it was stored: {', '.join(kinds)}" if kinds else ""
+
+
+def _outcome(result: "Outcome", weighed: bool) -> str:
     from holdfast.domain import outcomes
 
     match result:

@@ -1,6 +1,7 @@
 """The commands that carry a space elsewhere and back: export, import."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -77,6 +78,8 @@ def import_(
         holdfast import memory.jsonl --from mcp-memory
         jq -c '.notes[]' dump.json | holdfast import - --from jsonl
     """
+    from holdfast.transcripts import check_export
+
     place = Path(path)
     if follow and dry_run:
         raise _wrong("a dry run ends: leave out --follow")
@@ -88,6 +91,7 @@ def import_(
     if follow or format_name in _TRANSCRIPTS:
         raise _wrong(f"transcripts are read from files: name a file or folder of {', '.join(_TRANSCRIPTS)}")
     if place.suffix == ".zip":
+        check_export(place)
         raise Invalid(f"{path!r} is no export of chatgpt or claude-ai: name the format with --from")
     _take_file(call, path, format_name, review, dry_run)
 
@@ -132,29 +136,29 @@ def _take_place(
 
 def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry_run: bool) -> None:
     from holdfast.doors.cli import take_drafts
-    from holdfast.doors.cli.whole_files import read_text
+    from holdfast.doors.cli.whole_files import MOST_TEXT, read_lines, read_text
     from holdfast.engine.archive import is_archive
 
-    given = read_input() if path == "-" else None
-    text, raw = read_text(path, given)
-    first = next((line for line in text.split("\n") if line.strip()), "")
+    given = read_input(MOST_TEXT + 1) if path == "-" else None
+    first = next((line for line in read_lines(path, given) if line.strip()), "")
     if not first:
         named = "standard input" if given is not None else repr(path)
         raise Invalid(f"{named} is empty: nothing was taken")
     if format_name == "holdfast" or (format_name is None and is_archive(first)):
         if review:
             raise _wrong("an archive comes back as it was: --review is for the other formats")
-        _take_archive(call, text, dry_run)
+        _take_archive(call, read_lines(path, given), dry_run)
         return
+    text, raw = read_text(path, given)
     report = take_drafts.of_file(call, path, text, raw, format_name, review=review, dry_run=dry_run)
     call.tell("\n".join(report.lines), report.answer)
     if report.nothing:
         raise click.exceptions.Exit(1)
 
 
-def _take_archive(call: Call, text: str, dry_run: bool) -> None:
+def _take_archive(call: Call, lines_of_it: Iterable[str], dry_run: bool) -> None:
     with call.memories() as memories:
-        parts = memories.import_archive(text.splitlines(keepends=True), dry_run=dry_run)
+        parts = memories.import_archive(lines_of_it, dry_run=dry_run)
     added, known = sum(part.added for part in parts), sum(part.known for part in parts)
     different = [one for part in parts for one in part.different]
     buried = [one for part in parts for one in part.buried]

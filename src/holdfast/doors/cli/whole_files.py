@@ -1,15 +1,24 @@
-"""Files that the command line writes: whole or not at all, for their owner only, never over a stranger's."""
+"""Files that the command line reads and writes: whole or not at all, never over a stranger's."""
 
 import gzip
+import io
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from holdfast.errors import Invalid
 
 GZIP = b"\x1f\x8b"
+MOST_TEXT = (
+    64 * 1024 * 1024
+)  # bytes of a file that is read whole; archives and transcripts may be of any length
+MOST_LINE = 16 * 1024 * 1024
+_MOST_RATIO = 200  # text is packed to a tenth or so of its size
+_SMALL = 1024 * 1024  # bytes of which it does not matter how well they are packed
 
 
 def write_whole(path: Path, lines: Iterable[str], *, compressed: bool = False) -> str:
@@ -47,10 +56,51 @@ def read_text(path: str, given: bytes | None = None) -> tuple[str, bytes]:
 
     Raises: Invalid.
     """
-    try:
-        raw = Path(path).read_bytes() if given is None else given
-        unpacked = gzip.decompress(raw) if raw.startswith(GZIP) else raw
+    with _readable(path):
+        raw = _first(Path(path), MOST_TEXT + 1) if given is None else given
+        unpacked = _unpacked(raw).read(MOST_TEXT + 1) if raw.startswith(GZIP) else raw
+        if max(len(raw), len(unpacked)) > MOST_TEXT:
+            raise Invalid(f"{path!r} holds more than {MOST_TEXT >> 20} MB: split it; nothing was taken")
         return unpacked.decode("utf-8-sig"), raw
+
+
+def read_lines(path: str, given: bytes | None = None) -> Iterator[str]:
+    """The lines of a file of any length, unpacked if it is packed; only one of them is in memory.
+
+    Raises: Invalid.
+    """
+    with _readable(path), Path(path).open("rb") if given is None else io.BytesIO(given) as raw:
+        packed = raw.read(2) == GZIP
+        raw.seek(0)
+        file = _unpacked(raw) if packed else raw
+        size = number = allowed = 0
+        while line := file.readline(MOST_LINE + 1):
+            number += 1
+            size += len(line)
+            if len(line) > MOST_LINE:
+                raise Invalid(f"{path!r}, line {number}: longer than {MOST_LINE >> 20} MB; nothing was taken")
+            if size > allowed and size > (allowed := max(_SMALL, _MOST_RATIO * raw.tell())):
+                raise Invalid(
+                    f"{path!r} unpacks to more than {_MOST_RATIO} times its size: nothing was taken"
+                )
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+
+
+def _first(path: Path, most: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(most)
+
+
+def _unpacked(raw: bytes | IO[bytes]) -> io.BufferedReader:
+    file = gzip.GzipFile(fileobj=io.BytesIO(raw) if isinstance(raw, bytes) else raw)
+    return io.BufferedReader(file)  # type: ignore[arg-type]  # whose lines are found faster
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """Raises: Invalid, for whatever is wrong with the file."""
+    try:
+        yield
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise Invalid(f"{path!r} is damaged or was cut short: nothing was taken") from None
     except UnicodeDecodeError:

@@ -21,6 +21,7 @@ _COUNTED: Final = (
     ("gone", "deleted by hand"),
     ("conflicts", "changed on both sides and waiting in the inbox"),
     ("redacted", "with a secret taken out"),
+    ("by_lines", "with a heading that is no YAML, read line by line"),
     ("refused", "not taken over"),
     ("written", "written"),
     ("removed", "removed"),

@@ -17,8 +17,8 @@ FOLDER: Final = "memory"
 _FENCE: Final = "---"
 _MOST_HEADING: Final = 100  # lines
 _FIELD = re.compile(r"(\s*)([\w-]+):\s*(.*?)\s*")
-_POINTER = re.compile(r"\[[^\]]*\]\([^)]*\.md\)")
-_BULLET = re.compile(r"\s*[-*+]\s+(.*\S)")
+_POINTER = re.compile(r"\[[^\[\]]*+\]\([^()]*\.md\)")
+_BULLET = re.compile(r"\s*+[-*+]\s++(.*\S)")
 _LINK = re.compile(r"\[\[([^\[\]|#]{1,200})(?:[|#][^\[\]]*)?\]\]")
 
 

@@ -17,9 +17,9 @@ _MOST_HEADING: Final = 64 * 1024
 _OBSERVATION = re.compile(r"\s*[-*+]\s+\[([^\[\]()]{1,64})\]\s+(\S.*)")
 _TASK: Final = frozenset({" ", "x", "X", "-", "/", ">"})
 _LINK: Final = r"\[\[([^\[\]|#]{1,200})[^\[\]]*\]\]"
-_RELATION = re.compile(rf"\s*[-*+]\s+(?:\[[ xX]\]\s+)?([^\[\]]{{0,100}}?)\s*{_LINK}\s*(.*)")
+_RELATION = re.compile(rf"\s*+[-*+]\s++(?:\[[ xX]\]\s++)?([^\[\]]{{0,100}}?)\s*+{_LINK}\s*+(.*)")
 _TAG = re.compile(r"(?<!\S)#([\w/-]{1,64})")
-_TITLE = re.compile(r"\s*#{1,6}\s+")
+_TITLE = re.compile(r"\A\s*+#{1,6}\s+")
 _SECTION = re.compile(r"#{1,6}\s+(?:observations?|relations?|notes?)\s*", re.IGNORECASE)
 _BREAKS = re.compile(r"[_\s]+")
 

@@ -11,11 +11,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from holdfast.doors.importers.conversation import Gathering, Reading
-from holdfast.doors.importers.json_list import elements
+from holdfast.doors.importers.json_list import MOST_ELEMENT, elements
 from holdfast.doors.importers.lines import Object
 from holdfast.errors import Invalid
 
 ZIP: Final = b"PK\x03\x04"
+_MOST_RATIO: Final = 200  # text is packed to a tenth or so of its size
 _LOOKED_AT: Final = 3  # elements that tell the format
 
 
@@ -45,6 +46,11 @@ def first_of(path: Path) -> list[Object]:
     except Invalid:
         pass  # what could be read tells enough, and whoever reads it all says what is wrong
     return found
+
+
+def check_export(path: Path) -> None:
+    """Raises: Invalid, with what is wrong with a zip file that is to be an export; OSError."""
+    next(conversations(path), None)
 
 
 def gathered(
@@ -89,6 +95,7 @@ def conversations(path: Path) -> Iterator[tuple[int, Any]]:
         if not names:
             raise Invalid(f"{path.name!r} holds no conversations.json: nothing was taken")
         for name in sorted(names):
+            _refuse_bomb(archive.getinfo(name), path)
             with archive.open(name) as member:
                 yield from elements(member, f"{path.name}: {name}")
 
@@ -102,6 +109,18 @@ def _unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         # RuntimeError: it is encrypted; NotImplementedError: it is packed in a way that nobody uses.
         raise Invalid(f"{path.name!r} can't be unpacked ({error}): nothing was taken") from None
+
+
+def _refuse_bomb(member: zipfile.ZipInfo, path: Path) -> None:
+    """By what the file says of itself; no more than that is unpacked.
+
+    Raises: Invalid.
+    """
+    if member.file_size > max(MOST_ELEMENT, _MOST_RATIO * member.compress_size):
+        raise Invalid(
+            f"{path.name!r}: {member.filename} unpacks to more than {_MOST_RATIO} times its size,"
+            " which no export does: nothing was taken"
+        )
 
 
 def _holds_conversations(name: str) -> bool:

@@ -15,10 +15,11 @@ from holdfast.errors import Invalid
 MOST_ELEMENT: Final = 64 * 1024 * 1024
 #: Of all of them. What unpacks to more is no export of a person's conversations.
 MOST_BYTES: Final = 8 * 1024 * 1024 * 1024
+_MOST_LEVELS: Final = 500  # more than that no reader of JSON takes
 _CHUNK: Final = 256 * 1024
+_BLANKS = re.compile(rb"[ \t\r\n]+")
 _MARK = re.compile(rb'["\\{}\[\]]')
 _STRING_END = re.compile(rb'["\\]')
-_SPACE: Final = b" \t\r\n"
 
 
 def elements(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
@@ -32,7 +33,7 @@ def elements(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
     while chunk := file.read(_CHUNK):
         read += len(chunk)
         if read > MOST_BYTES:
-            raise scan.wrong("it is longer than any export is")
+            raise scan.wrong(f"it is longer than {MOST_BYTES >> 30} GB")
         yield from scan.feed(chunk)
     scan.end()
 
@@ -62,7 +63,7 @@ class _Scan:
             self._line += chunk.count(b"\n", at, stop)
             at = stop
             if len(self._element) > MOST_ELEMENT:
-                raise self.wrong("one element is longer than any conversation is")
+                raise self.wrong(f"one element is longer than {MOST_ELEMENT >> 20} MB")
             if self._depth == 0:
                 yield self._begun, self._value()
 
@@ -76,10 +77,13 @@ class _Scan:
 
     def _between(self, chunk: bytes, at: int) -> int:
         """Looks at one byte that is in no element; answers where to go on."""
+        if blanks := _BLANKS.match(chunk, at):
+            self._line += blanks[0].count(b"\n")
+            return blanks.end()
         byte = chunk[at : at + 1]
-        if byte in _SPACE or (self._line == 1 and byte in b"\xef\xbb\xbf"):
-            self._line += byte == b"\n"
-        elif not self._opened and byte == b"[":
+        if self._line == 1 and byte in b"\xef\xbb\xbf":
+            return at + 1
+        if not self._opened and byte == b"[":
             self._opened = True
         elif self._closed or not self._opened:
             raise self.wrong("it is no JSON list")
@@ -114,6 +118,8 @@ class _Scan:
                 self._in_string = not self._in_string
             elif sign in b"{[":
                 self._depth += 1
+                if self._depth > _MOST_LEVELS:
+                    raise self.wrong(f"it is nested more than {_MOST_LEVELS} levels deep")
             elif sign in b"}]":
                 self._depth -= 1
                 if self._depth == 0:

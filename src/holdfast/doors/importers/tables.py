@@ -16,7 +16,7 @@ _COLUMNS: Final[dict[str, str]] = {
     **dict.fromkeys(("subject", "entity", "title", "name", "service"), "subject"),
     **{name: name for name in ("summary", "project", "tags", "importance", "confidence")},
 }
-_LISTED = re.compile(r"\s*[;|,]\s*")
+_LISTED = re.compile(r"[;|,]")
 _SEPARATORS: Final = ",;\t"
 
 
@@ -77,7 +77,7 @@ def _draft(row: list[str], places: dict[str, int]) -> Draft | str:
         subject=cells.get("subject"),
         summary=cells.get("summary"),
         project=cells.get("project"),
-        tags=tuple(tag for tag in _LISTED.split(cells.get("tags", "")) if tag),
+        tags=tuple(bare for tag in _LISTED.split(cells.get("tags", "")) if (bare := tag.strip())),
         importance=importance,
         confidence=confidence,
     )

@@ -47,6 +47,7 @@ class Memory(Answer):
     confirmed_at: str
     accessed_at: str | None
     accesses: int
+    redacted: list[str]  # the kinds of secrets that were taken out of it before it was stored
 
 
 class MemoryPage(Answer):
@@ -134,6 +135,7 @@ class Message(Answer):
     speaker: str | None
     content: str | None
     said_at: str
+    redacted: list[str]
 
 
 class Hit(Answer):

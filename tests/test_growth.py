@@ -1,0 +1,124 @@
+"""No text from outside makes a pattern or a reader slow: twice the text costs about twice as much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+
+import pytest
+
+from holdfast.domain import markers
+from holdfast.domain.capture.extract import extract
+from holdfast.domain.capture.gate import Spoken, gate
+from holdfast.domain.capture.sentences import own_voice
+from holdfast.domain.compare.judge import TextJudge
+from holdfast.domain.compare.statement import Statement
+from holdfast.domain.echoes import Echoes
+from holdfast.domain.injected import typed
+from holdfast.domain.named_days import named_days
+from holdfast.domain.passage import passage
+from holdfast.domain.redact import redact
+from holdfast.domain.render import inline, link_target
+from holdfast.domain.render.file_names import file_name
+from holdfast.domain.terms import asked, terms
+from holdfast.domain.text import clean, is_visible, normal_form
+from holdfast.files import heading
+from holdfast.models.parts import parts_of
+from holdfast.profiles import built_in
+from tests.growth import MOST, UNITS, growth, patterns
+
+FREEZING = (" ", "\n", "-")  # each froze a pattern once
+FULL = 5_000  # repetitions for the readers, which do much more than one pattern
+
+
+def _captured(text: str) -> object:
+    said = [Spoken("user", text), Spoken("assistant", text), Spoken("user", text)]
+    return extract(said, gate(said))
+
+
+def _echoed(text: str) -> bool:
+    echoes = Echoes()
+    echoes.read(text)
+    return echoes.was_read(text)
+
+
+def _compared(text: str) -> object:
+    text = clean(text)[:16_384]
+    return TextJudge().compare(Statement(text=text), Statement(text=f"{text} not"))
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "clean": clean,
+    "normal_form": normal_form,
+    "is_visible": is_visible,
+    "redact": redact,
+    "typed": typed,
+    "markers": lambda text: markers.read(text, built_in("ops")),
+    "own_voice": own_voice,
+    "capture": _captured,
+    "compare": _compared,
+    "echoes": _echoed,
+    "inline": inline,
+    "link_target": link_target,
+    "file_name": lambda text: file_name(clean(text)),
+    "heading": lambda text: heading.read(f"---\n{text}\n---\n{text}"),
+    "terms": lambda text: terms(clean(text)),
+    "asked": lambda text: asked(clean(text)),
+    "named_days": lambda text: named_days(clean(text), date(2026, 3, 1)),
+    "passage": lambda text: passage(clean(text), {"a"}, 300),
+    "parts": lambda text: parts_of(clean(text), 256),
+}
+
+
+@pytest.mark.slow
+def test_twice_the_text_costs_each_pattern_at_most_three_times_as_much() -> None:
+    found = patterns()
+    sample = [(pattern, FREEZING[number % len(FREEZING)]) for number, pattern in enumerate(found)]
+    sample += [(pattern, UNITS[number % len(UNITS)]) for number, pattern in enumerate(found[::5])]
+    sample += [(pattern, " ") for pattern in found if "capture.sentences" in pattern.name]
+    slow = [
+        f"{pattern.name} on {unit!r}: {times:.1f} times"
+        for pattern, unit in sample
+        if (times := growth(pattern.read, unit)) > MOST
+    ]
+
+    assert not slow
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_twice_the_text_costs_a_reader_at_most_three_times_as_much(name: str) -> None:
+    units = (" ", "\n", "a. ", "\u0301\u0323", "[[")
+    slow = {unit: times for unit in units if (times := growth(READERS[name], unit, FULL)) > MOST}
+
+    assert not slow
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("number", range(16))
+def test_no_unit_makes_any_pattern_slow(number: int) -> None:
+    slow = [
+        f"{pattern.name} on {unit!r}: {times:.1f} times"
+        for pattern in patterns()[number::16]
+        for unit in UNITS
+        if (times := growth(pattern.read, unit)) > MOST
+    ]
+
+    assert not slow
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("name", READERS)
+def test_no_unit_makes_a_reader_slow(name: str) -> None:
+    slow = {unit: times for unit in UNITS if (times := growth(READERS[name], unit, FULL)) > MOST}
+
+    assert not slow
+
+
+def test_the_patterns_are_found_wherever_they_are_kept() -> None:
+    names = {pattern.name for pattern in patterns()}
+
+    assert "holdfast.domain.capture.sentences._MACHINE_LIKE.match" in names  # in a module
+    assert "holdfast.domain.redact.cards._digits.finditer" in names  # made when first needed
+    assert "phrases.left_open" in names  # in a table
+    assert any(name.startswith("holdfast.domain.capture.extract:") for name in names)  # where it is used
+    assert len(names) > 300
