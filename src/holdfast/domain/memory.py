@@ -105,6 +105,25 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """A wording that was taken for a repetition of a memory; it can be split off again."""
+
+    memory: str
+    number: int
+    content: str
+    category: str
+    subject: str | None = None
+    project: str | None = None
+    source: Source
+    created_at: datetime
+
+    @property
+    def note(self) -> str:
+        """How the journal marks a change of belief that this wording brought about."""
+        return f"wording {self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """How one memory stands to another of the same space."""
 

@@ -6,6 +6,7 @@ from holdfast.domain.compare import Statement
 from holdfast.domain.compare.words import stem
 from holdfast.domain.memory import Draft, Memory, Tombstone
 from holdfast.domain.terms import STOP_WORDS, stems
+from holdfast.domain.text import normal_form
 from holdfast.domain.words import words
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
@@ -42,8 +43,11 @@ def compared(draft: Draft, tx: Transaction, desk: Desk) -> Findings:
                 contradicted.append(known)
             case _ if not verdict.certain:
                 related.append(known)
-    # The closest wins; among equals the one that was known first.
-    same.sort(key=lambda pair: (-pair[0], pair[1].created_at, pair[1].id))
+    # Its very words win, then the closest; among equals the one that was known first.
+    said = normal_form(draft.content)
+    same.sort(
+        key=lambda pair: (normal_form(pair[1].content) != said, -pair[0], pair[1].created_at, pair[1].id)
+    )
     return Findings(same[0][1] if same else None, tuple(contradicted), tuple(related))
 
 

@@ -25,6 +25,7 @@ from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
 from holdfast.engine.judging import judged
 from holdfast.engine.ports import Transaction
+from holdfast.engine.repetitions import keep_wording
 from holdfast.engine.said_again import archived_before, brought_back
 from holdfast.engine.saved_by_tool import saved_already
 from holdfast.engine.sessions import known_session
@@ -79,7 +80,7 @@ def decide(
             return _refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
     if captured and findings.same is None and (saved := saved_already(draft, tx, desk.judge)):
-        return _saved(saved, tx)
+        return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
     weighed = weigh(told, findings, draft, tx)
@@ -109,10 +110,11 @@ def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
     return named[0] if named else None
 
 
-def _saved(saved: Memory | Tombstone, tx: Transaction) -> Outcome:
-    """What a captured draft comes to that a tool saved before: nothing is written."""
+def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: datetime) -> Outcome:
+    """What a captured draft comes to that a tool saved before: only its wording is kept."""
     if isinstance(saved, Tombstone):
         return _refused(saved, tx)
+    keep_wording(saved, draft, tx, now)
     if saved.state == "waiting":
         return Waiting(saved, saved.waiting_for or "")
     return Reinforced(saved, saved, counted=False)
@@ -135,6 +137,7 @@ def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetim
     """Brings back what was archived, then does what the profile does with what is known."""
     session = draft.source.session
     if not draft.source.trusted and session and tx.journal.said_by(session, known.id, ("added", "waiting")):
+        keep_wording(known, draft, tx, now)
         return Reinforced(known, known, counted=False)  # the same file read again is no news
     back = brought_back(known, draft, tx, now)
     outcome = _known_already(back, draft, tx, desk, now)
@@ -152,6 +155,8 @@ def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetim
 def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
     match desk.profile.policy.on_same:
         case "suggest":
+            if draft.source.message is not None:  # taken from what was said: nobody reads the advice
+                keep_wording(known, draft, tx, now)
             return UpdateSuggested(known, "same")
         case "overwrite":
             return _overwritten(known, draft, tx, desk, now)
@@ -164,13 +169,16 @@ def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now
 
 
 def _reinforced(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    note = keep_wording(known, draft, tx, now)
     if not _counts(known, draft, tx):
         return Reinforced(known, known, counted=False)
-    stronger = reinforced(known, desk.profile.policy, now)
-    return Reinforced(changes.change(tx, known, stronger, "reinforced", source=draft.source, now=now), known)
+    after = reinforced(known, desk.profile.policy, now)
+    after = changes.change(tx, known, after, "reinforced", source=draft.source, now=now, note=note)
+    return Reinforced(after, known)
 
 
 def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    note = keep_wording(known, draft, tx, now)
     if not _counts(known, draft, tx):
         return Reinforced(known, known, counted=False)
     importance = min(known.importance + desk.profile.policy.raise_importance_by, 5)
@@ -179,7 +187,8 @@ def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datet
     )
     if _adds_words(draft.content, known.content):
         merged = merged.worded(draft.content, summary=draft.summary or known.summary, now=now)
-    return Merged(changes.change(tx, known, merged, "merged", source=draft.source, now=now), known)
+    merged = changes.change(tx, known, merged, "merged", source=draft.source, now=now, note=note)
+    return Merged(merged, known)
 
 
 def _overwritten(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:

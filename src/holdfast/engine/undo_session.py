@@ -50,6 +50,7 @@ def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
                 changed.append(
                     changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
                 )
+        tx.repetitions.remove_session(session_id)
         links = [
             link
             for link in tx.links.of_session(session_id)
@@ -136,7 +137,10 @@ def _taken_back(
     if before is None or last is None:
         return None
     if any(_by_others(entry, entries[0], session_id) for entry in tx.journal.of(memory.id)):
-        share = sum(e.after["confidence"] - e.before["confidence"] for e in entries if e.after and e.before)
+        # What was split off took its share of belief with it.
+        kept = {wording.note for wording in tx.repetitions.of(memory.id)}
+        counting = [e for e in entries if not (e.note or "").startswith("wording ") or e.note in kept]
+        share = sum(e.after["confidence"] - e.before["confidence"] for e in counting if e.after and e.before)
         return believed(memory, memory.confidence - share, desk.profile.policy)
     if memory.state == "forgotten":
         unbury(tx, memory)

@@ -104,4 +104,8 @@ def story(told: "Story") -> str:
         shown.append(f"- {entry.created_at:%Y-%m-%d} {entry.action} by {entry.origin}{session}{note}")
     if len(told.versions) > 1:
         shown += [f"- version {each.number}: {inline(each.content)}" for each in told.versions]
+    for wording in told.repetitions:
+        who = f"{wording.created_at:%Y-%m-%d} by {wording.source.origin}"
+        session = f" in session {inline(wording.source.session)}" if wording.source.session else ""
+        shown.append(f"- counted as a repetition, {who}{session}: {inline(wording.content)}")
     return "\n".join(shown)

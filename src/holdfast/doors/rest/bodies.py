@@ -52,6 +52,10 @@ class NewMemory(Body):
     anyway: bool = Field(False, description="Bring back what was deleted; for people only.")
 
 
+class Splitting(Body):
+    number: int = Field(ge=1, le=2**31, description="Of the wording, as why tells it.")
+
+
 class Change(Body):
     """What is null stays; an empty text takes subject, summary or project away."""
 
