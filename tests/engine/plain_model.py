@@ -186,7 +186,8 @@ class PlainModel:
         if said.content in self.graves:
             return said.content
         for text, grave in self.graves.items():
-            about = (grave.category, grave.subject) == (said.category, said.subject)
+            across = self.profile.policy.neighbours == "space"
+            about = grave.subject == said.subject and (across or grave.category == said.category)
             if grave.keeps_text and about and verdict(text, said.content).relation == "same":
                 return text
         return None
@@ -237,8 +238,12 @@ class PlainModel:
         return Expected("Added", others=tuple(m.id for m in near))
 
     def compared(self, said: Said) -> tuple[Belief | None, list[Belief], list[Belief]]:
+        # No text here names its subject, so that another subject is another thing in every profile.
+        across = self.profile.policy.neighbours == "space"
         near_by = [
-            m for m in self.visible(said.project) if (m.category, m.subject) == (said.category, said.subject)
+            m
+            for m in self.visible(said.project)
+            if m.subject == said.subject and (across or m.category == said.category)
         ]
         near_by.sort(key=lambda m: m.id)
         near_by.sort(key=lambda m: m.created_at, reverse=True)

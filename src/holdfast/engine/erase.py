@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from holdfast.domain.memory import Memory, Source, Tombstone
+from holdfast.domain.memory import Memory, Repetition, Source, Tombstone, Version
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
 from holdfast.engine.merging import merged_into, proposals_about
@@ -85,7 +85,7 @@ class _Trace:
     def __init__(self, memory_id: str, tx: Transaction) -> None:
         self.id = memory_id
         self.memory: Memory | None = tx.memories.get(memory_id)
-        wordings = [*tx.versions.of(memory_id), *tx.repetitions.of(memory_id)]
+        wordings: list[Version | Repetition] = [*tx.versions.of(memory_id), *tx.repetitions.of(memory_id)]
         self.tombstones = tx.tombstones.of(memory_id)
         kept = [tombstone.content for tombstone in self.tombstones if tombstone.content]
         if self.memory is None and not kept:

@@ -1,5 +1,6 @@
 """remember: keep what a draft says, as a new memory or as more or less trust in a known one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
@@ -19,8 +20,8 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.comparing import buried, compared
-from holdfast.engine.desk import Desk
+from holdfast.engine.comparing import buried, compared, looks_across, nearest
+from holdfast.engine.desk import Desk, known_spelling
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
 from holdfast.engine.judging import judged
@@ -50,14 +51,15 @@ def remember(
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = taken_in(draft, desk.profile)
-    words = (told,) if told is not None else judged(draft, desk=desk)
+    near = nearest(draft, desk)
+    words = (told,) if told is not None else judged(draft, near, desk=desk)
     with desk.store.write(desk.space) as tx:
         return once(
             tx,
             key,
             fingerprint(draft),
             desk.now(),
-            lambda: decide(draft, tx, desk, anyway=anyway, told=words, captured=captured),
+            lambda: decide(draft, tx, desk, anyway=anyway, told=words, captured=captured, near=near),
         )
 
 
@@ -69,13 +71,14 @@ def decide(
     anyway: bool = False,
     told: tuple[Told, ...] = (),
     captured: bool = False,
+    near: Sequence[str] = (),
 ) -> Outcome:
-    """What becomes of a checked draft."""
+    """What becomes of a checked draft; `near` are the nearest memories by meaning, as far as is known."""
     now = desk.now()
-    draft = replace(draft, source=known_session(tx, draft.source, now))
-    findings = compared(draft, tx, desk)
+    draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, desk)
+    findings = compared(draft, tx, desk, near)
     # What is known and active was not deleted, whatever was deleted beside it. Each wording has a tombstone.
-    while findings.same is None and (tombstone := buried(draft, tx, desk.judge)) is not None:
+    while findings.same is None and (tombstone := _buried(draft, tx, desk)) is not None:
         if not anyway or draft.source.origin not in PEOPLE:
             return _refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
@@ -100,6 +103,10 @@ def decide(
     for near in findings.related:
         changes.connect(tx, memory.id, near.id, "related", source=draft.source, now=now)
     return Added(memory, findings.related)
+
+
+def _buried(draft: Draft, tx: Transaction, desk: Desk) -> Tombstone | None:
+    return buried(draft, tx, desk.judge, across=looks_across(desk))
 
 
 def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:

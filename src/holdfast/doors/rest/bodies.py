@@ -117,7 +117,9 @@ class Question(Body):
 class Message(Body):
     """Something said. The same id again is kept once, as it was said first."""
 
-    role: Annotated[str, Field(min_length=1, max_length=40)] = Field(description="user, assistant, tool …")
+    role: Annotated[str, Field(min_length=1, max_length=40)] = Field(
+        description="user (or human), assistant (or ai), system or tool."
+    )
     content: Text
     speaker: Name | None = None
     id: Id | None = None
