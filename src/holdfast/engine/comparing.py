@@ -70,7 +70,8 @@ def buried(draft: Draft, tx: Transaction, judge: Judge, *, across: bool = False)
         return exact
     new = Statement(text=draft.content, subject=draft.subject, category=draft.category)
     candidates = tx.tombstones.worded(draft.category, draft.subject, NEAREST)
-    for tombstone in (*candidates, *(tx.tombstones.latest(NEAREST) if across else ())):
+    candidates += tx.tombstones.latest(NEAREST) if across else []
+    for tombstone in candidates:
         old = Statement(text=tombstone.content or "", subject=tombstone.subject, category=tombstone.category)
         if _on_one_subject(old, new) and judge.compare(old, new).relation == "same":
             return tombstone

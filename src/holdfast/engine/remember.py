@@ -100,8 +100,8 @@ def decide(
     if archived is not None:
         return _back(archived, draft, tx, desk, now)
     memory = changes.add(tx, desk, draft, now=now)
-    for near in findings.related:
-        changes.connect(tx, memory.id, near.id, "related", source=draft.source, now=now)
+    for other in findings.related:
+        changes.connect(tx, memory.id, other.id, "related", source=draft.source, now=now)
     return Added(memory, findings.related)
 
 

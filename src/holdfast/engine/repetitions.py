@@ -6,8 +6,6 @@ from holdfast.domain.memory import Draft, Memory, Repetition
 from holdfast.domain.text import normal_form
 from holdfast.engine.ports import Transaction
 
-SPLIT = "split"
-
 
 def keep_wording(known: Memory, draft: Draft, tx: Transaction, now: datetime) -> str | None:
     """Keeps what a repetition says in other words than its memory; answers the journal's note for it.
@@ -40,6 +38,13 @@ def keep_wording(known: Memory, draft: Draft, tx: Transaction, now: datetime) ->
 def split_note(number: int, memory_id: str) -> str:
     """How the journal of the original tells that a wording became a memory of its own."""
     return f"wording {number} as {memory_id}"
+
+
+def split_off(memory_id: str, tx: Transaction) -> set[str]:
+    """The notes of the wordings that became memories of their own, and are so still."""
+    kept = {wording.note for wording in tx.repetitions.of(memory_id)}
+    split = (entry.note or "" for entry in tx.journal.of(memory_id) if entry.action == "split")
+    return {note.partition(" as ")[0] for note in split} - kept
 
 
 def _next_number(memory_id: str, tx: Transaction) -> int:

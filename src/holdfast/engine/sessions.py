@@ -270,14 +270,10 @@ def project_of(session_id: str | None, tx: Transaction) -> str | None:
 
 
 def checked_role(role: str) -> str:
-    """The role by its own name: Human and user are one.
-
-    Raises: Invalid, naming the roles that there are.
-    """
-    known = known_role(role)
-    if known is None:
-        raise Invalid(f"unknown role {role[:40]!r}: use one of {', '.join(ROLES)}", field="role")
-    return known
+    """The role by its own name: Human and user are one. Raises: Invalid, naming the roles."""
+    if (known := known_role(role)) is not None:
+        return known
+    raise Invalid(f"unknown role {role[:40]!r}: use one of {', '.join(ROLES)}", field="role")
 
 
 def checked_id(text: str) -> str:
