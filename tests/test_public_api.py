@@ -105,6 +105,7 @@ VERBS = {
     "stakes",
     "stats",
     "store",
+    "split",
     "subjects",
     "sync_directory",
     "take_job",

@@ -5,8 +5,11 @@ import json
 import pytest
 
 from holdfast import Memories
+from holdfast.engine.spaces import create_space
 from holdfast.profiles.loader import BUILT_IN, built_in
+from holdfast.testing import FixedClock
 from holdfast.tools import call, for_messages_api, for_openai, guidance, offered
+from holdfast.wiring import open_store, utc_now
 from tests.requirements_ledger import requirement
 
 
@@ -25,9 +28,6 @@ def test_every_dialect_describes_the_same_tools(name: str) -> None:
 
 @requirement("asst.tools")
 def test_a_hosts_dispatcher_adds_advises_and_updates(sqlite_url: str) -> None:
-    from holdfast.engine.spaces import create_space
-    from holdfast.wiring import open_store, utc_now
-
     store = open_store(sqlite_url)
     create_space("me", store=store, clock=utc_now, profile="assistant")
     memories = Memories.of(store, "me").speaking_as("assistant")
@@ -42,6 +42,39 @@ def test_a_hosts_dispatcher_adds_advises_and_updates(sqlite_url: str) -> None:
     assert added.text == f"Remembered as {added.values['id']}."
     assert f"call update_memory with id {added.values['id']}" in advised.text
     assert updated.text.endswith("Alec is my boss -> Alec left in May")
+
+
+@requirement("asst.tools")
+def test_an_update_finds_its_memory_by_any_name_of_it_and_can_change_the_subject(
+    sqlite_url: str, clock: FixedClock
+) -> None:
+    store = open_store(sqlite_url)
+    create_space("me", store=store, clock=clock, profile="assistant")
+    memories = Memories.of(store, "me", clock=clock).speaking_as("assistant")
+    fact = {"content": "Alec is my boss", "category": "person", "subject": "Alec"}
+    added = call(memories, "add_to_memory", fact).values
+    assert added is not None
+    names = [{"memory_id": added["id"]}, {"id": f"[id:{added['id']}]"}, {"subject": "alec"}]
+
+    updated = [
+        call(memories, "update_memory", {**name, "content": f"Alec is my boss in team {number}"})
+        for number, name in enumerate(names)
+    ]
+    renamed = call(memories, "update_memory", {"id": added["id"], "subject": "Alec Smith"})
+    lost = call(memories, "update_memory", {"subject": "Sarah", "content": "Sarah left in May"})
+    call(memories, "add_to_memory", {**fact, "content": "Plays the cello", "subject": "Alec Smith"})
+    several = call(memories, "update_memory", {"subject": "alec-smith", "content": "Alec left"})
+    empty = call(memories, "update_memory", {"id": added["id"]})
+    [memory] = [one for one in memories.find().memories if one.id == added["id"]]
+    store.close()
+
+    assert [one.failed for one in updated] == [False, False, False]
+    assert (memory.content, memory.subject) == ("Alec is my boss in team 2", "Alec Smith")
+    assert renamed.text.endswith("(subject Alec -> Alec Smith)")
+    assert (lost.failed, lost.text) == (True, "none is about 'Sarah': give the id")
+    assert several.failed
+    assert f"[id:{added['id']}]" in several.text
+    assert (empty.failed, "give content" in empty.text) == (True, True)
 
 
 @requirement("asst.guidance")

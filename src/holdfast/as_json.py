@@ -11,7 +11,7 @@ from holdfast.domain.redact import marks_in
 
 if TYPE_CHECKING:
     from holdfast.domain.history import Entry, Story, Use
-    from holdfast.domain.memory import Link, Memory, Message, Session, Version
+    from holdfast.domain.memory import Link, Memory, Message, Repetition, Session, Source, Version
     from holdfast.domain.operations import Attempt, Event, Standing
     from holdfast.domain.outcomes import Outcome
     from holdfast.domain.ranking import Hit
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.engine.ports import Job, Token
     from holdfast.engine.recall import Recall
     from holdfast.engine.spaces import Overview
+    from holdfast.engine.split import Split
     from holdfast.engine.tend import Preview, Tended
     from holdfast.engine.undo_session import Undone
 
@@ -133,11 +134,37 @@ def version(wording: "Version") -> Json:
         "version": wording.number,
         "content": wording.content,
         "summary": wording.summary,
-        "origin": wording.source.origin,
-        "session": wording.source.session,
-        "message": wording.source.message,
-        "tier": wording.source.tier,
+        **_source(wording.source),
         "created_at": moment(wording.created_at),
+    }
+
+
+def _repetition(wording: "Repetition") -> Json:
+    return {
+        "number": wording.number,
+        "content": wording.content,
+        "category": wording.category,
+        "subject": wording.subject,
+        "project": wording.project,
+        **_source(wording.source),
+        "created_at": moment(wording.created_at),
+    }
+
+
+def _source(source: "Source") -> Json:
+    return {
+        "origin": source.origin,
+        "session": source.session,
+        "message": source.message,
+        "tier": source.tier,
+    }
+
+
+def split(done: "Split") -> Json:
+    return {
+        "memory": memory(done.memory),
+        "original": memory(done.original),
+        "previous": memory(done.previous),
     }
 
 
@@ -160,6 +187,7 @@ def story(told: "Story") -> Json:
         "session": session(told.session) if told.session is not None else None,
         "messages": [message(said) for said in told.messages],
         "uses": [_use(use) for use in told.uses],
+        "repetitions": [_repetition(wording) for wording in told.repetitions],
     }
 
 

@@ -28,6 +28,7 @@ from holdfast.engine.recall import Recall
 from holdfast.engine.revise import Revised
 from holdfast.engine.sessions import Conversation, Said
 from holdfast.engine.spaces import Overview
+from holdfast.engine.split import Split
 from holdfast.engine.undo_session import Undone
 from holdfast.errors import Conflict
 
@@ -162,6 +163,10 @@ class Client:
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back."""
         return self._reader.memory(self._line.ask("POST", f"{_of(memory_id)}/restore"))
+
+    def split(self, memory_id: str, number: int) -> Split:
+        """Makes a wording that was counted as a repetition a memory of its own."""
+        return self._reader.split(self._line.ask("POST", f"{_of(memory_id)}/split", body={"number": number}))
 
     def erasure(self, memory_id: str) -> Erasure:
         """What `erase` would remove."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.domain import outcomes
 from holdfast.domain.history import Entry, Story, Use
-from holdfast.domain.memory import Link, Memory, Message, Session, Source, Version
+from holdfast.domain.memory import Link, Memory, Message, Repetition, Session, Source, Version
 from holdfast.domain.operations import Attempt, Event, Standing
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Cooldown
@@ -21,6 +21,7 @@ from holdfast.engine.inbox import Item
 from holdfast.engine.ports import Job, Space
 from holdfast.engine.recall import Recall
 from holdfast.engine.spaces import Overview
+from holdfast.engine.split import Split
 from holdfast.engine.undo_session import Undone
 
 Json = dict[str, Any]
@@ -137,10 +138,14 @@ class Reader:
             session=self.session(told["session"]) if told["session"] is not None else None,
             messages=tuple(map(message, told["messages"])),
             uses=tuple(map(_use, told["uses"])),
+            repetitions=tuple(_repetition(memory.id, each) for each in told["repetitions"]),
         )
 
     def item(self, told: Json) -> Item:
         return Item(self.memory(told["memory"]), self.memories(told["known"]))
+
+    def split(self, told: Json) -> Split:
+        return Split(*(self.memory(told[name]) for name in ("memory", "original", "previous")))
 
     def undone(self, told: Json) -> Undone:
         removed, changed, kept = (self.memories(told[name]) for name in ("removed", "changed", "kept"))
@@ -157,6 +162,19 @@ def version(memory_id: str, told: Json) -> Version:
         number=told["version"],
         content=told["content"],
         summary=told["summary"],
+        source=source(told),
+        created_at=moment(told["created_at"]),
+    )
+
+
+def _repetition(memory_id: str, told: Json) -> Repetition:
+    return Repetition(
+        memory=memory_id,
+        number=told["number"],
+        content=told["content"],
+        category=told["category"],
+        subject=told["subject"],
+        project=told["project"],
         source=source(told),
         created_at=moment(told["created_at"]),
     )

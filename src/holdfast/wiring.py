@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from holdfast import places
 from holdfast.domain.budget import estimate_tokens
-from holdfast.domain.compare import TextJudge
+from holdfast.domain.compare import ExactValues, TextJudge
 from holdfast.domain.compare.likeness import Likeness
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
@@ -233,7 +233,7 @@ def desk_for(
         space=space,
         profile=profile_of(found),
         store=store,
-        judge=judge or judge_with(embedder),
+        judge=ExactValues(judge or judge_with(embedder)),
         clock=clock,
         new_id=ids,
         estimate=estimate_tokens,

@@ -311,7 +311,8 @@ class MemoriesMachine(RuleBasedStateMachine):
             tags=known.tags if tags is None else tags,
             pinned=known.pinned if pinned is None else pinned,
         )
-        proposed = origin == "tool" and self.model.vouched(known.id)
+        same = wanted == known and (confidence is None or self.model.held(known, confidence) == known)
+        proposed = origin == "tool" and self.model.vouched(known.id) and not same
         buried = wanted.content != known.content and self.buried(wanted) is not None
         now = self.tick()
         speaker = self.memories.speaking_as(origin, session=session)
@@ -336,6 +337,8 @@ class MemoriesMachine(RuleBasedStateMachine):
             self.propose(known, wanted, confidence, session, getattr(outcome, "memory").id, now)  # noqa: B009
             return
         assert isinstance(outcome, Revised)
+        if same:
+            return
         after = replace(wanted, content=known.content, updated_at=now)
         if wanted.content != known.content:
             after = self.model.worded(after, wanted.content, now)
@@ -571,6 +574,10 @@ class MemoriesMachine(RuleBasedStateMachine):
             assert row["number"] == len(versions[row["memory_id"]])
         assert versions == {memory_id: self.model.wordings[memory_id] for memory_id in found}
         assert all(wordings[-1] == found[m].content for m, wordings in versions.items())
+        repeated: dict[str, dict[str, str | None]] = {}
+        for row in rows.get("repetitions", ()):
+            repeated.setdefault(row["memory_id"], {})[row["content"]] = row["session_id"]
+        assert repeated == {memory: texts for memory, texts in self.model.repeated.items() if texts}
         links = {
             (row["from_id"], row["to_id"], row["kind"]): row["session_id"] for row in rows.get("links", ())
         }

@@ -115,6 +115,9 @@ class PlainModel:
     profile: Profile
     memories: dict[str, Belief] = field(default_factory=dict)
     wordings: dict[str, list[str]] = field(default_factory=dict)
+    repeated: dict[str, dict[str, str | None]] = field(
+        default_factory=dict
+    )  # other words, with who said them
     deeds: list[Deed] = field(default_factory=list)
     links: dict[tuple[str, str, str], Tie] = field(default_factory=dict)
     graves: dict[str, Grave] = field(default_factory=dict)  # by text
@@ -186,7 +189,8 @@ class PlainModel:
         if said.content in self.graves:
             return said.content
         for text, grave in self.graves.items():
-            about = (grave.category, grave.subject) == (said.category, said.subject)
+            across = self.profile.policy.neighbours == "space"
+            about = grave.subject == said.subject and (across or grave.category == said.category)
             if grave.keeps_text and about and verdict(text, said.content).relation == "same":
                 return text
         return None
@@ -237,8 +241,12 @@ class PlainModel:
         return Expected("Added", others=tuple(m.id for m in near))
 
     def compared(self, said: Said) -> tuple[Belief | None, list[Belief], list[Belief]]:
+        # No text here names its subject, so that another subject is another thing in every profile.
+        across = self.profile.policy.neighbours == "space"
         near_by = [
-            m for m in self.visible(said.project) if (m.category, m.subject) == (said.category, said.subject)
+            m
+            for m in self.visible(said.project)
+            if m.subject == said.subject and (across or m.category == said.category)
         ]
         near_by.sort(key=lambda m: m.id)
         near_by.sort(key=lambda m: m.created_at, reverse=True)
@@ -284,8 +292,19 @@ class PlainModel:
                 memory = self.add(said, new_id, now)
                 for other in expected.others:
                     self.weaken(other, memory, now)
-            case "Reinforced" | "Merged" if expected.counted:
-                self.say_again(expected, said, now)
+            case "Reinforced" | "Merged":
+                self.keep_wording(expected, said)
+                if expected.counted:
+                    self.say_again(expected, said, now)
+
+    def keep_wording(self, expected: Expected, said: Said) -> None:
+        assert expected.known is not None
+        known = self.repeated.setdefault(expected.known, {})
+        if self.profile.policy.on_same != "overwrite" and said.content not in self.wordings[expected.known]:
+            known.setdefault(said.content, said.session)
+
+    def texts(self, memory_id: str) -> list[str]:
+        return [*self.wordings.get(memory_id, ()), *self.repeated.get(memory_id, ())]
 
     def add(self, said: Said, new_id: str, now: datetime, *, waiting: bool = False) -> Belief:
         state = "active" if said.confidence >= self.profile.policy.floor else "inactive"
@@ -341,12 +360,13 @@ class PlainModel:
     # ------------------------------------------------------------------------------------- the other verbs
 
     def bury(self, memory: Belief) -> None:
-        for text in self.wordings[memory.id]:
+        for text in self.texts(memory.id):
             self.graves[text] = Grave(memory.id, memory.category, memory.subject, keeps_text=True)
 
     def remove(self, memory_id: str) -> None:
         """The row is gone, and the links with it."""
         del self.memories[memory_id]
+        self.repeated.pop(memory_id, None)
         self.gone.add(memory_id)
         for link in [link for link in self.links if memory_id in link[:2]]:
             del self.links[link]
@@ -367,7 +387,7 @@ class PlainModel:
         self.put(self.held(replace(memory, state=state), memory.confidence), "restored", session)
 
     def erase(self, memory_id: str) -> None:
-        texts = set(self.wordings.get(memory_id, ()))
+        texts = set(self.texts(memory_id))
         texts |= {text for text, grave in self.graves.items() if grave.memory == memory_id}
         for text in texts:
             self.graves[text] = Grave(memory_id, "", None, keeps_text=False)
@@ -376,7 +396,7 @@ class PlainModel:
         self.deeds = [replace(d, before=None, after=None) if d.memory == memory_id else d for d in self.deeds]
 
     def unbury(self, memory_id: str) -> None:
-        for text in self.wordings[memory_id]:
+        for text in self.texts(memory_id):
             self.graves.pop(text, None)
 
     def linked_from(self, memory_id: str, kind: str) -> list[str]:
@@ -464,6 +484,8 @@ class PlainModel:
                 self.put(after, "undone", None, session)
                 changed.add(memory_id)
         self.links = {link: tie for link, tie in self.links.items() if tie.session != session}
+        for memory_id, texts in self.repeated.items():
+            self.repeated[memory_id] = {text: by for text, by in texts.items() if by != session}
         return removed, changed, kept
 
     def deeds_of(self, session: str) -> dict[str, list[Deed]]:

@@ -11,6 +11,7 @@ from holdfast import Memories
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Contradicting, settled
 from holdfast.domain.query import EVERYTHING, Filter, Group, Order, Place, in_order
+from holdfast.engine.revise import Revised
 from holdfast.errors import Conflict, NotFound
 from holdfast.testing import FixedClock
 from holdfast.wiring import open_store
@@ -159,3 +160,17 @@ def test_subjects_and_links_are_told_with_what_they_stand_for(memories: Memories
     assert memories.subjects() == [("jellyfin", 2), (None, 1)]
     [(link, other)] = memories.linked(second.id)
     assert (link.kind, other.id) == ("elaborates", first.id)
+
+
+def test_the_same_text_once_more_changes_nothing(memories: Memories, clock: FixedClock) -> None:
+    memory = made(memories, "Takes 60s to start", tags=["boot"])
+    before = memories.last_change()
+    clock.advance(days=1)
+
+    by_a_person = memories.revise(memory.id, "Takes 60s to start", tags=["boot"], confidence=0.7)
+    by_a_tool = memories.speaking_as("tool").revise(memory.id, "Takes 60s to start")
+
+    assert isinstance(by_a_person, Revised)
+    assert isinstance(by_a_tool, Revised)
+    assert by_a_person.memory == by_a_tool.memory == memory
+    assert memories.last_change() == before

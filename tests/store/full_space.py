@@ -39,6 +39,9 @@ def fill(url: str, space: str = "default") -> None:
         clock.advance(days=1, seconds=0.5)
         memories.revise(tea.id, "Ada likes green tea without milk 茶 🫖", confidence=0.9, pinned=True)
         memories.remember("Takes 60s to start after restart", subject="jellyfin", project="media")
+        memories.remember(
+            "Takes about 60 seconds to start after a restart", subject="jellyfin", project="media"
+        )
         memories.remember("Takes 30s to start after restart", subject="jellyfin", project="media")
         memories.remember("Doubtful news about the mail server", subject="mail", doubtful="it seems odd")
         gone = settled(memories.remember("A note that was forgotten again", subject="gone"))

@@ -24,6 +24,7 @@ FILLED = {
     "messages",
     "memories",
     "versions",
+    "repetitions",
     "links",
     "receipts",
     "receipt_items",

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from holdfast.domain.compare import Verdict
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Source
+from holdfast.domain.subjects import subject_key
 from holdfast.domain.text import normal_form
 
 #: How long a contradiction may stand open before it is proposed that the newer word counts.
@@ -60,7 +61,7 @@ def pair_id(one: str, other: str) -> str:
 
 def may_be_one(one: Memory, other: Memory) -> bool:
     """Whether it makes sense to compare two: in use, of one project, and not about two different things."""
-    subjects = {memory.subject.casefold() for memory in (one, other) if memory.subject}
+    subjects = {subject_key(memory.subject) for memory in (one, other) if memory.subject}
     return (
         one.id != other.id
         and one.active

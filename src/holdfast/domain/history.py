@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from holdfast.domain.memory import Link, Memory, Message, Origin, Session, Version
+from holdfast.domain.memory import Link, Memory, Message, Origin, Repetition, Session, Version
 
 Action = Literal[
     "added",
@@ -25,6 +25,7 @@ Action = Literal[
     "undone",
     "purged",
     "archived",
+    "split",
 ]
 
 #: The belief and labels of a memory, as the journal keeps them. Wordings stand in versions alone.
@@ -112,6 +113,7 @@ class Story:
     session: Session | None
     messages: tuple[Message, ...]
     uses: tuple[Use, ...] = field(default=())
+    repetitions: tuple[Repetition, ...] = ()
 
 
 def remembered(memory: Memory) -> dict[str, Any]:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from holdfast.domain.profile import Profile
 from holdfast.domain.prose import in_quotation_marks, own_words
+from holdfast.domain.subjects import MARKER_NAME
 from holdfast.domain.text import clean
 
 _RESULTS = {"success": True, "failure": False}
 
 _WORDS = ("MEMORY", "EVENT", "COOLDOWN")
 _HEAD = re.compile(rf"\[({'|'.join(_WORDS)})(?![\w-])([^\[\]\n\0]{{0,240}})\]")
-_NAMES = re.compile(r":([A-Za-z0-9_-]+)(?::([A-Za-z0-9_-]+))?")
+_NAMES = re.compile(rf":({MARKER_NAME})(?::({MARKER_NAME}))?")
 _RESULT = re.compile(rf"({'|'.join(_RESULTS)})\b[ \t]*(?:[-–—:,.][ \t]*)*(.*)")
 _EMPHASIS = re.compile(r"[*_]+\Z")
 _NEAR = 2_000  # characters of its line on either side that tell whether a marker is quoted

@@ -16,11 +16,26 @@ STATES: tuple[State, ...] = get_args(State)
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 
+#: Who can say something in a session.
+ROLES = ("user", "assistant", "system", "tool")
+_ROLES = {role: role for role in ROLES} | {
+    "human": "user",
+    "ai": "assistant",
+    "model": "assistant",
+    "developer": "system",
+    "function": "tool",
+}
+
 #: Origins that are a person's own word: they alone confirm by an edit and bring back what was deleted.
 PEOPLE: frozenset[Origin] = frozenset({"operator", "user"})
 
 #: Origins that may hold text nobody vouched for: labelled in prompts, never above an operator's word.
 UNTRUSTED: frozenset[Origin] = frozenset({"tool", "import", "file"})
+
+
+def known_role(role: str) -> str | None:
+    """The role that clients call so; none, if there is no such role."""
+    return _ROLES.get(role.strip().casefold())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +117,25 @@ class Version:
     summary: str | None
     source: Source
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """A wording that was taken for a repetition of a memory; it can be split off again."""
+
+    memory: str
+    number: int
+    content: str
+    category: str
+    subject: str | None = None
+    project: str | None = None
+    source: Source
+    created_at: datetime
+
+    @property
+    def note(self) -> str:
+        """How the journal marks a change of belief that this wording brought about."""
+        return f"wording {self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdfast.domain.memory import Draft
+from holdfast.domain.subjects import is_marker_name, same_subject
 from holdfast.domain.text import clean, is_visible
 from holdfast.errors import Invalid, TooLong, TooShort, UnknownCategory
 
 OnSame = Literal["reinforce", "suggest", "merge", "overwrite"]
 OnContradiction = Literal["weaken", "suggest", "keep", "overwrite"]
 Removal = Literal["soft", "permanent"]
+#: Where the memories are looked for that a draft may repeat: under its subject and category, or anywhere.
+Neighbours = Literal["subject", "space"]
 Layout = Literal["by-subject", "by-category", "hits", "index"]
 
 #: What a model is offered to do with its memory, unless the profile says otherwise.
@@ -28,6 +31,7 @@ class Limits:
     content_max: int = 16_384
     one_line: bool = False
     subject_max: int = 200
+    marker_subjects: bool = False  # people type only such subjects as a marker can name
     summary_max: int = 500
     tag_max: int = 64
     tags: int = 32
@@ -49,6 +53,7 @@ class Policy:
     unused_days: int = 0  # archived when neither used nor confirmed for so long; 0 = never
     importance: int = 3
     raise_importance_by: int = 0
+    neighbours: Neighbours = "subject"
     subject_is_key: bool = False  # one memory a subject, as with files
     weighs_confidence: bool = True  # whether confidence is shown and ranked by
     weighs_importance: bool = True
@@ -145,7 +150,7 @@ class Profile:
             draft,
             category=category,
             content=self.checked_content(draft.content),
-            subject=self._subject(draft.subject),
+            subject=self._subject(draft.subject, typed=draft.source.origin == "operator"),
             summary=self._line(draft.summary, "summary", self.limits.summary_max),
             project=self._line(draft.project, "project", self.limits.subject_max),
             tags=self._tags(draft.tags),
@@ -194,10 +199,16 @@ class Profile:
             raise Invalid(f"importance {importance} is out of range: give 1 to 5", field="importance")
         return importance
 
-    def _subject(self, subject: str | None) -> str | None:
+    def _subject(self, subject: str | None, *, typed: bool) -> str | None:
         text = self._line(subject, "subject", self.limits.subject_max)
-        # The heading over general memories is not a subject: both spellings must meet.
-        return None if text is not None and text.casefold() == self.block.general.casefold() else text
+        if text is None or same_subject(text, self.block.general):
+            return None  # the heading over general memories is not a subject: both spellings must meet
+        if typed and self.limits.marker_subjects and not is_marker_name(text):
+            raise Invalid(
+                f"{text!r} is no subject here: use letters a-z, digits, - and _ alone, as a marker names it",
+                field="subject",
+            )
+        return text
 
     def _line(self, text: str | None, field: str, most: int) -> str | None:
         if text is None:

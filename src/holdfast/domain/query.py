@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from holdfast.domain.memory import Memory, Message, Origin, State
+from holdfast.domain.subjects import same_subject
 
 Order = Literal["category", "recent", "confidence", "created"]
 Group = Literal["subject", "category"]  # what stands together before the order counts
@@ -70,12 +71,13 @@ def admits(where: Filter, memory: Memory) -> bool:
     """What a store decides in its own language, said in Python: for memories as they were."""
     exact = (
         (where.category, memory.category),
-        (where.subject, memory.subject),
         (where.origin, memory.source.origin),
         (where.session, memory.source.session),
         (where.importance, memory.importance),
     )
     if memory.state not in where.states or any(asked not in (None, has) for asked, has in exact):
+        return False
+    if where.subject is not None and not same_subject(where.subject, memory.subject):
         return False
     if where.general and memory.subject is not None:
         return False

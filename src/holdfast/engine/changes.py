@@ -24,15 +24,19 @@ def add(
     now: datetime,
     waiting_for: str | None = None,
     note: str | None = None,
+    said_at: datetime | None = None,
 ) -> Memory:
-    """Stores a checked draft as a new memory, in the inbox when it has to wait for somebody."""
+    """Stores a checked draft as a new memory, in the inbox when it has to wait for somebody.
+
+    What was said earlier, at `said_at`, is as old as that.
+    """
     for _ in range(_TRIES):
-        memory = _settled(draft, desk, now, waiting_for)
+        memory = replace(_settled(draft, desk, now, waiting_for), created_at=said_at or now)
         if tx.memories.add(memory):
             break
     else:
         raise Unavailable("no free id was found: the random source of this machine seems broken")
-    tx.versions.add(_wording(memory, draft.source, now))
+    tx.versions.add(_wording(memory, draft.source, memory.created_at))
     if memory.active:
         tx.words.put(memory)
     tx.journal.write(

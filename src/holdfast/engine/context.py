@@ -18,7 +18,7 @@ from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.ports import Transaction
 from holdfast.engine.recall import best, receipt_items, search
 from holdfast.engine.receipt_optional import without_receipt
-from holdfast.engine.sessions import Said, known_session, project_of
+from holdfast.engine.sessions import Said, checked_role, known_session, project_of
 from holdfast.errors import Invalid
 
 BUDGET = 500  # tokens
@@ -85,7 +85,7 @@ def context(
 def _texts(said: Sequence[Said | str], session: str | None, desk: Desk) -> list[str]:
     """What to ask with, the newest first."""
     given = [Said(role="user", content=one) if isinstance(one, str) else one for one in said]
-    spoken = [one.content for one in given if one.role in _SPOKEN or one.speaker is not None]
+    spoken = [one.content for one in given if checked_role(one.role) in _SPOKEN or one.speaker is not None]
     if spoken and session is not None and len(spoken) < len(WEIGHTS):
         with desk.store.read(desk.space) as tx:
             before = [text for text in _said_before(session, tx) if text not in spoken]

@@ -1,11 +1,11 @@
 """What every verb works with: one space, its rules, and the outside that was wired in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.budget import Estimate
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.profile import Profile
 from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store, Transaction
 from holdfast.engine.readers import Readers
@@ -46,6 +46,13 @@ def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Mem
     if memory.state == "forgotten" and not forgotten:
         raise NotFound(f"memory {memory_id} was forgotten: `holdfast restore {memory_id}` brings it back")
     return memory
+
+
+def known_spelling(draft: Draft, tx: Transaction, desk: Desk) -> Draft:
+    """The draft with its subject as it was spelt first; where a subject is a name, each spelling is one."""
+    if draft.subject is None or desk.profile.policy.subject_is_key:
+        return draft
+    return replace(draft, subject=tx.memories.first_spelling(draft.subject))
 
 
 def expect(memory: Memory, version: int | None) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from holdfast.domain.memory import Memory, Source, Tombstone
+from holdfast.domain.memory import Memory, Repetition, Source, Tombstone, Version
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
 from holdfast.engine.merging import merged_into, proposals_about
@@ -85,14 +85,14 @@ class _Trace:
     def __init__(self, memory_id: str, tx: Transaction) -> None:
         self.id = memory_id
         self.memory: Memory | None = tx.memories.get(memory_id)
-        versions = tx.versions.of(memory_id)
+        wordings: list[Version | Repetition] = [*tx.versions.of(memory_id), *tx.repetitions.of(memory_id)]
         self.tombstones = tx.tombstones.of(memory_id)
         kept = [tombstone.content for tombstone in self.tombstones if tombstone.content]
         if self.memory is None and not kept:
             raise NotFound(f"there is no memory {memory_id!r} in space {tx.space.name!r}: nothing was erased")
-        self.texts = list(dict.fromkeys([version.content for version in versions] + kept))
+        self.texts = list(dict.fromkeys([wording.content for wording in wordings] + kept))
         # The messages that it came from, and those that said it again.
-        cited = {version.source.message for version in versions if version.source.message}
+        cited = {wording.source.message for wording in wordings if wording.source.message}
         self.messages = sorted(cited | set(tx.sessions.saying(self.texts)))
 
 

@@ -129,6 +129,7 @@ def why(memory_id: str, *, desk: Desk) -> Story:
             session=tx.sessions.get(memory.source.session) if memory.source.session else None,
             messages=_sources(versions, tx),
             uses=tuple(tx.receipts.uses(memory_id)),
+            repetitions=tuple(tx.repetitions.of(memory_id)),
         )
 
 

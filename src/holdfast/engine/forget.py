@@ -114,4 +114,5 @@ def bury(
 
 
 def _wordings(tx: Transaction, memory: Memory) -> list[str]:
-    return sorted({version.content for version in tx.versions.of(memory.id)} | {memory.content})
+    worded = {version.content for version in tx.versions.of(memory.id)}
+    return sorted(worded | {wording.content for wording in tx.repetitions.of(memory.id)} | {memory.content})

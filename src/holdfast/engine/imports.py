@@ -23,6 +23,7 @@ _BATCH = 50  # drafts in one transaction
 #: Rows that belong to a memory, by the columns that name it.
 _BELONGING = {
     "versions": ("memory_id",),
+    "repetitions": ("memory_id",),
     "links": ("from_id", "to_id"),
     "receipt_items": ("memory_id",),
     "journal": ("memory_id",),
@@ -147,6 +148,8 @@ def _insert(
             columns = ("id",) if table == "memories" else _BELONGING.get(table, ())
             if any(row.get(column) in skipped for column in columns):
                 continue
+            if table == "repetitions" and tx.tombstones.get(text_hash(row["content"], tx.space.key)):
+                continue
             if table == "messages" and silenced(row):
                 row = {**row, "content": None}
             if table == "journal" and renumber:
@@ -162,12 +165,13 @@ def _insert(
 def _silenced(archive: Archive, forbidden: set[str], tx: Transaction) -> Callable[[dict[str, Any]], bool]:
     """Which messages would bring back what was erased here: those it came from, those that said it again."""
     wordings = [
-        version
-        for version in archive.rows.get("versions", ())
-        if version["memory_id"] in forbidden and _erased(version["content"], tx)
+        wording
+        for table in ("versions", "repetitions")
+        for wording in archive.rows.get(table, ())
+        if (table == "repetitions" or wording["memory_id"] in forbidden) and _erased(wording["content"], tx)
     ]
-    cited = {version.get("message_id") for version in wordings} - {None}
-    texts = [version["content"] for version in wordings]
+    cited = {wording.get("message_id") for wording in wordings} - {None}
+    texts = [wording["content"] for wording in wordings]
 
     def silenced(row: dict[str, Any]) -> bool:
         content = row.get("content") or ""

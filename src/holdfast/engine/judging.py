@@ -5,6 +5,7 @@ rules' judgement stands.
 """
 
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 
 from holdfast.domain.language import Question, Schema, as_data
@@ -28,13 +29,13 @@ _SCHEMA: Schema = {
 _log = logging.getLogger(__name__)
 
 
-def judged(draft: Draft, *, desk: Desk) -> tuple[Told, ...]:
+def judged(draft: Draft, near: Sequence[str], *, desk: Desk) -> tuple[Told, ...]:
     """What the judge says of the known memories that a checked draft is near to."""
     readers = desk.readers
     if readers is None or readers.judge is None or desk.now() < readers.resting.get("judge", desk.now()):
         return ()
     with desk.store.read(desk.space) as tx:
-        findings = compared(draft, tx, desk)
+        findings = compared(draft, tx, desk, near)
     if findings.same is not None:
         return ()
     said = []

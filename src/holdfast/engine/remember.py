@@ -1,5 +1,6 @@
 """remember: keep what a draft says, as a new memory or as more or less trust in a known one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
@@ -19,12 +20,13 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.comparing import buried, compared
-from holdfast.engine.desk import Desk
+from holdfast.engine.comparing import buried, compared, looks_across, nearest
+from holdfast.engine.desk import Desk, known_spelling
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
 from holdfast.engine.judging import judged
 from holdfast.engine.ports import Transaction
+from holdfast.engine.repetitions import keep_wording
 from holdfast.engine.said_again import archived_before, brought_back
 from holdfast.engine.saved_by_tool import saved_already
 from holdfast.engine.sessions import known_session
@@ -49,14 +51,15 @@ def remember(
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = taken_in(draft, desk.profile)
-    words = (told,) if told is not None else judged(draft, desk=desk)
+    near = nearest(draft, desk)
+    words = (told,) if told is not None else judged(draft, near, desk=desk)
     with desk.store.write(desk.space) as tx:
         return once(
             tx,
             key,
             fingerprint(draft),
             desk.now(),
-            lambda: decide(draft, tx, desk, anyway=anyway, told=words, captured=captured),
+            lambda: decide(draft, tx, desk, anyway=anyway, told=words, captured=captured, near=near),
         )
 
 
@@ -68,18 +71,19 @@ def decide(
     anyway: bool = False,
     told: tuple[Told, ...] = (),
     captured: bool = False,
+    near: Sequence[str] = (),
 ) -> Outcome:
-    """What becomes of a checked draft."""
+    """What becomes of a checked draft; `near` are the nearest memories by meaning, as far as is known."""
     now = desk.now()
-    draft = replace(draft, source=known_session(tx, draft.source, now))
-    findings = compared(draft, tx, desk)
+    draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, desk)
+    findings = compared(draft, tx, desk, near)
     # What is known and active was not deleted, whatever was deleted beside it. Each wording has a tombstone.
-    while findings.same is None and (tombstone := buried(draft, tx, desk.judge)) is not None:
+    while findings.same is None and (tombstone := _buried(draft, tx, desk)) is not None:
         if not anyway or draft.source.origin not in PEOPLE:
             return _refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
     if captured and findings.same is None and (saved := saved_already(draft, tx, desk.judge)):
-        return _saved(saved, tx)
+        return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
     weighed = weigh(told, findings, draft, tx)
@@ -96,9 +100,13 @@ def decide(
     if archived is not None:
         return _back(archived, draft, tx, desk, now)
     memory = changes.add(tx, desk, draft, now=now)
-    for near in findings.related:
-        changes.connect(tx, memory.id, near.id, "related", source=draft.source, now=now)
+    for other in findings.related:
+        changes.connect(tx, memory.id, other.id, "related", source=draft.source, now=now)
     return Added(memory, findings.related)
+
+
+def _buried(draft: Draft, tx: Transaction, desk: Desk) -> Tombstone | None:
+    return buried(draft, tx, desk.judge, across=looks_across(desk))
 
 
 def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
@@ -109,10 +117,11 @@ def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
     return named[0] if named else None
 
 
-def _saved(saved: Memory | Tombstone, tx: Transaction) -> Outcome:
-    """What a captured draft comes to that a tool saved before: nothing is written."""
+def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: datetime) -> Outcome:
+    """What a captured draft comes to that a tool saved before: only its wording is kept."""
     if isinstance(saved, Tombstone):
         return _refused(saved, tx)
+    keep_wording(saved, draft, tx, now)
     if saved.state == "waiting":
         return Waiting(saved, saved.waiting_for or "")
     return Reinforced(saved, saved, counted=False)
@@ -135,6 +144,7 @@ def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetim
     """Brings back what was archived, then does what the profile does with what is known."""
     session = draft.source.session
     if not draft.source.trusted and session and tx.journal.said_by(session, known.id, ("added", "waiting")):
+        keep_wording(known, draft, tx, now)
         return Reinforced(known, known, counted=False)  # the same file read again is no news
     back = brought_back(known, draft, tx, now)
     outcome = _known_already(back, draft, tx, desk, now)
@@ -152,6 +162,8 @@ def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetim
 def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
     match desk.profile.policy.on_same:
         case "suggest":
+            if draft.source.message is not None:  # taken from what was said: nobody reads the advice
+                keep_wording(known, draft, tx, now)
             return UpdateSuggested(known, "same")
         case "overwrite":
             return _overwritten(known, draft, tx, desk, now)
@@ -164,13 +176,16 @@ def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now
 
 
 def _reinforced(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    note = keep_wording(known, draft, tx, now)
     if not _counts(known, draft, tx):
         return Reinforced(known, known, counted=False)
-    stronger = reinforced(known, desk.profile.policy, now)
-    return Reinforced(changes.change(tx, known, stronger, "reinforced", source=draft.source, now=now), known)
+    after = reinforced(known, desk.profile.policy, now)
+    after = changes.change(tx, known, after, "reinforced", source=draft.source, now=now, note=note)
+    return Reinforced(after, known)
 
 
 def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+    note = keep_wording(known, draft, tx, now)
     if not _counts(known, draft, tx):
         return Reinforced(known, known, counted=False)
     importance = min(known.importance + desk.profile.policy.raise_importance_by, 5)
@@ -179,7 +194,8 @@ def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datet
     )
     if _adds_words(draft.content, known.content):
         merged = merged.worded(draft.content, summary=draft.summary or known.summary, now=now)
-    return Merged(changes.change(tx, known, merged, "merged", source=draft.source, now=now), known)
+    merged = changes.change(tx, known, merged, "merged", source=draft.source, now=now, note=note)
+    return Merged(merged, known)
 
 
 def _overwritten(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:

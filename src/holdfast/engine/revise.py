@@ -7,9 +7,10 @@ from holdfast.domain.belief import believed
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Source
 from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
+from holdfast.domain.subjects import same_subject
 from holdfast.engine import changes
-from holdfast.engine.comparing import buried
-from holdfast.engine.desk import Desk, existing, expect, refuse_taken_name
+from holdfast.engine.comparing import buried, looks_across
+from holdfast.engine.desk import Desk, existing, expect, known_spelling, refuse_taken_name
 from holdfast.engine.intake import taken_in
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
@@ -78,12 +79,16 @@ def revised(
     source = known_session(tx, source, now)
     revision = _with_earlier_wording(revision, known, tx)
     draft = _drafted(known, revision, source, desk.profile)
+    if not same_subject(draft.subject, known.subject):  # else it is the spelling that is to change
+        draft = known_spelling(draft, tx, desk)
     _refuse_buried(draft, known, tx, desk)
     if (draft.subject, draft.project) != (known.subject, known.project):
         refuse_taken_name(draft.subject, draft.project, known.id, tx, desk)
+    after = _applied(known, draft, revision, desk.profile, now)
+    if replace(after, updated_at=known.updated_at) == known:
+        return Revised(known, known)  # nothing is other than it was
     if not vouched and protected(known, draft, tx):
         return propose(known, draft, tx, desk, now)
-    after = _applied(known, draft, revision, desk.profile, now)
     if source.origin in PEOPLE:
         after = after.confirmed(now)
     changes.change(tx, known, after, "revised", source=source, now=now)
@@ -104,7 +109,7 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
     draft = Draft(
         content=known.content if revision.content is None else revision.content,
         category=known.category if revision.category is None else revision.category,
-        subject=known.subject if revision.subject is None else revision.subject,
+        subject=revision.subject,
         summary=known.summary if revision.summary is None else revision.summary,
         project=known.project if revision.project is None else revision.project,
         tags=_tags(known, revision),
@@ -112,7 +117,9 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
         importance=known.importance if revision.importance is None else revision.importance,
         source=source,
     )
-    return taken_in(draft, profile)
+    ready = taken_in(draft, profile)
+    # What was stored under other rules stays as it is called.
+    return ready if revision.subject is not None else replace(ready, subject=known.subject)
 
 
 def _tags(known: Memory, revision: Revision) -> tuple[str, ...]:
@@ -122,7 +129,9 @@ def _tags(known: Memory, revision: Revision) -> tuple[str, ...]:
 
 
 def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, desk: Desk) -> None:
-    tombstone = buried(draft, tx, desk.judge) if draft.content != known.content else None
+    tombstone = (
+        buried(draft, tx, desk.judge, across=looks_across(desk)) if draft.content != known.content else None
+    )
     if tombstone is not None:
         raise Conflict(f"this was {tombstone.reason} before, and stays so: say something else")
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from holdfast.domain.memory import Message, Session, Source
+from holdfast.domain.memory import ROLES, Message, Session, Source, known_role
 from holdfast.domain.query import Moment
-from holdfast.domain.text import clean
 from holdfast.engine.capture_queue import expect
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
@@ -167,7 +166,7 @@ def say(
     """Keeps a message of a session; the same id twice is kept once, as it was said first.
 
     In a space that keeps no messages nothing is stored, and the answer has no content.
-    Raises: Invalid; Conflict, where another session said something else under that id.
+    Raises: Invalid; Conflict, where something else was said under that id.
     """
     said = Said(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
     message = _message(said, checked_id(session_id), desk)
@@ -185,7 +184,7 @@ def say_all(session_id: str, said: Sequence[Said], *, desk: Desk, own_ids: bool 
     """Keeps messages of a session in one step and answers those that are new.
 
     An id that is known is kept as it was; a space that keeps no messages keeps none. `own_ids`: the caller
-    made the ids, so one that another session has for something else is a slip and no copy.
+    made the ids, so one that stands for something else already is a slip and no copy.
     Raises: Invalid or Conflict, and then none was kept.
     """
     messages = [_message(one, checked_id(session_id), desk) for one in said]
@@ -200,10 +199,16 @@ def say_all(session_id: str, said: Sequence[Said], *, desk: Desk, own_ids: bool 
 
 def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> None:
     """A host that numbers the messages of each conversation from 1 would lose those of all but the first."""
+    seen = dict(known)
     for message in messages:
-        taken = known.get(message.id)
-        if taken is None or taken.session == message.session or taken.content in (None, message.content):
+        taken = seen.setdefault(message.id, message)
+        if taken.content in (None, message.content):
             continue
+        if taken.session == message.session:
+            raise Conflict(
+                f"the id {message.id!r} is that of another message in this session, with another text: "
+                "a message can't be changed, give this one an id of its own"
+            )
         raise Conflict(
             f"the id {message.id!r} is that of another message, in session {taken.session!r}: "
             f"use ids that no other session has, such as '{message.session}:{message.id}'"
@@ -236,7 +241,7 @@ def _message(said: Said, session_id: str, desk: Desk) -> Message:
         id=checked_id(said.message_id if said.message_id is not None else desk.new_id()),
         session=session_id,
         number=0,
-        role=clean(said.role, one_line=True),
+        role=checked_role(said.role),
         speaker=safe_or_none(said.speaker),
         content=safe(said.content),
         said_at=said.said_at or desk.now(),
@@ -265,6 +270,13 @@ def project_of(session_id: str | None, tx: Transaction) -> str | None:
     """The project that a session works on, as far as is known."""
     session = tx.sessions.get(session_id) if session_id is not None else None
     return session.project if session else None
+
+
+def checked_role(role: str) -> str:
+    """The role by its own name: Human and user are one. Raises: Invalid, naming the roles."""
+    if (known := known_role(role)) is not None:
+        return known
+    raise Invalid(f"unknown role {role[:40]!r}: use one of {', '.join(ROLES)}", field="role")
 
 
 def checked_id(text: str) -> str:

@@ -14,6 +14,7 @@ from holdfast.engine import changes
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import unbury
 from holdfast.engine.ports import Transaction
+from holdfast.engine.split import split_from, unsplit
 from holdfast.errors import Conflict, NotFound
 
 _LABELS_ONLY = ("linked", "unlinked")
@@ -33,7 +34,9 @@ def undo(memory_ids: Sequence[str], *, since: int, desk: Desk, source: Source) -
     """
     with desk.store.write(desk.space) as tx:
         now = desk.now()
-        followed = {note for one in memory_ids for note in (f"approved {one}", f"by {one}")}
+        followed = {
+            note for one in memory_ids for note in (f"approved {one}", f"by {one}", f"split from {one}")
+        }
         done = [
             (_known(memory_id, tx), _steps(memory_id, since, source, followed, tx))
             for memory_id in memory_ids
@@ -73,6 +76,8 @@ def _steps(
 
 def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, now: datetime) -> Memory:
     note = f"{first.note}{TAKEN_BACK}" if first.action == "undone" else None
+    if (original := split_from(first)) is not None:
+        return unsplit(memory, original, tx, source, now)
     if first.before is None:
         # Nobody said that it is wrong, so it may be said again.
         gone = replace(memory, state="forgotten")

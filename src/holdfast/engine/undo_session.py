@@ -11,6 +11,7 @@ from holdfast.engine import changes
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
+from holdfast.engine.repetitions import split_off
 from holdfast.engine.undo import TAKEN_BACK
 from holdfast.errors import NotFound
 
@@ -50,6 +51,7 @@ def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
                 changed.append(
                     changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
                 )
+        tx.repetitions.remove_session(session_id)
         links = [
             link
             for link in tx.links.of_session(session_id)
@@ -136,7 +138,9 @@ def _taken_back(
     if before is None or last is None:
         return None
     if any(_by_others(entry, entries[0], session_id) for entry in tx.journal.of(memory.id)):
-        share = sum(e.after["confidence"] - e.before["confidence"] for e in entries if e.after and e.before)
+        gone = split_off(memory.id, tx)  # it took its share of belief with it
+        steps = [(e.before, e.after) for e in entries if e.before and e.after and e.note not in gone]
+        share = sum(after["confidence"] - before["confidence"] for before, after in steps)
         return believed(memory, memory.confidence - share, desk.profile.policy)
     if memory.state == "forgotten":
         unbury(tx, memory)

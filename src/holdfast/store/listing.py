@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Select, func, select, text
 
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter
+from holdfast.domain.subjects import subject_key
 from holdfast.engine.ports import CountedBy
 from holdfast.store.narrowing import row_by_row
 from holdfast.store.rows import to_memory
@@ -25,7 +26,10 @@ def subjects(connection: Connection, space: str, limit: int) -> list[tuple[str |
         .order_by(amount.desc(), memories.c.subject)
         .limit(limit)
     )
-    return [(row[0], int(row[1])) for row in connection.execute(query)]
+    counts: dict[str | None, list[Any]] = {}  # by key: how it is spelt mostly, and how many have it in all
+    for subject, found in connection.execute(query):
+        counts.setdefault(None if subject is None else subject_key(subject), [subject, 0])[1] += int(found)
+    return sorted(((name, count) for name, count in counts.values()), key=lambda one: (-one[1], one[0] or ""))
 
 
 def counted(

@@ -28,6 +28,7 @@ from holdfast.store.chosen import one_of
 from holdfast.store.narrowing import narrowed, narrowed_in_any_state, row_by_row
 from holdfast.store.rows import from_memory, same_or_none, to_memory, to_memory_from_file
 from holdfast.store.schema import memories
+from holdfast.store.spellings import is_spelt, spellings
 from holdfast.store.types import to_text
 from holdfast.store.upsert import insert_new
 from holdfast.store.vector_rows import VectorTable
@@ -41,7 +42,8 @@ _WORDINGS = (
 )
 _COMPARABLE = (
     f"SELECT {_COLUMNS} FROM json_each(?) CROSS JOIN memories ON space = ? AND memories.id = json_each.value "
-    "WHERE category = ? AND subject IS ? AND state = 'active' AND (project IS NULL OR project = ?)"
+    "WHERE category = ? AND coalesce(subject, '') IN (SELECT value FROM json_each(?)) "
+    "AND state = 'active' AND (project IS NULL OR project = ?)"
 )
 _TOUCH = (
     "UPDATE memories SET accesses = accesses + 1, accessed_at = ? "
@@ -92,7 +94,9 @@ class MemoryTable:
         column = memories.c
         tags = type_coerce(column.tags, Text)
         query = select(column.id, column.subject, column.summary, column.content, tags)
-        query = narrowed(query.where(column.space == self._space), where, self._connection).limit(limit)
+        query = narrowed(
+            query.where(column.space == self._space), where, self._space, self._connection
+        ).limit(limit)
         if among is not None:
             query = query.where(one_of(column.id, among, self._connection))
         return self._connection.execute(query)
@@ -109,7 +113,7 @@ class MemoryTable:
         among: Sequence[str] | None = None,
     ) -> list[Memory]:
         """The memories that `where` admits, in order; with `among`, of those alone."""
-        query = narrowed_in_any_state(self._all(), where, self._connection)
+        query = narrowed_in_any_state(self._all(), where, self._space, self._connection)
         if among is not None:
             query = query.where(one_of(memories.c.id, among, self._connection))
         return paging.listed(
@@ -120,7 +124,7 @@ class MemoryTable:
     def matching(self, where: Filter, limit: int) -> list[str]:
         """Ids of memories that `where` admits, in no order."""
         query = select(memories.c.id).where(memories.c.space == self._space).limit(limit)
-        query = self._row_by_row(narrowed(query, where, self._connection), where)
+        query = self._row_by_row(narrowed(query, where, self._space, self._connection), where)
         return list(self._connection.execute(query).scalars())
 
     def subjects(self, limit: int) -> list[tuple[str | None, int]]:
@@ -141,7 +145,7 @@ class MemoryTable:
 
     def count(self, where: Filter) -> int:
         query = select(func.count()).select_from(memories).where(memories.c.space == self._space)
-        query = narrowed(query, where, self._connection)
+        query = narrowed(query, where, self._space, self._connection)
         if where.text or where.tags or where.origin:
             query = self._row_by_row(query, where)
         return int(self._connection.execute(query).scalar_one())
@@ -152,7 +156,7 @@ class MemoryTable:
         No subject means general knowledge, a subject of its own, not "any subject". A project's drafts
         meet the project's memories and those of none.
         """
-        of_subject = same_or_none(memories.c.subject, subject)
+        of_subject = is_spelt(memories.c.subject, subject, self._space, self._connection)
         if subject is None and self._connection.dialect.name == "sqlite":
             # Most memories have none: not by the index of subjects, but by that of categories, in its order.
             of_subject = type_coerce(of_subject, Integer) == 1
@@ -162,7 +166,7 @@ class MemoryTable:
             .order_by(memories.c.created_at.desc(), memories.c.id.desc())
             .limit(limit)
         )
-        query = narrowed(query, Filter(project=project, other_projects=False), self._connection)
+        query = narrowed(query, Filter(project=project, other_projects=False), self._space, self._connection)
         return [to_memory(row) for row in self._connection.execute(query)]
 
     def comparable(
@@ -170,15 +174,37 @@ class MemoryTable:
     ) -> list[Memory]:
         """The same of the memories in `among`, in their order."""
         if self._connection.dialect.name == "sqlite":
-            values = (json.dumps(among), self._space, category, subject, project)
+            spelt = [""] if subject is None else self.spellings(subject)
+            values = (json.dumps(among), self._space, category, json.dumps(spelt), project)
             rows = map(to_memory_from_file, sqlite.driver_of(self._connection).execute(_COMPARABLE, values))
         else:
             where = Filter(category=category, subject=subject, general=subject is None, project=project)
-            query = narrowed(self._all(), replace(where, other_projects=False), self._connection)
+            query = narrowed(self._all(), replace(where, other_projects=False), self._space, self._connection)
             query = query.where(one_of(memories.c.id, among, self._connection))
             rows = map(to_memory, self._connection.execute(query).all())
         found = {memory.id: memory for memory in rows}
         return [found[one] for one in among if one in found]
+
+    def spellings(self, subject: str) -> list[str]:
+        """How this subject is spelt in the space."""
+        return spellings(memories.c.subject, subject, self._space, self._connection)
+
+    def first_spelling(self, subject: str) -> str:
+        """How this subject was spelt first, among memories that are in use; as given where it is new."""
+        spelt = self.spellings(subject)
+        if not spelt or spelt == [subject]:
+            return subject
+        query = (
+            select(memories.c.subject)
+            .where(
+                memories.c.space == self._space,
+                memories.c.subject.in_(spelt),
+                memories.c.state.in_(("active", "inactive", "waiting")),
+            )
+            .order_by(memories.c.created_at, memories.c.id)
+            .limit(1)
+        )
+        return self._connection.execute(query).scalar() or subject
 
     def named(self, subject: str, project: str | None) -> list[Memory]:
         """The memories in use under this subject in a project."""

@@ -22,28 +22,32 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from holdfast.domain.query import Filter
 from holdfast.store.schema import memories
+from holdfast.store.spellings import is_spelt
 
 _MANY: Final = 3  # one row in so many
 _LAST_ROW: Final = (1 << 63) - 1  # the greatest number that a row can have
 
 
-def narrowed(query: Select[Any], where: Filter, connection: Connection) -> Select[Any]:
+def narrowed(query: Select[Any], where: Filter, space: str, connection: Connection) -> Select[Any]:
     """`query` with the conditions of `where`."""
-    return narrowed_in_any_state(query.where(memories.c.state.in_(where.states)), where, connection)
+    return narrowed_in_any_state(query.where(memories.c.state.in_(where.states)), where, space, connection)
 
 
 # budget: a line for each thing that can be asked for.
-def narrowed_in_any_state(query: Select[Any], where: Filter, connection: Connection) -> Select[Any]:
+def narrowed_in_any_state(
+    query: Select[Any], where: Filter, space: str, connection: Connection
+) -> Select[Any]:
     """The same without the states."""
     column = memories.c
     exact = {
         column.category: where.category,
-        column.subject: where.subject,
         column.origin: where.origin,
         column.session_id: where.session,
         column.importance: where.importance,
     }
     query = query.where(*(name == value for name, value in exact.items() if value is not None))
+    if where.subject is not None:
+        query = query.where(is_spelt(column.subject, where.subject, space, connection))
     if where.general:
         query = query.where(column.subject.is_(None))
     if not where.other_projects:

@@ -6,8 +6,9 @@ from sqlalchemy import Connection, and_, delete, func, or_, select
 
 from holdfast.domain.memory import Tombstone
 from holdfast.store.chosen import one_of
-from holdfast.store.rows import AnyRow, same_or_none
+from holdfast.store.rows import AnyRow
 from holdfast.store.schema import tombstones
+from holdfast.store.spellings import is_spelt
 from holdfast.store.upsert import insert_new
 
 
@@ -55,9 +56,19 @@ class TombstoneTable:
             .where(
                 tombstones.c.space == self._space,
                 tombstones.c.category == category,
-                same_or_none(tombstones.c.subject, subject),
+                is_spelt(tombstones.c.subject, subject, self._space, self._connection),
                 tombstones.c.content.is_not(None),
             )
+            .order_by(tombstones.c.created_at.desc(), tombstones.c.hash)
+            .limit(limit)
+        )
+        return [_tombstone(row) for row in self._connection.execute(query)]
+
+    def latest(self, limit: int) -> list[Tombstone]:
+        """Those whose text is kept, newest first, whatever they are about."""
+        query = (
+            select(tombstones)
+            .where(tombstones.c.space == self._space, tombstones.c.content.is_not(None))
             .order_by(tombstones.c.created_at.desc(), tombstones.c.hash)
             .limit(limit)
         )

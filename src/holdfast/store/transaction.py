@@ -20,6 +20,7 @@ from holdfast.store.jobs import JobTable
 from holdfast.store.memories import MemoryTable
 from holdfast.store.receipts import ReceiptTable
 from holdfast.store.relations import LinkTable
+from holdfast.store.repetitions import RepetitionTable
 from holdfast.store.sessions import SessionTable
 from holdfast.store.spend import SpendTable
 from holdfast.store.tombstones import TombstoneTable
@@ -53,6 +54,7 @@ class SpaceTransaction:
         self.models = ModelTable(connection, space.name)
         self.memories = MemoryTable(connection, space.name, self.memory_vectors)
         self.versions = VersionTable(connection, space.name)
+        self.repetitions = RepetitionTable(connection, space.name)
         self.journal = JournalTable(connection, space.name)
         self.links = LinkTable(connection, space.name)
         self.sessions = SessionTable(connection, space.name)

@@ -4,12 +4,15 @@ Each is a thin call of one verb. Which of them a space offers, and under which n
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
+from holdfast.domain.query import Filter
 from holdfast.domain.render import inline
+from holdfast.errors import Invalid
 from holdfast.tools import told
 from holdfast.tools.definition import READS, Answer, Effect, Parameter, Tool
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.memories import Memories
 
 _MOST_LISTED = 200
+_MOST_NAMED = 10  # that a model can choose from
 _ID = Parameter(name="id", says="The memory's id, 8 characters, as shown in brackets.", least=1, most=200)
 
 
@@ -73,14 +77,22 @@ def revise(profile: Profile, *, name: str = "memory_revise") -> Tool:
     return Tool(
         name=name,
         title="Update memory",
-        says="Correct or update a memory by its id; earlier wordings are kept.",
+        says="Correct or update a memory by its id or its subject; earlier wordings are kept.",
         parameters=(
-            _ID,
+            replace(_ID, required=False),
+            Parameter(name="memory_id", says="The same as id.", required=False, least=1, most=200),
             Parameter(
                 name="content",
                 says="The whole new text, not only what changed.",
+                required=False,
                 least=profile.limits.content_min,
                 most=profile.limits.content_max,
+            ),
+            Parameter(
+                name="subject",
+                says="With an id: another subject. Without: the one memory about this subject is meant.",
+                required=False,
+                most=profile.limits.subject_max,
             ),
         ),
         effect=Effect(repeatable=True),
@@ -140,22 +152,54 @@ def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
 
 
 def _revise(memories: "Memories", given: Mapping[str, Any]) -> Answer:
-    result = memories.revise(given["id"], given["content"])
+    named, content, subject = (
+        given.get("id") or given.get("memory_id"),
+        given.get("content"),
+        given.get("subject"),
+    )
+    if named is not None:
+        memory_id = _bare(named)
+    else:
+        memory_id, subject = _about(subject, memories), None
+    if content is None and subject is None:
+        raise Invalid("give content, the whole new text, or an id with another subject", field="content")
+    result = memories.revise(memory_id, content, subject=subject)
     if isinstance(result, Waiting):
         return told.remembered(result, revise="")
-    old, new = inline(result.previous.content), inline(result.memory.content)
-    said = f"Updated {result.memory.id}: {old} -> {new}"
-    return told.changed("revised", result.memory.id, said, stored=result.memory)
+    before, after = result.previous, result.memory
+    old, new = inline(before.content), inline(after.content)
+    if before.subject != after.subject:
+        about = f"{inline(before.subject or 'none')} -> {inline(after.subject or 'none')}"
+        new = f"{new} (subject {about})"
+    return told.changed("revised", after.id, f"Updated {after.id}: {old} -> {new}", stored=after)
+
+
+def _bare(named: str) -> str:
+    """The id in what a model gives as one: `a1b2c3d4`, or `[id:a1b2c3d4]` as blocks write it."""
+    return named.strip().removeprefix("[").removesuffix("]").strip().removeprefix("id:").strip()
+
+
+def _about(subject: str | None, memories: "Memories") -> str:
+    """The id of the one memory on a subject."""
+    if not subject:
+        raise Invalid("say which memory: give its id, or the subject that it alone is about", field="id")
+    found = memories.find(Filter(subject=subject), limit=_MOST_NAMED).memories
+    if len(found) != 1:
+        how = (
+            f"several are about {subject!r}:\n{told.lines(found)}\nGive"
+            if found
+            else f"none is about {subject!r}: give"
+        )
+        raise Invalid(f"{how} the id", field="subject")
+    return found[0].id
 
 
 def _forget(memories: "Memories", given: Mapping[str, Any]) -> Answer:
-    gone: Memory = memories.forget(given["id"]).memory
+    gone: Memory = memories.forget(_bare(given["id"])).memory
     return told.changed("forgotten", gone.id, f"Forgotten: {inline(gone.content)}")
 
 
 def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:
-    from holdfast.domain.query import Filter
-
     page = memories.find(Filter(category=given.get("category")), limit=_MOST_LISTED)
     if not page.memories:
         return Answer("Nothing is remembered yet.", told.listed((), 0))
@@ -165,5 +209,5 @@ def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:
 
 
 def _why(memories: "Memories", given: Mapping[str, Any]) -> Answer:
-    story = memories.why(given["id"])
+    story = memories.why(_bare(given["id"]))
     return Answer(told.story(story), told.story_values(story))

@@ -172,6 +172,15 @@ def story_values(told: "Story") -> dict[str, Any]:
             for entry in told.entries
         ],
         "versions": [{"number": each.number, "content": inline(each.content)} for each in told.versions],
+        "repetitions": [
+            {
+                "on": f"{each.created_at:%Y-%m-%d}",
+                "by": each.source.origin,
+                "session": inline(each.source.session) if each.source.session else None,
+                "content": inline(each.content),
+            }
+            for each in told.repetitions
+        ],
     }
 
 
@@ -188,4 +197,7 @@ def story(told: "Story") -> str:
         shown.append(f"- {each['on']} {each['action']} by {each['by']}{session}{note}")
     if len(told.versions) > 1:
         shown += [f"- version {each['number']}: {each['content']}" for each in values["versions"]]
+    for each in values["repetitions"]:
+        session = f" in session {each['session']}" if each["session"] else ""
+        shown.append(f"- counted as a repetition, {each['on']} by {each['by']}{session}: {each['content']}")
     return "\n".join(shown)

@@ -134,7 +134,7 @@ class Hearing(Speaking):
     def say_all(self, session_id: str, said: Sequence[Said]) -> list[Message]:
         """Keeps messages of a session in one step and answers those that are new.
 
-        Raises: Conflict, where another session said something else under one of the ids.
+        Raises: Conflict, where something else was said under one of the ids; Invalid, for an unknown role.
         """
         return sessions.say_all(session_id, said, desk=self._desk, own_ids=True)
 

@@ -16,6 +16,7 @@ from holdfast.engine import inbox as inboxes
 from holdfast.engine import link as linking
 from holdfast.engine import remember as remembering
 from holdfast.engine import revise as revising
+from holdfast.engine import split as splitting
 from holdfast.engine import undo as undoing
 from holdfast.engine.undo_session import Undone
 from holdfast.verbs.speaking import Speaking
@@ -108,6 +109,11 @@ class Knowing(Speaking):
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back."""
         return forgetting.restore(memory_id, desk=self._desk, source=self._source())
+
+    @needs("write")
+    def split(self, memory_id: str, number: int) -> splitting.Split:
+        """Makes a wording that was counted as a repetition a memory of its own."""
+        return splitting.split(memory_id, number, desk=self._desk, source=self._source())
 
     @needs("read")
     def erasure(self, *memory_ids: str) -> erasing.Erasure:

@@ -117,3 +117,27 @@ def test_a_memory_of_another_space_looks_as_if_it_were_not_there(board: Board, t
 
     assert [answer.status_code for answer in answers] == [404, 404]
     assert all("WireGuard" not in answer.text for answer in answers)
+
+
+@requirement("trust.split")
+def test_a_repeated_wording_stands_on_the_page_and_is_split_off_and_taken_back(board: Board) -> None:
+    memories = board.memories()
+    made = settled(memories.remember("Takes 60s to start after restart", category="timing", subject="loki"))
+    assert made is not None
+    reworded = "Takes about 60 seconds to start after a restart"
+    memories.speaking_as("assistant", session="run-9").remember(reworded, category="timing", subject="loki")
+    browser = board.browser()
+
+    page = Page(browser.get(f"/memories/{made.id}?space=ops").text)
+    answer = posted(browser, f"/memories/{made.id}/split?space=ops", {"number": "1"}, script=False)
+
+    [card] = [one for one in page.all("section") if one.attributes.get("id") == "card-repetitions"]
+    for part in (reworded, "run-9", "Split off wording 1"):
+        assert part in card.whole_text
+    assert answer.status_code < 400
+    assert {memory.content for memory in memories.find().memories} == {made.content, reworded}
+    assert memories.show(made.id).memory.confidence == 0.7
+    [new] = [memory.id for memory in memories.find().memories if memory.id != made.id]
+    since = str(memories.last_change() - 2)
+    posted(browser, "/memories/undo?space=ops", {"id": [made.id, new], "since": since}, script=False)
+    assert [wording.content for wording in memories.why(made.id).repetitions] == [reworded]

@@ -109,6 +109,7 @@ def test_a_memory_can_be_revised_explained_and_forgotten(served: Served) -> None
     driven = served("default")
     driven.call("memory_remember", content="The office is in Berlin", category="context")
     [memory] = driven.memories.find().memories
+    driven.memories.remember("Our office is in Berlin", category="context")
 
     revised, _ = driven.call("memory_revise", id=memory.id, content="The office is in Lisbon")
     why, _ = driven.call("memory_why", id=memory.id)
@@ -117,6 +118,7 @@ def test_a_memory_can_be_revised_explained_and_forgotten(served: Served) -> None
 
     assert revised == f"Updated {memory.id}: The office is in Berlin -> The office is in Lisbon"
     assert "version 1: The office is in Berlin" in why
+    assert "counted as a repetition, 2026-03-01 by operator: Our office is in Berlin" in why
     assert "The office is in Lisbon" in listed
     assert forgotten == "Forgotten: The office is in Lisbon"
     assert driven.call("memory_list") == ("Nothing is remembered yet.", False)

@@ -57,6 +57,7 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ),
     ("GET", "/api/memory/{memory_id}/history"): Example(_memory("/history")),
     ("GET", "/api/memory/{memory_id}/why"): Example(_memory("/why")),
+    ("POST", "/api/memory/{memory_id}/split"): Example(_memory("/split"), lambda _: {"number": 1}, 201),
     ("GET", "/api/memory/{memory_id}/erasure"): Example(_memory("/erasure")),
     ("POST", "/api/memory/{memory_id}/erase"): Example(_memory("/erase")),
     ("POST", "/api/memory/{memory_id}/links"): Example(

@@ -30,6 +30,7 @@ from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.sessions import Said
 from holdfast.errors import Outdated
 from tests.doors.rest.conftest import OWN, URL, Served
+from tests.requirements_ledger import requirement
 
 Either = Memories | Client
 
@@ -292,3 +293,16 @@ def test_a_client_knows_its_space_from_its_token_and_what_it_may_not_do(served: 
 def test_a_service_that_is_not_there_is_unavailable() -> None:
     with Client("http://127.0.0.1:9", "a token") as nobody, pytest.raises(Unavailable, match="reached"):
         nobody.find()
+
+
+@requirement("trust.split")
+def test_a_repeated_wording_is_told_by_why_and_split_off(memories: Either) -> None:
+    known = _kept(memories, "The brother of Ada lives in Porto")
+    memories.remember("The brother-in-law of Ada lives in Porto")
+
+    [wording] = memories.why(known).repetitions
+    done = memories.split(known, wording.number)
+
+    assert wording.content == done.memory.content == "The brother-in-law of Ada lives in Porto"
+    assert (done.previous.confidence, done.original.confidence) == (0.8, 0.7)
+    assert memories.why(known).repetitions == ()

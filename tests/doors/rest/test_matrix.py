@@ -104,6 +104,7 @@ def _filled(ours: Memories) -> Names:
             ]
         )
     ]
+    agent.remember(f"Jellyfin needs about 60 seconds to start, says {MARK}", subject=f"{MARK} 0")
     ours.forget(ids[3])
     ours.link(ids[0], ids[1])
     ours.record_event("warning", MARK, service=MARK)

@@ -110,12 +110,13 @@ def test_the_limits_themselves_fit_and_an_unknown_category_lists_the_known_ones(
         ("Alec is not the user's boss at TechCorp", "contradicts"),
     ],
 )
+@pytest.mark.parametrize("subject", ["Alec", "alec", "A-LEC", None])
 def test_what_is_known_or_contradicted_conflicts_with_the_known_memory(
-    assistant: TestClient, content: str, relation: str
+    assistant: TestClient, content: str, relation: str, subject: str | None
 ) -> None:
     known = remembered(assistant, **ALEC)
 
-    answer = assistant.post("/api/memory/", json={**ALEC, "content": content})
+    answer = assistant.post("/api/memory/", json={**ALEC, "content": content, "subject": subject})
 
     assert answer.status_code == 409
     body = answer.json()
@@ -132,6 +133,16 @@ def test_another_fact_about_the_same_subject_is_no_conflict(assistant: TestClien
     other = assistant.post("/api/memory/", json={**ALEC, "content": "Alec plays the cello on Sundays"})
 
     assert other.status_code == 201
+
+
+@requirement("asst.api.update")
+def test_putting_the_same_text_again_changes_nothing(assistant: TestClient) -> None:
+    known = remembered(assistant, **ALEC)
+
+    answer = assistant.put(f"/api/memory/{known['id']}", json={"content": ALEC["content"]})
+
+    assert answer.status_code == 200
+    assert (answer.json()["version"], answer.json()["updated_at"]) == (1, known["updated_at"])
 
 
 @requirement("asst.api.get", "asst.versions")

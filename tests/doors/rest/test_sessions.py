@@ -43,7 +43,7 @@ def test_two_conversations_that_number_their_messages_alike_do_not_lose_the_seco
 @requirement("sem.tap.http")
 def test_messages_are_kept_in_order_and_the_same_one_once(writer: TestClient, served: Served) -> None:
     first = writer.post("/api/sessions/chat-1/messages", json=_messages("one", "two"))
-    again = writer.post("/api/sessions/chat-1/messages", json=_messages("one", "TWO", "three"))
+    again = writer.post("/api/sessions/chat-1/messages", json=_messages("one", "two", "three"))
 
     assert (first.json()["received"], first.json()["new"]) == (2, 2)
     assert (again.json()["received"], again.json()["new"]) == (3, 1)
@@ -58,6 +58,41 @@ def test_messages_are_kept_in_order_and_the_same_one_once(writer: TestClient, se
 
 
 @requirement("sem.tap.http")
+@pytest.mark.parametrize("bodies", [(_messages("one"), _messages("uno")), None])
+def test_the_same_id_with_another_text_is_a_conflict_and_nothing_is_kept_of_it(
+    writer: TestClient, bodies: tuple[dict[str, Any], ...] | None
+) -> None:
+    if bodies is None:  # both in one request
+        both = [*_messages("one")["messages"], *_messages("uno")["messages"]]
+        bodies = ({"messages": []}, {"messages": [*both, *_messages("two", first=2)["messages"]]})
+    first, second = (writer.post("/api/sessions/chat-1/messages", json=body) for body in bodies)
+
+    assert (first.status_code < 400 or not bodies[0]["messages"], second.status_code) == (True, 409)
+    assert "'m1' is that of another message in this session" in second.json()["detail"]
+    kept = writer.get("/api/sessions/chat-1/messages").json().get("messages", [])
+    assert [one["content"] for one in kept] == [one["content"] for one in bodies[0]["messages"]]
+
+
+@requirement("sem.tap.http")
+def test_roles_of_other_clients_are_mapped_and_unknown_ones_refused(writer: TestClient) -> None:
+    roles = ["User", "human", "Assistant", "ai", "system", "tool"]
+    posted = writer.post(
+        "/api/sessions/chat-1/messages",
+        json={"messages": [{"role": role, "content": f"said as {role}"} for role in roles]},
+    )
+    refused = writer.post(
+        "/api/sessions/chat-1/messages", json={"messages": [{"role": "narrator", "content": "Once"}]}
+    )
+    asked = writer.post("/api/context", json={"messages": [{"role": "narrator", "content": "Once"}]})
+
+    assert [one["role"] for one in posted.json()["messages"]] == [
+        "user", "user", "assistant", "assistant", "system", "tool",
+    ]  # fmt: skip
+    assert (refused.status_code, asked.status_code) == (422, 422)
+    assert "unknown role 'narrator': use one of user, assistant, system, tool" in refused.text
+
+
+@requirement("sem.tap.http")
 def test_what_was_posted_is_found_by_others(writer: TestClient) -> None:
     writer.post("/api/sessions/chat-1/messages", json=_messages("We met Caroline at the museum of glass"))
 
@@ -69,7 +104,7 @@ def test_what_was_posted_is_found_by_others(writer: TestClient) -> None:
 @requirement("sem.tap.http")
 def test_many_posters_at_once_lose_nothing(writer: TestClient, served: Served) -> None:
     def post(number: int) -> int:
-        body = {"messages": [{"role": "user", "content": f"text {number}", "id": f"m{number % 20}"}]}
+        body = {"messages": [{"role": "user", "content": f"text {number % 20}", "id": f"m{number % 20}"}]}
         return int(writer.post("/api/sessions/busy/messages", json=body).status_code)
 
     with ThreadPoolExecutor(8) as several:

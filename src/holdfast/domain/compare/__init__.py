@@ -4,7 +4,8 @@ Pure text in, a verdict out. Knows no store, no clock and no model; an embedder'
 the `meaning` of `TextJudge`.
 """
 
+from holdfast.domain.compare.exact import ExactValues
 from holdfast.domain.compare.judge import TextJudge
 from holdfast.domain.compare.statement import Relation, Statement, Verdict
 
-__all__ = ["Relation", "Statement", "TextJudge", "Verdict"]
+__all__ = ["ExactValues", "Relation", "Statement", "TextJudge", "Verdict"]

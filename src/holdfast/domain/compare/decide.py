@@ -15,6 +15,7 @@ from holdfast.domain.compare.reading import read
 from holdfast.domain.compare.statement import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
 from holdfast.domain.compare.weigh import RELATIONS, Scales, Weights, beliefs, figures, shipped
 from holdfast.domain.compare.words import plain
+from holdfast.domain.subjects import same_subject
 
 # With less belief than this in both other relations a "distinct" is certain.
 _NEAR = 0.4
@@ -48,7 +49,7 @@ def decide(known: Statement, draft: Statement, scales: Scales | None, meaning: M
     if paired.similarity < _RELATED:  # so most do; the rest would not change it
         return Verdict(relation="distinct", certain=True, similarity=paired.similarity, reasons=())
     evidence = gather(one, other, paired)
-    named = known.subject is not None and known.subject == draft.subject
+    named = known.subject is not None and same_subject(known.subject, draft.subject)
     scales = scales or shipped()
     weights, believed = scales.plain, beliefs(figures(evidence, named=named), scales.plain)
     if meaning is not None and believed[_DISTINCT] < _SURE:

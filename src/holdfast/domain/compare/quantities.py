@@ -43,6 +43,9 @@ _FOREVER = 1e12  # seconds; longer than anything that ends
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|circa|some|nearly|almost|under|over)|~)\s*$"
 )
+# Measured again, these come out a little otherwise; what is counted, dated or set in days does not.
+_JITTER = {"time": 0.1, "rate": 0.1, "power": 0.1, "size": 0.03}
+_LONGEST_MEASURED = 86_400.0  # seconds
 _LINKS = frozenset({"", " ", " and "})
 _LAST_WORD = re.compile(r"[a-z]+$")
 _COUNTING = re.compile(r"\s(?!(?:of|or|and|more|at|in|is|on|to)\b)[^\W\d_]{3,}")
@@ -67,6 +70,8 @@ def _amounts() -> re.Pattern[str]:
         rf"(?P<punit>{_SPANS}|s|h|min)\b"
         rf"|\b(?P<adverb>{'|'.join(ADVERBS)})\b"
         rf"|(?P<money>[€$£]|\b(?:eur|usd|gbp|chf)\s)\s?(?P<mnum>{NUMBER})"
+        rf"|(?P<between>\bbetween\s)?(?<![\w.])(?<!from\s)(?P<low>{NUMBER})(?:\s?(?P<lunit>{_TIGHT}))?"
+        rf"(?:\s?[-\u2013]\s?|\sto\s|(?(between)\sand\s|(?!)))(?P<high>{NUMBER})\s?(?P<runit>{_TIGHT})(?!\w)"
         rf"|(?<![\w.])(?P<num>{NUMBER})(?:(?P<tight>{_TIGHT})|[\s-]+(?P<loose>{_LOOSE}))(?!\w)"
         rf"|\b(?P<one>an?)\s+(?:(?:full|whole|single)\s+)?(?P<ounit>{_SPANS})\b"
         rf"|(?<![\w.])v?(?P<version>\d+(?:\.\d+)+)(?!\w)"
@@ -84,6 +89,7 @@ class Quantity:
     value: Value
     text: str
     about: bool = False  # said to be a rough figure
+    within: float = 0.0  # of a range, which the value is the middle of: how far it reaches to either side
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,7 @@ def find_quantities(text: str) -> list[Found]:
             measured = _read(match)
             if measured is not None:
                 about = _ABOUT.search(text, max(start, match.start() - 16), match.start()) is not None
-                quantity = Quantity(*measured, match[0].strip(), about)
+                quantity = Quantity(*measured, match[0].strip(), about, _reach(match))
                 found.append(Found(match.start(), match.end(), quantity))
     return _joined(sorted(found, key=lambda item: item.start), text)
 
@@ -149,7 +155,8 @@ def equal(left: Quantity, right: Quantity) -> bool:
     if isinstance(left.value, float) and isinstance(right.value, float):
         if left.kind != right.kind and {left.kind, right.kind} != {"time", "period"}:
             return False
-        return abs(left.value - right.value) <= _slack(left, right) * max(abs(left.value), abs(right.value))
+        slack = _slack(left, right) * max(abs(left.value), abs(right.value))
+        return abs(left.value - right.value) <= slack + left.within + right.within
     return left.kind == right.kind and left.value == right.value
 
 
@@ -159,6 +166,8 @@ def _slack(left: Quantity, right: Quantity) -> float:
         return 1e-9
     if left.about or right.about:
         return 0.2
+    if _measured(left) and _measured(right):
+        return _JITTER[left.kind]
     if _unit(left) == _unit(right):
         return 1e-9
     if left.kind == "size":  # gigabytes are counted by 1000 and by 1024
@@ -168,6 +177,12 @@ def _slack(left: Quantity, right: Quantity) -> float:
         "month" in one.text or "year" in one.text or "quarter" in one.text for one in (left, right)
     )
     return 0.04 if rounded else 1e-9
+
+
+def _measured(quantity: Quantity) -> bool:
+    """Whether it is of a kind that comes out a little otherwise each time; days and more are counted."""
+    value = quantity.value
+    return quantity.kind in _JITTER and (quantity.kind != "time" or value < _LONGEST_MEASURED)  # type: ignore[operator]
 
 
 def _unit(quantity: Quantity) -> str:
@@ -207,6 +222,8 @@ def _read(match: re.Match[str]) -> tuple[str, Value] | None:
         return "period", period
     if group["money"]:
         return UNITS[group["money"].strip()][0], read_number(group["mnum"])
+    if group["low"]:
+        return UNITS[group["runit"]][0], sum(_ends(match)) / 2
     if group["num"]:
         kind, size = UNITS[group["tight"] or group["loose"]]
         return kind, read_number(group["num"]) * size
@@ -215,6 +232,20 @@ def _read(match: re.Match[str]) -> tuple[str, Value] | None:
     if group["version"]:
         return "version", group["version"]
     return _count(match)
+
+
+def _reach(match: re.Match[str]) -> float:
+    """How far a range reaches to either side of its middle."""
+    if not match["low"]:
+        return 0.0
+    low, high = _ends(match)
+    return abs(high - low) / 2
+
+
+def _ends(match: re.Match[str]) -> tuple[float, float]:
+    kind, size = UNITS[match["runit"]]
+    own = UNITS.get(match["lunit"] or "", ("", 0.0))
+    return read_number(match["low"]) * (own[1] if own[0] == kind else size), read_number(match["high"]) * size
 
 
 def _period(group: dict[str, str]) -> float | None:

@@ -15,6 +15,7 @@ from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.render.layouts import LAYOUTS, Entry, Layout, Request, folded
+from holdfast.domain.subjects import one_spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def render(
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
+    if not profile.policy.subject_is_key:
+        eligible = list(one_spelling(eligible))
     request = Request(profile, folded(subject), len(eligible), estimate, paths or {}, tools)
 
     def ordered(entries: Sequence[Entry]) -> list[Entry]:

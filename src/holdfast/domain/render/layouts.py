@@ -16,6 +16,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.render import escape
 from holdfast.domain.render.file_names import file_name
+from holdfast.domain.subjects import subject_key
 from holdfast.domain.text import clean
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -67,7 +68,7 @@ class Layout:
 
 def folded(name: str | None) -> str:
     """What two spellings of a subject share."""
-    return escape.heading(name or "").casefold()
+    return subject_key(escape.heading(name or ""))
 
 
 # by-subject: what is known of each service
@@ -75,7 +76,7 @@ def folded(name: str | None) -> str:
 
 def _subject_entry(memory: Memory, place: int, request: Request) -> Entry:
     # A subject stored under another profile may bear the name of this one's general heading.
-    general = folded(memory.subject) == request.profile.block.general.casefold()
+    general = folded(memory.subject) == subject_key(request.profile.block.general)
     section = "" if general else escape.heading(memory.subject or "")
     weighs = request.profile.policy.weighs_confidence
     weight = f" (confidence: {_decimal(memory.confidence)})" if weighs else ""

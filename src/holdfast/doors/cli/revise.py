@@ -1,4 +1,4 @@
-"""The command that changes a memory: another text, other labels, another belief."""
+"""The commands that change a memory: another text, other labels, another belief, a wording less."""
 
 from typing import Any
 
@@ -67,6 +67,27 @@ def revise(
     call.tell(text, answer)
 
 
+@click.command()
+@click.argument("memory_id", metavar="ID")
+@click.argument("number", metavar="N", type=click.IntRange(1))
+@in_space
+@click.pass_obj
+def split(call: Call, memory_id: str, number: int) -> None:
+    """Make a wording that was counted as a repetition a memory of its own.
+
+    N is the wording's number, as `holdfast why ID` lists it. What it added to the confidence of ID is
+    taken back.
+
+    \b
+        holdfast split a1b2c3d4 2
+    """
+    with call.memories() as memories:
+        done = memories.split(memory_id, number)
+    told = [f"split off {say.line(done.memory)}", f"  left {say.line(done.original)}"]
+    told.append(f"  {_changes(done.previous, done.original)}")
+    call.tell("\n".join(told), as_json.split(done))
+
+
 def _changes(before: Memory, after: Memory) -> str:
     """What is different now, in a line."""
     told = []
@@ -82,4 +103,4 @@ def _changes(before: Memory, after: Memory) -> str:
         told.append(say.one_line(f"tags {', '.join(after.tags) or 'none'}"))
     if after.pinned != before.pinned:
         told.append("pinned" if after.pinned else "no longer pinned")
-    return ", ".join(told) or "it stays as it was; confirmed now"
+    return ", ".join(told) or "it stays as it was"

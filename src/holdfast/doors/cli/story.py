@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.domain.history import Entry, Story, Use
-    from holdfast.domain.memory import Link, Memory, Message, Source, Version
+    from holdfast.domain.memory import Link, Memory, Message, Repetition, Source, Version
     from holdfast.engine.find import Details
 
 _INDENT = "  "
@@ -66,6 +66,9 @@ def story(told: "Story") -> str:
     lines += _section("Where it came from", came)
     lines += _section("How it came to be believed", map(_entry, told.entries))
     lines += _section("Wordings", map(_version, told.versions))
+    lines += _section("Counted as repetitions", map(_repetition, told.repetitions))
+    if told.repetitions:
+        lines.append(f"{_INDENT}{say.command('split', memory.id, 'N')} makes one a memory of its own")
     lines += _section("Links", (_link(memory, tie) for tie in told.links))
     lines += _section("Prompts it went into", map(_use, told.uses))
     return "\n".join(lines)
@@ -129,6 +132,10 @@ def _step(entry: "Entry") -> str:
 def _version(version: "Version") -> str:
     when = say.moment(version.created_at)
     return f"{version.number}  {when}  {version.source.origin}: {version.content}"
+
+
+def _repetition(wording: "Repetition") -> str:
+    return f"{wording.number}  {say.moment(wording.created_at)}  {_source(wording.source)}: {wording.content}"
 
 
 def _link(memory: "Memory", tie: "Link") -> str:

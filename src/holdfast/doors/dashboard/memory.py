@@ -13,7 +13,8 @@ from holdfast.domain.memory import Message, Version
 from holdfast.doors.dashboard import drawings, moments
 from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.memories import subject_word
-from holdfast.doors.dashboard.visit import Deciding, Reading, Sent, Visit
+from holdfast.doors.dashboard.notices import Offer
+from holdfast.doors.dashboard.visit import Deciding, Reading, Sent, Visit, Writing
 from holdfast.doors.dashboard.wording import Piece, compared, named
 from holdfast.errors import Invalid, NotFound
 
@@ -64,6 +65,18 @@ def compare(
     )
 
 
+@router.post("/memories/{memory_id}/split")
+def split(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
+    """A wording that was counted as a repetition becomes a memory of its own."""
+    since = visit.memories.last_change()
+    number = sent.whole("number") or 0
+    new = visit.memories.split(memory_id, number).memory
+    fields = (("id", memory_id), ("id", new.id), ("since", str(since)))
+    undo = Offer("Undo", visit.address("/memories/undo"), fields)
+    text = f"Wording {number} is memory {new.id} now."
+    return done(visit, text, back=visit.address(f"/memories/{memory_id}"), offer=undo)
+
+
 @router.get("/memories/{memory_id}/erase")
 def ask_to_erase(visit: Deciding, memory_id: MemoryId) -> Response:
     """What would go, said before it does."""
@@ -91,6 +104,7 @@ def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
         "session": story.session,
         "subject_word": subject_word(visit.profile),
         "changes": _changes(versions),
+        "repetitions": story.repetitions[-MOST_STEPS:][::-1],
         "entries": story.entries[-MOST_STEPS:][::-1],
         "plot": drawings.belief(story.entries[-MOST_STEPS:], visit.now, visit.profile.policy.floor),
         "linked": linked,
@@ -103,7 +117,7 @@ def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
         "quoted": MOST_QUOTED,
         "step": step,
         "height": drawings.height,
-        "seen": moments.mark(story.memory, len(story.entries), len(story.uses), linked),
+        "seen": moments.mark(story.memory, len(story.entries), len(story.uses), linked, story.repetitions),
     }
 
 

@@ -201,6 +201,27 @@ class Use(Answer):
     created_at: str
 
 
+class Repetition(Answer):
+    number: int
+    content: str
+    category: str
+    subject: str | None
+    project: str | None
+    origin: Origin
+    session: str | None
+    message: str | None
+    tier: int | None
+    created_at: str
+
+
+class Split(Answer):
+    """The new memory, and the one that it was counted as: as it is now, and as it was."""
+
+    memory: Memory
+    original: Memory
+    previous: Memory
+
+
 class Story(Answer):
     memory: Memory
     versions: list[Version]
@@ -209,6 +230,7 @@ class Story(Answer):
     session: Session | None
     messages: list[Message]
     uses: list[Use]
+    repetitions: list[Repetition]
 
 
 class SessionPage(Answer):

@@ -52,6 +52,10 @@ class NewMemory(Body):
     anyway: bool = Field(False, description="Bring back what was deleted; for people only.")
 
 
+class Splitting(Body):
+    number: int = Field(ge=1, le=2**31, description="Of the wording, as why tells it.")
+
+
 class Change(Body):
     """What is null stays; an empty text takes subject, summary or project away."""
 
@@ -115,7 +119,9 @@ class Question(Body):
 class Message(Body):
     """Something said. The same id again is kept once, as it was said first."""
 
-    role: Annotated[str, Field(min_length=1, max_length=40)] = Field(description="user, assistant, tool …")
+    role: Annotated[str, Field(min_length=1, max_length=40)] = Field(
+        description="user (or human), assistant (or ai), system or tool."
+    )
     content: Text
     speaker: Name | None = None
     id: Id | None = None

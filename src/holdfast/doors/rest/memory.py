@@ -211,6 +211,12 @@ def why(memories: Reading, memory_id: MemoryId) -> Json:
     return Json(as_json.story(memories.why(memory_id)))
 
 
+@router.post("/{memory_id}/split", status_code=201, response_model=answers.Split)
+def split(memories: Writing, memory_id: MemoryId, chosen: bodies.Splitting) -> Json:
+    """Makes a wording that was counted as a repetition a memory of its own; `why` lists the wordings."""
+    return Json(as_json.split(memories.split(memory_id, chosen.number)), status_code=201)
+
+
 @router.get("/{memory_id}/erasure", response_model=answers.Erasure)
 def erasure(memories: Reading, memory_id: MemoryId) -> Json:
     """What erasing it would remove."""

@@ -1,0 +1,132 @@
+"""split: a wording that was taken for a repetition becomes a memory of its own again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from holdfast.domain.belief import believed
+from holdfast.domain.consolidation import pair_id
+from holdfast.domain.history import Entry, recollected
+from holdfast.domain.memory import Draft, Memory, Repetition, Session, Source
+from holdfast.domain.text import normal_form
+from holdfast.engine import changes
+from holdfast.engine.desk import Desk, existing
+from holdfast.engine.intake import taken_in, text_hash
+from holdfast.engine.ports import Transaction
+from holdfast.engine.repetitions import split_note
+from holdfast.errors import Conflict, NotFound
+
+_FROM = "split from "
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The new memory, and the one that it was counted as: as it is now, and as it was."""
+
+    memory: Memory
+    original: Memory
+    previous: Memory
+
+
+def split(memory_id: str, number: int, *, desk: Desk, source: Source) -> Split:
+    """Makes wording `number` of a memory a memory of its own, and takes back what it did to the belief.
+
+    The new one has the source and the date of the wording. Neither becomes one with the other again by
+    itself. Raises: NotFound, Conflict.
+    """
+    with desk.store.write(desk.space) as tx:
+        now = desk.now()
+        known = existing(tx, memory_id)
+        wording = _chosen(known, number, tx)
+        draft = taken_in(_drafted(wording), desk.profile)
+        if tx.tombstones.get(text_hash(draft.content, tx.space.key)) is not None:
+            raise Conflict("this wording was deleted before: it can't be split off")
+        note = f"{_FROM}{known.id}"
+        memory = changes.add(tx, desk, draft, now=now, note=note, said_at=wording.created_at)
+        entries = [entry for entry in tx.journal.of(known.id) if entry.note == wording.note]
+        after = _without(known, wording, entries, tx, desk, now)
+        note = split_note(number, memory.id)
+        after = changes.change(tx, known, after, "split", source=source, now=now, note=note)
+        tx.repetitions.remove(known.id, number)
+        changes.connect(tx, memory.id, known.id, "related", source=source, now=now)
+        _keep_apart(memory, known, tx, desk, now)
+    return Split(memory, after, known)
+
+
+def split_from(first: Entry) -> str | None:
+    """The memory that a new one was split from, by the entry that tells of its beginning."""
+    note = first.note or ""
+    return note.removeprefix(_FROM) if first.before is None and note.startswith(_FROM) else None
+
+
+def unsplit(memory: Memory, original: str, tx: Transaction, source: Source, now: datetime) -> Memory:
+    """Takes a split back: the memory is a wording of the original again."""
+    ending = f" as {memory.id}"
+    notes = [entry.note or "" for entry in tx.journal.of(original) if entry.action == "split"]
+    [note] = [note for note in notes if note.endswith(ending)]
+    first = tx.versions.of(memory.id)[0]
+    tx.repetitions.add(
+        Repetition(
+            memory=original,
+            number=int(note.removesuffix(ending).removeprefix("wording ")),
+            content=first.content,
+            category=memory.category,
+            subject=memory.subject,
+            project=memory.project,
+            source=first.source,
+            created_at=first.created_at,
+        )
+    )
+    tx.words.drop(memory.id)
+    tx.memories.remove(memory.id)
+    tx.journal.write("undone", source=source, now=now, before=memory)
+    return replace(memory, state="forgotten")
+
+
+def _chosen(known: Memory, number: int, tx: Transaction) -> Repetition:
+    kept = {wording.number: wording for wording in tx.repetitions.of(known.id)}
+    if number not in kept:
+        there = f"it has {', '.join(map(str, kept))}" if kept else "it has none"
+        raise NotFound(f"memory {known.id} has no repeated wording {number}: {there}")
+    return kept[number]
+
+
+def _drafted(wording: Repetition) -> Draft:
+    return Draft(
+        content=wording.content,
+        category=wording.category,
+        subject=wording.subject,
+        project=wording.project,
+        source=wording.source,
+    )
+
+
+def _without(
+    known: Memory, wording: Repetition, entries: Sequence[Entry], tx: Transaction, desk: Desk, now: datetime
+) -> Memory:
+    """The original as it would be without the wording, whatever others did to it."""
+    steps = [(entry.before, entry.after) for entry in entries if entry.before and entry.after]
+    confidence = known.confidence - sum(after["confidence"] - before["confidence"] for before, after in steps)
+    importance = known.importance - sum(after["importance"] - before["importance"] for before, after in steps)
+    bare = believed(replace(known, importance=max(importance, 1)), confidence, desk.profile.policy)
+    for before, after in reversed(steps):
+        if recollected(after)["confirmed_at"] != bare.confirmed_at:
+            break
+        was = recollected(before)
+        times = {name: was[name] for name in ("updated_at", "confirmed_at", "decayed_weeks")}
+        bare = replace(bare, **times)
+    if normal_form(bare.content) != normal_form(wording.content):
+        return bare
+    others = [
+        version
+        for version in tx.versions.of(known.id)
+        if normal_form(version.content) != normal_form(wording.content)
+    ]
+    return bare.worded(others[-1].content, summary=others[-1].summary, now=now) if others else bare
+
+
+def _keep_apart(one: Memory, other: Memory, tx: Transaction, desk: Desk, now: datetime) -> None:
+    """A person decided that they are two: upkeep does not propose to make them one."""
+    name = f"{one.id} and {other.id} kept apart"
+    pair = pair_id(one.id, other.id)
+    tx.sessions.save(Session(id=pair, space=desk.space, name=name, client="tend", started_at=now))
