@@ -95,7 +95,7 @@ def _catch_up(desk: Desk, embedder: Embedder, model: VectorModel | None, keeps: 
 def _calibrate(desk: Desk, embedder: Embedder) -> None:
     """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors."""
     queries = partial(given, embedder, lambda texts: embedder.queries(texts))
-    found = measured(embedder.name, partial(_embedded, embedder), queries)
+    found = measured(embedder.name, partial(embedded, embedder), queries)
     with desk.store.write(desk.space) as tx:
         tx.models.calibrate(embedder.name, found.as_row())
 
@@ -116,7 +116,7 @@ def _feed(desk: Desk, embedder: Embedder, kind: str, reached: int, limit: int) -
             return done, True
         if missing.owners and done >= limit:
             return done, False
-        vectors = _embedded(embedder, [text_of(owner) for owner in missing.owners])
+        vectors = embedded(embedder, [text_of(owner) for owner in missing.owners])
         with desk.store.write(desk.space) as tx:
             _keep(tx, embedder.name, kind, missing, vectors, desk)
         done += len(missing.owners)
@@ -137,7 +137,8 @@ def _keep(
     if kind == "memories":
         there = {memory.id: text_of(memory) for memory in tx.memories.many(ids) if memory.active}
     else:
-        there = {message.id: text_of(message) for message in tx.sessions.messages_by_id(ids)}
+        said = tx.sessions.messages_by_id(ids)
+        there = {message.id: text_of(message) for message in said if message.findable}
     texts = [
         Embedded(owner.id, owner.version if isinstance(owner, Memory) else 1, parts)
         for owner, parts in zip(missing.owners, vectors, strict=True)
@@ -170,7 +171,11 @@ def _opened(desk: Desk, name: str) -> Embedder | None:
         return None
 
 
-def _embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[bytes]]:
+def embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[bytes]]:
+    """The vectors of each text's parts.
+
+    Raises: Unavailable.
+    """
     if not texts:
         return []
     vectors = given(embedder, lambda texts: embedder.documents(texts), texts)

@@ -15,7 +15,7 @@ from holdfast.domain.consolidation import Proposal
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due
-from holdfast.engine import changes, consolidate, retention
+from holdfast.engine import changes, consolidate, retention, rewordings
 from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
@@ -58,6 +58,8 @@ def tend(*, desk: Desk, report: Callable[[EmbeddingProgress], None] | None = Non
     with desk.store.write(desk.space) as tx:
         now = desk.now()
         done = replace(decay(tx, desk, now), archived=tuple(retention.archive(tx, desk, now)))
+    while rewordings.look_due(desk=desk):
+        pass
     done = replace(done, proposed=tuple(consolidate.consolidate(desk=desk)))
     try:
         while more := embed_missing(desk, limit=_AT_ONCE, changing=_AT_ONCE):
