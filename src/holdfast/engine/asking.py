@@ -4,6 +4,7 @@ What was written lately gets its vectors first, within bounds. Where meaning can
 """
 
 import logging
+import math
 from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ class Asked:
 
 
 def _cosine(one: "array[float]", other: bytes) -> float:
-    return sum(map(mul, one, array("f", other)))  # both are of length 1
+    return math.fsum(map(mul, one, array("f", other)))  # both are of length 1
 
 
 def ask(texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool) -> list[Asked]:

@@ -262,7 +262,7 @@ def _placed(hit: MemoryHit, place: float) -> MemoryHit:
     """The hit with the score by which it is listed, and what its message does to that."""
     if place == hit.score or not hit.score:
         return hit
-    return replace(hit, score=place, parts={**hit.parts, "message": round(place / hit.score, 4)})
+    return replace(hit, score=place, parts={"message": round(place / hit.score, 4), **hit.parts})
 
 
 def _order(hit: Hit) -> tuple[float, bool, datetime, str]:
