@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from holdfast import Memories
 from holdfast.domain.outcomes import settled
 from holdfast.domain.ranking import MemoryHit, MessageHit
+from holdfast.engine.ports import Store
 from holdfast.engine.sessions import Said
+from holdfast.models.minilm import MiniLM
+from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
 SAID = [
@@ -83,3 +88,23 @@ def test_what_an_agent_recorded_by_a_marker_stands_by_its_own_score(memories: Me
         recorded.id,
         "m0",
     ]
+
+
+@requirement("sem.recall.score")
+def test_hits_are_listed_in_the_order_of_the_score_that_is_told(store: Store, clock: FixedClock) -> None:
+    memories = Memories.of(store, "default", clock=clock, embedder=MiniLM())
+    memories.say_all("talk", [Said(role="user", content=text) for text in SAID])
+    memories.capture("talk")
+
+    moved = 0
+    for question in (*QUESTIONS, *SAID):
+        hits = memories.recall(question, limit=20, threshold=0.0).hits
+        scores = [hit.score for hit in hits]
+        assert scores == sorted(scores, reverse=True)
+        for hit in hits:
+            assert 0 <= hit.parts["relevance"] <= 1
+            assert hit.parts["relevance"] == pytest.approx(sum(hit.evidence.values()), abs=1e-3)
+            assert hit.score == pytest.approx(math.prod(hit.parts.values()), abs=1e-3)
+            moved += "message" in hit.parts
+
+    assert moved  # what stands where its message does says so

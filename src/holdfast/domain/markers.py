@@ -20,6 +20,8 @@ _HEAD = re.compile(rf"\[({'|'.join(_WORDS)})(?![\w-])([^\[\]\n\0]{{0,240}})\]")
 _NAMES = re.compile(rf":({MARKER_NAME})(?::({MARKER_NAME}))?")
 _RESULT = re.compile(rf"({'|'.join(_RESULTS)})\b[ \t]*(?:[-–—:,.][ \t]*)*(.*)")
 _EMPHASIS = re.compile(r"[*_]+\Z")
+# A marker wherever it stands, also as our own prompts escape it, and the rest of its line.
+_LINE = re.compile(rf"(?:\[|&#91;)(?:{'|'.join(_WORDS)})(?![\w-])[^\[\]\n]{{0,240}}?(?:\]|&#93;)[^\n]*")
 _NEAR = 2_000  # characters of its line on either side that tell whether a marker is quoted
 _BEFORE_THE_NEXT = " \t*_;|,·•–—-"  # what separates two markers in one line belongs to neither
 
@@ -86,6 +88,11 @@ def read(text: str, profile: Profile) -> list[Marker | Misfit]:
 def marked(text: str) -> bool:
     """Whether anything is recorded in a text."""
     return any(f"[{word}" in text for word in _WORDS) and any(_places(clean(text)))
+
+
+def lines(text: str) -> list[tuple[int, int]]:
+    """Where markers stand in a text, quoted ones as well: no quotation needs them."""
+    return [found.span() for found in _LINE.finditer(text)] if any(word in text for word in _WORDS) else []
 
 
 def written(word: str, name: str, subject: str | None, text: str) -> str:

@@ -46,6 +46,9 @@ class Source:
     session: str | None = None
     message: str | None = None  # the message that it was taken from
     tier: int | None = None  # of the session, for agents that run in tiers
+    #: The words that it was taken from, each with its message; none: where the text stands in the message,
+    #: else all of it. Only known while it is written: kept as citations.
+    taken_from: tuple[tuple[str, str | None], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def trusted(self) -> bool:
@@ -177,12 +180,26 @@ class Message:
     speaker: str | None
     content: str | None  # none once its text was erased
     said_at: datetime
+    off_record: bool = False  # kept for the session's story alone
 
     @property
     def findable(self) -> bool:
-        """Whether recall may quote it: what people and agents said, never what tools and systems put in."""
+        """Whether recall may quote it: what people and agents said on the record, never what tools and
+        systems put in."""
         spoken = self.role in ("user", "assistant") or self.speaker is not None
-        return spoken and self.role not in ("tool", "system") and bool(self.content)
+        said = spoken and self.role not in ("tool", "system") and not self.off_record
+        return said and bool(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """Which characters of a message a memory was taken from; kept when that is deleted for good."""
+
+    message: str
+    memory: str
+    begins: int = 0
+    ends: int | None = None  # none: the whole message counts
+    reworded: bool = False  # found later by its meaning, not the source itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,20 @@
-"""The part of a long text that says most about a question, for quoting. Pure; knows words, not meaning."""
+"""Parts of a text, for quoting: what says most about a question, and what is left without some words.
+
+Pure; knows words, not meaning.
+"""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 
 from holdfast.domain.terms import stems
 
 _CUT = "…"
 # A sentence or a line, with what parts it from the next.
-_PIECE = re.compile(r".+?(?:[.!?。！？]+(?:\s+|$)|\n+|$)", re.DOTALL)
+_PIECE = re.compile(r".+?(?:(?<=[.!?。！？])\s+|\n+|$)", re.DOTALL)
+_MOST_PLACES = 50  # at which the same words are looked for in one text
+
+Span = tuple[int, int]
 
 
 def passage(text: str, wanted: Collection[str], most: int) -> str:
@@ -46,3 +53,36 @@ def _shortened(text: str, room: int) -> str:
     cut = text[:room]
     blank = cut.rfind(" ", room - 30)
     return cut[:blank] if blank > 0 else cut
+
+
+def pieces(text: str) -> Iterator[Span]:
+    """Where the sentences and lines of a text begin and end."""
+    return (found.span() for found in _PIECE.finditer(text))
+
+
+def places(words: str, text: str) -> list[Span]:
+    """The sentences of `text` in which `words` stand, whatever their case and the blanks between them."""
+    spelt = r"\s+".join(map(re.escape, words.split()))
+    if not spelt:
+        return []
+    found: list[Span] = []
+    for match in islice(re.finditer(spelt, text, re.IGNORECASE), _MOST_PLACES):
+        here = [(start, end) for start, end in pieces(text) if start < match.end() and end > match.start()]
+        span = here[0][0], here[-1][1]
+        found += [span] if span not in found else []
+    return found
+
+
+def without(text: str, spans: Iterable[Span]) -> str:
+    """`text` with a sign in place of each span; empty, when it says nothing any more."""
+    parts: list[str] = []
+    done = 0
+    for start, end in sorted(spans):
+        if start > done and text[done:start].strip():
+            parts.append(text[done:start].rstrip(" \t"))
+        if end > done and parts[-1:] != [_CUT]:
+            parts.append(_CUT)
+        done = max(done, end)
+    parts.append(text[done:])
+    left = "".join(parts)
+    return left if any(character.isalnum() for character in left) else ""

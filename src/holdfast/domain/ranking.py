@@ -33,6 +33,9 @@ GENERAL = 0.30
 #: Without meaning: the share of a question, weighed by how rare its words are, that a text has to hold.
 SHARE = 0.25
 
+#: Up to here relevance is the sum of what speaks for an answer; above it, the sum comes ever nearer to 1.
+_PLAIN = 0.8
+
 FRESH = timedelta(days=7)
 STALE = timedelta(days=90)
 
@@ -43,7 +46,7 @@ class MemoryHit:
 
     memory: Memory
     score: float
-    parts: Mapping[str, float]  # the factors that make the score
+    parts: Mapping[str, float]  # the factors that make the score; "message": it stands where its message does
     evidence: Mapping[str, float]  # what makes the relevance
     matched: str = "text"  # by "meaning", or by "text" alone
     cites: Message | None = None  # what it was taken from
@@ -174,6 +177,12 @@ def covers(telling: Telling, holds: Held) -> bool:
 def floor(*, by_meaning: bool, general: bool) -> float:
     """The least relevance that counts as an answer."""
     return FLOOR + GENERAL * general if by_meaning else SHARE
+
+
+def bounded(evidence: float) -> float:
+    """The relevance, from 0 to 1, that the sum of all evidence comes to; more evidence is always more."""
+    room = 1 - _PLAIN
+    return evidence if evidence <= _PLAIN else 1 - room * math.exp((_PLAIN - evidence) / room)
 
 
 def recency(memory: Memory, now: datetime) -> float:

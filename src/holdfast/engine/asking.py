@@ -4,15 +4,18 @@ What was written lately gets its vectors first, within bounds. Where meaning can
 """
 
 import logging
+import math
+from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import mul
 from typing import Any
 
 from holdfast.domain.calibration import Calibration, calibrated
 from holdfast.domain.question import Question, question
 from holdfast.engine.desk import Desk
-from holdfast.engine.embedding import caught_up, embed_missing, given, searched_with
+from holdfast.engine.embedding import caught_up, embed_missing, embedded, given, searched_with
 from holdfast.engine.ports import Embedder, VectorModel, VectorRows
 from holdfast.errors import Unavailable
 
@@ -24,9 +27,13 @@ _log = logging.getLogger(__name__)
 class Meaning:
     """The vectors of a question, one for each of its forms, and the model that made them."""
 
-    model: str
+    embedder: Embedder
     vectors: tuple[bytes, ...]
     calibration: Calibration
+
+    @property
+    def model(self) -> str:
+        return self.embedder.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +64,33 @@ class Asked:
             owner: tuple(calibrated(cosine, scale) for cosine in cosines) for owner, cosines in found.items()
         }
 
+    def cosines_of(self, texts: Sequence[str]) -> list[float] | None:
+        """How near texts without stored vectors are to the question as it stands; none, where that fails."""
+        if self.meaning is None:
+            return None
+        try:
+            vectors = embedded(self.meaning.embedder, texts)
+        except Unavailable as trouble:
+            _log.warning("search by meaning is not complete: %s", trouble)
+            return None
+        asked, scale = array("f", self.meaning.vectors[0]), self.meaning.calibration
+        return [calibrated(max(_cosine(asked, part) for part in parts), scale) for parts in vectors]
 
-def ask(
-    texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool, by_meaning: bool = True
-) -> list[Asked]:
+
+def _cosine(one: "array[float]", other: bytes) -> float:
+    return math.fsum(map(mul, one, array("f", other)))  # both are of length 1
+
+
+def ask(texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool) -> list[Asked]:
     """The questions, read; those to messages also as the people that they name would have put them."""
     with desk.store.read(desk.space) as tx:
         speakers = tx.sessions.speakers() if messages else []
-        models = {model.name: model for model in tx.models.all()} if by_meaning and desk.embedder else {}
+        models = {model.name: model for model in tx.models.all()} if desk.embedder else {}
         keeps = tx.space.keeps_messages
         tables = (tx.memory_vectors, tx.message_vectors)
         damaged = any(table.damaged(model) for table in tables for model in models)
     questions = [question(text, speakers, asked_at.date()) for text in texts]
-    if not by_meaning or desk.embedder is None:
+    if desk.embedder is None:
         return [Asked(each, None) for each in questions]
     configured = models.get(desk.embedder.name)
     if configured is None or damaged or not caught_up(configured, keeps):
@@ -82,8 +103,7 @@ def ask(
     scale = Calibration.of_row(searched.calibration if searched else None)
     coming = iter(vectors)
     return [
-        Asked(each, Meaning(embedder.name, tuple(next(coming) for _ in each.forms), scale))
-        for each in questions
+        Asked(each, Meaning(embedder, tuple(next(coming) for _ in each.forms), scale)) for each in questions
     ]
 
 

@@ -15,7 +15,7 @@ from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.engine import jobs
+from holdfast.engine import jobs, rewordings
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, job_id, read_up_to
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import forget
@@ -73,6 +73,8 @@ def capture(
             for job in tx.jobs.in_state("queued", 1_000):
                 if job.kind == KIND and job.due_at > now:
                     tx.jobs.save(replace(job, due_at=now))
+    while rewordings.look_due(desk=desk):
+        pass
     wanted = job_id(session_id) if session_id is not None else None
     return list(_all_due(desk, quiet, wanted))
 
@@ -82,8 +84,10 @@ def capture_due(
 ) -> Captured | None:
     """Reads the next session whose time has come; none when there is none.
 
-    Ended by `time_up`, it leaves the rest of the session to the next call.
+    First some messages in which what was deleted may stand in other words. Ended by `time_up`, it leaves the
+    rest of the session to the next call.
     """
+    rewordings.look_due(desk=desk)
     job = jobs.take((KIND,), desk=desk)
     return _done(job, desk, quiet, time_up) if job is not None else None
 
@@ -212,7 +216,10 @@ def _draft(made: Extracted, chunk: Chunk, session: Session, profile: Profile) ->
         importance=made.importance,
         tags=made.tags,
         source=Source(
-            origin="assistant" if made.said_by == AGENT else "user", session=session.id, message=message.id
+            origin="assistant" if made.said_by == AGENT else "user",
+            session=session.id,
+            message=message.id,
+            taken_from=tuple((chunk.messages[number].id, words) for number, words in made.passages),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Writes a change of a memory everywhere it has to stand: row, version, words, journal.
+"""Writes a change of a memory everywhere it has to stand: row, version, words, citations, journal.
 
 The only module that does, so that no verb can forget one of them.
 """
@@ -8,7 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from holdfast.domain.history import Action
-from holdfast.domain.memory import Draft, Link, LinkKind, Memory, Source, State, Version
+from holdfast.domain.memory import Citation, Draft, Link, LinkKind, Memory, Source, State, Version
+from holdfast.domain.passage import places
+from holdfast.engine import rewordings
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
 from holdfast.errors import Unavailable
@@ -37,8 +39,11 @@ def add(
     else:
         raise Unavailable("no free id was found: the random source of this machine seems broken")
     tx.versions.add(_wording(memory, draft.source, memory.created_at))
+    cite(tx, memory.id, draft.source, draft.content)
     if memory.active:
         tx.words.put(memory)
+    else:
+        rewordings.seek(tx, memory.id, now)
     tx.journal.write(
         "waiting" if waiting_for else "added", source=draft.source, now=now, after=memory, note=note
     )
@@ -61,6 +66,8 @@ def add_all(tx: Transaction, desk: Desk, drafts: Sequence[Draft], *, now: dateti
         raise Unavailable("no free id was found: the random source of this machine seems broken")
     tx.memories.add_all(memories)
     tx.versions.add(*(_wording(memory, memory.source, now) for memory in memories))
+    for memory in memories:
+        cite(tx, memory.id, memory.source, memory.content)
     tx.words.put(*(memory for memory in memories if memory.active))
     tx.journal.write_added(memories, now)
     return memories
@@ -80,11 +87,13 @@ def change(
     tx.memories.save(after)
     if after.version != before.version:
         tx.versions.add(_wording(after, source, now))
+        cite(tx, after.id, source, after.content)
     if after.active:
         if _reads_otherwise(before, after):
             tx.words.put(after)
     elif before.active:
         tx.words.drop(after.id)
+        rewordings.seek(tx, after.id, now)
     tx.journal.write(action, source=source, now=now, before=before, after=after, note=note)
     return after
 
@@ -94,7 +103,20 @@ def connect(
 ) -> bool:
     """Links two memories of the space; false when they were linked so already."""
     link = Link(from_id=from_id, to_id=to_id, kind=kind, created_at=now, session=source.session)
-    return tx.links.add(link)
+    added = tx.links.add(link)
+    if added and kind == "supersedes":
+        rewordings.seek(tx, to_id, now)
+    return added
+
+
+def cite(tx: Transaction, memory_id: str, source: Source, content: str) -> None:
+    """Notes which words of which messages a memory was taken from; all, where that is not known."""
+    taken = source.taken_from or (((source.message, content),) if source.message else ())
+    for message_id, words in taken:
+        message = tx.sessions.message(message_id) if words else None
+        spans = places(words or "", (message.content if message else None) or "")
+        cited = [Citation(message=message_id, memory=memory_id, begins=at, ends=end) for at, end in spans]
+        tx.citations.add(*(cited or [Citation(message=message_id, memory=memory_id)]))
 
 
 def _settled(draft: Draft, desk: Desk, now: datetime, waiting_for: str | None) -> Memory:

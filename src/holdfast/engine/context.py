@@ -16,7 +16,8 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.ports import Transaction
-from holdfast.engine.recall import best, receipt_items, search
+from holdfast.engine.quoting import Quotations
+from holdfast.engine.recall import Ranking, best, receipt_items, search
 from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import Said, checked_role, known_session, project_of
 from holdfast.errors import Invalid
@@ -71,8 +72,11 @@ def context(
     with desk.store.read(desk.space) as tx:
         where = Filter(project=project or project_of(session, tx), other_projects=False)
         found = _relevant(questions, where, session, tx)
-        hits = best(found, desk.profile.policy, desk.now(), MOST_HITS, tx, session)
-    stems = {base for asked in questions for term in asked.question.terms for base in term.stems}
+        terms = list(dict.fromkeys(term for asked in questions for term in asked.question.terms))
+        policy = desk.profile.policy
+        ranking = Ranking(policy, desk.now(), terms, Quotations(policy, tx))
+        hits = best(found, ranking, MOST_HITS, tx, session)
+    stems = {base for term in terms for base in term.stems}
     block = render_hits(hits, wanted=stems, budget=budget, estimate=desk.estimate)
     made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
     if made.hits:

@@ -111,7 +111,7 @@ def embed_again(desk: Desk, embedder: Embedder, kind: str, ids: Sequence[str]) -
         batch = ids[start : start + BATCH]
         with desk.store.read(desk.space) as tx:
             owners = _embeddable(tx, kind, batch)
-        vectors = _embedded(embedder, [text_of(owner) for owner in owners])
+        vectors = embedded(embedder, [text_of(owner) for owner in owners])
         with desk.store.write(desk.space) as tx:
             _rows(tx, kind).drop(batch)
             _put(tx, embedder.name, kind, owners, vectors, desk)
@@ -127,7 +127,7 @@ def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memo
 def _calibrate(desk: Desk, embedder: Embedder) -> None:
     """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors."""
     queries = partial(given, embedder, lambda texts: embedder.queries(texts))
-    found = measured(embedder.name, partial(_embedded, embedder), queries)
+    found = measured(embedder.name, partial(embedded, embedder), queries)
     with desk.store.write(desk.space) as tx:
         tx.models.calibrate(embedder.name, found.as_row())
 
@@ -150,7 +150,7 @@ def _feed(
             return done, True
         if missing.owners and (done >= limit or (done and time_up())):
             return done, False
-        vectors = _embedded(embedder, [text_of(owner) for owner in missing.owners])
+        vectors = embedded(embedder, [text_of(owner) for owner in missing.owners])
         with desk.store.write(desk.space) as tx:
             _keep(tx, embedder.name, kind, missing, vectors, desk)
         done += len(missing.owners)
@@ -217,7 +217,11 @@ def _opened(desk: Desk, name: str) -> Embedder | None:
         return None
 
 
-def _embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[bytes]]:
+def embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[bytes]]:
+    """The vectors of each text's parts.
+
+    Raises: Unavailable.
+    """
     if not texts:
         return []
     vectors = given(embedder, lambda texts: embedder.documents(texts), texts)

@@ -93,6 +93,7 @@ class _Trace:
         self.texts = list(dict.fromkeys([wording.content for wording in wordings] + kept))
         # The messages that it came from, and those that said it again.
         cited = {wording.source.message for wording in wordings if wording.source.message}
+        cited |= {each.message for each in tx.citations.of_memory(memory_id) if not each.reworded}
         self.messages = sorted(cited | set(tx.sessions.saying(self.texts)))
 
 
@@ -126,6 +127,7 @@ def _silence(message_ids: Sequence[str], tx: Transaction) -> None:
     tx.receipts.strike_messages(message_ids)
     tx.message_vectors.drop(message_ids)
     tx.message_words.drop(*message_ids)
+    tx.citations.remove(message_ids)
     forget_answers(tx, message_ids)
 
 

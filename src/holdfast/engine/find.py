@@ -9,7 +9,8 @@ from holdfast.domain.memory import Link, Memory, Message, Version
 from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
 from holdfast.engine.desk import Desk, existing
 from holdfast.engine.ports import Transaction
-from holdfast.errors import Invalid
+from holdfast.engine.quoting import Quotations
+from holdfast.errors import Invalid, NotFound
 
 MOST = 10_000  # memories in one answer
 _FARTHEST = 2**62
@@ -113,21 +114,25 @@ def show(memory_id: str, *, desk: Desk) -> Details:
         return Details(memory, tuple(tx.versions.of(memory_id)), tuple(tx.links.of(memory_id)))
 
 
-def why(memory_id: str, *, desk: Desk) -> Story:
+def why(memory_id: str, *, desk: Desk, to_agent: bool = False) -> Story:
     """Where a memory came from, how its confidence came about, and which prompts it went into.
 
+    A person sees it all, an agent what is in use and may be quoted.
     Raises: NotFound.
     """
     with desk.store.read(desk.space) as tx:
-        memory = existing(tx, memory_id, forgotten=True)
+        memory = existing(tx, memory_id, forgotten=not to_agent)
+        if to_agent and not memory.active:
+            raise NotFound(f"memory {memory_id} is {memory.state}: only a person can look at it")
         versions = tx.versions.of(memory_id)
+        quotations = Quotations(desk.profile.policy, tx, everything=not to_agent)
         return Story(
             memory=memory,
             versions=tuple(versions),
             entries=tuple(tx.journal.of(memory_id)),
             links=tuple(tx.links.of(memory_id)),
             session=tx.sessions.get(memory.source.session) if memory.source.session else None,
-            messages=_sources(versions, tx),
+            messages=tuple(filter(None, map(quotations.of, _sources(versions, tx)))),
             uses=tuple(tx.receipts.uses(memory_id)),
             repetitions=tuple(tx.repetitions.of(memory_id)),
         )
@@ -147,7 +152,6 @@ def believed_at(moment: datetime, tx: Transaction) -> list[Memory]:
     return past
 
 
-def _sources(versions: Sequence[Version], tx: Transaction) -> tuple[Message, ...]:
+def _sources(versions: Sequence[Version], tx: Transaction) -> list[Message]:
     ids = dict.fromkeys(version.source.message for version in versions if version.source.message)
-    found = (tx.sessions.message(message_id) for message_id in ids)
-    return tuple(message for message in found if message is not None)
+    return tx.sessions.messages_by_id(list(ids))

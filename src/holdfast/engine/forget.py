@@ -8,7 +8,7 @@ from typing import Literal
 from holdfast.domain.belief import believed
 from holdfast.domain.memory import Memory, Source, State, Tombstone
 from holdfast.domain.retention import archived
-from holdfast.engine import changes
+from holdfast.engine import changes, rewordings
 from holdfast.engine.desk import Desk, existing, expect, refuse_taken_name
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Transaction
@@ -44,6 +44,7 @@ def forgotten(
     if desk.profile.policy.removal == "permanent" and not softly:
         tx.words.drop(known.id)
         tx.memories.remove(known.id)
+        rewordings.seek(tx, known.id, now)
         tx.journal.write("purged", source=source, now=now, before=known)
         return Forgotten(known, restorable=False)
     changes.change(tx, known, replace(known, state="forgotten"), "forgotten", source=source, now=now)

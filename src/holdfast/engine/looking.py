@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.domain.query import Filter
-from holdfast.domain.ranking import Hit, MemoryHit
+from holdfast.domain.ranking import Hit, MemoryHit, bounded
 from holdfast.domain.render import HitBlock, render_hits
 from holdfast.engine import context
+from holdfast.engine.asking import ask
 from holdfast.engine.desk import Desk
-from holdfast.engine.recall import Recall, asking, best, checked, search
+from holdfast.engine.quoting import Quotations
+from holdfast.engine.recall import Ranking, Recall, best, checked, search
 
 NEARLY = 5  # of those that fell below the threshold
 
@@ -43,18 +45,20 @@ def look(
     Raises: Invalid.
     """
     query = checked(query, limit)
-    [asked] = asking(query, desk=desk, as_of=as_of, asked_at=None, messages=True)
     policy, now = desk.profile.policy, as_of or desk.now()
+    [asked] = ask([query], desk=desk, asked_at=now, messages=True)
     with desk.store.read(desk.space) as tx:
         where = Filter(project=project, other_projects=project is None)
         found = search(asked, where, tx, limit=max(limit, context.MOST_HITS), as_of=as_of)
         above, below = found.parted()
-        hits = best(above, policy, now, limit, tx)
-        nearly = best(below, policy, now, max(len(below), 1), tx)
-        given = best(above, policy, now, context.MOST_HITS, tx)
+        quotations = Quotations(policy, tx, everything=as_of is not None)
+        ranking = Ranking(policy, now, asked.question.terms, quotations)
+        hits = best(above, ranking, limit, tx)
+        nearly = best(below, ranking, max(len(below), 1), tx)
+        given = best(above, ranking, context.MOST_HITS, tx)
     stems = {base for term in asked.question.terms for base in term.stems}
-    held = {each.memory.id: (each.relevance, each.floor) for each in found.memories}
-    held |= {each.message.id: (each.own, each.floor) for each in found.messages}
+    held = {each.memory.id: (bounded(each.relevance), each.floor) for each in found.memories}
+    held |= {each.message.id: (bounded(each.own), each.floor) for each in found.messages}
     nearly.sort(key=lambda hit: _reached(*held[owner(hit)]), reverse=True)
     return Look(
         Recall(tuple(hits), len(below), found.matched(asked)),

@@ -18,6 +18,7 @@ from holdfast.domain.ranking import (
 )
 from holdfast.domain.terms import Held, held, kindred
 from holdfast.engine.asking import Asked
+from holdfast.engine.embedding import text_of
 from holdfast.engine.find import believed_at
 from holdfast.engine.ports import Transaction
 
@@ -25,6 +26,7 @@ CANDIDATES = 100  # by meaning, by words, and by ideas each
 KINDRED = 8  # other words that each term is looked up by
 WIDER = 4  # times as many, when too few of them are admitted
 FEW = 2_000  # admitted ones that are looked at one by one
+PAST = 100  # wordings of the past that get a vector for one question
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ def search(asked: Asked, where: Filter, tx: Transaction, enough: int) -> list[Fo
 
 
 def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:
-    """The same among what was believed at a past moment, by words: vectors are those of present wordings."""
+    """The same among what was believed at a past moment."""
     past = {memory.id: memory for memory in believed_at(moment, tx) if admits(where, memory)}
     holds = {owner: held(said(memory)) for owner, memory in past.items()}
     terms = asked.question.terms
@@ -70,7 +72,20 @@ def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) 
         base: sum(base in each.stems for each in holds.values()) for term in terms for base in term.stems
     }
     telling = Telling.of(terms, counts, len(past), holds.values())
-    return [each.found(past[each.owner]) for each in _weighed(holds, None, telling, general=False)]
+    weighed = _weighed(holds, _past_cosines(asked, past, tx), telling, general=False)
+    return [each.found(past[each.owner]) for each in weighed]
+
+
+def _past_cosines(asked: Asked, past: Mapping[str, Memory], tx: Transaction) -> dict[str, float] | None:
+    """Of what is worded as it was then by its vectors; of the latest others by vectors made for it now."""
+    as_now = {one.id for one in tx.memories.many(list(past)) if text_of(one) == text_of(past[one.id])}
+    found = _cosines(asked, tx, 0, as_now)
+    if found is None:
+        return None
+    others = [memory for owner, memory in past.items() if owner not in found]
+    latest = nlargest(PAST, others, key=lambda memory: memory.updated_at)
+    made = asked.cosines_of([text_of(memory) for memory in latest]) if latest else []
+    return found | {memory.id: cosine for memory, cosine in zip(latest, made or [], strict=False)}
 
 
 def _candidates(

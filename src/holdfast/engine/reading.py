@@ -30,6 +30,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe
 from holdfast.engine.metering import CapReached, ask
 from holdfast.engine.ports import Job
+from holdfast.engine.quoting import deleted_from
 from holdfast.engine.reading_queue import KIND, cited
 from holdfast.engine.related import related
 from holdfast.engine.remember import remember
@@ -213,7 +214,7 @@ def _remembered(job: Job, chunk: Chunk, session: Session, desk: Desk) -> tuple[l
 def _taken_back(message_id: str, desk: Desk) -> bool:
     """Whether what was captured of a message has been forgotten since; then nothing else is made of it."""
     with desk.store.read(desk.space) as tx:
-        return bool(tx.memories.forgotten_from([message_id]))
+        return deleted_from(message_id, tx)
 
 
 def _draft(fact: Mapping[str, Any], session: Session, profile: Profile) -> Draft:

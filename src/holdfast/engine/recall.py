@@ -7,18 +7,20 @@ from datetime import datetime
 
 from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.markers import marked
-from holdfast.domain.memory import Memory, Message, Source
+from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter
-from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, factors, score
+from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, bounded, factors, score
+from holdfast.domain.terms import Term
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
 from holdfast.engine.asking import Asked, ask
 from holdfast.engine.desk import Desk
-from holdfast.engine.intake import safe, text_hash
+from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.ports import Transaction
+from holdfast.engine.quoting import Quotations
 from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import known_session, project_of
 from holdfast.errors import Invalid
@@ -92,12 +94,14 @@ def recall(
     query = checked(query, limit)
     if threshold is not None and not math.isfinite(threshold):
         raise Invalid("the threshold is not a number: give one such as 0.4", field="threshold")
-    [asked] = asking(query, desk=desk, as_of=as_of, asked_at=asked_at, messages=messages)
+    [asked] = ask([query], desk=desk, asked_at=as_of or asked_at or desk.now(), messages=messages)
     with desk.store.read(desk.space) as tx:
         where = where or Filter(project=project or project_of(session, tx), other_projects=False)
         found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
         above, below = found.parted(threshold)
-        hits = best(above, desk.profile.policy, as_of or desk.now(), limit, tx, session)
+        quotations = Quotations(desk.profile.policy, tx, everything=as_of is not None)
+        ranking = Ranking(desk.profile.policy, as_of or desk.now(), asked.question.terms, quotations)
+        hits = best(above, ranking, limit, tx, session)
     answer = Recall(tuple(hits), len(below), found.matched(asked))
     if as_of is None and answer.hits:
         _note(query, answer, session, desk)
@@ -114,14 +118,6 @@ def checked(query: str, limit: int) -> str:
     if limit < 1:
         raise Invalid(f"limit {limit} is too low: give 1 or more", field="limit")
     return safe(query[:_MOST_QUERY])
-
-
-def asking(
-    query: str, *, desk: Desk, as_of: datetime | None, asked_at: datetime | None, messages: bool
-) -> list[Asked]:
-    """A past moment is searched by words: vectors are those of present wordings."""
-    now = as_of or asked_at or desk.now()
-    return ask([query], desk=desk, asked_at=now, messages=messages, by_meaning=as_of is None)
 
 
 def search(
@@ -146,57 +142,63 @@ def search(
     return Found(memories, message_search.search(asked, within, tx, enough))
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """By what hits are put in order, and what may be quoted of messages."""
+
+    policy: Policy
+    now: datetime
+    terms: Sequence[Term]  # of what was asked
+    quotations: Quotations
+
+
 def best(
     found: Sequence[FoundMemory | FoundMessage],
-    policy: Policy,
-    now: datetime,
+    ranking: Ranking,
     limit: int,
     tx: Transaction,
     session: str | None = None,
 ) -> list[Hit]:
     """The `limit` with the highest scores, each memory with the message that it was taken from.
 
-    Such a message is not listed again, and neither is one that says what was forgotten. A memory that nobody
-    touched since says no more than its message, and stands where that would: what was captured does not
-    push back what was said.
+    Such a message is not listed again, and of all only what may be quoted is. A memory that nobody touched
+    since says no more than its message, and stands where that would: what was captured does not push back
+    what was said.
     """
-    hits = [_hit(each, policy, now) for each in found]
+    hits = [_hit(each, ranking.policy, ranking.now) for each in found]
     said = {hit.message.id: hit for hit in hits if isinstance(hit, MessageHit)}
     places = _places([hit for hit in hits if isinstance(hit, MemoryHit)], said, session, tx)
-    hits.sort(key=lambda hit: _order(hit, places))
+    hits = [_placed(hit, places[hit.memory.id]) if isinstance(hit, MemoryHit) else hit for hit in hits]
+    hits.sort(key=_order)
+    quotations = ranking.quotations
     while True:
         shown = hits[:limit]
-        messages = {hit.message.id: hit.message for hit in shown if isinstance(hit, MessageHit)}
-        gone = {hit.memory.source.message or "" for hit in shown if isinstance(hit, MemoryHit)}
-        gone |= _forgotten(list(messages.values()), tx)
-        if gone.isdisjoint(messages):
-            return _complete(shown, tx)
-        hits = [hit for hit in hits if not (isinstance(hit, MessageHit) and hit.message.id in gone)]
+        cited = {hit.memory.source.message for hit in shown if isinstance(hit, MemoryHit)}
+        messages = [hit.message for hit in shown if isinstance(hit, MessageHit)]
+        quotations.look_up(messages)
+        out = cited | {each.id for each in messages if not quotations.answers(each, ranking.terms)}
+        if out.isdisjoint(each.id for each in messages):
+            return _complete(shown, quotations, tx)
+        hits = [hit for hit in hits if not (isinstance(hit, MessageHit) and hit.message.id in out)]
 
 
-def _forgotten(messages: Sequence[Message], tx: Transaction) -> set[str]:
-    """Those that a forgotten memory was taken from, or that say no more than what may not come back."""
-    if not messages or not tx.tombstones.count():
-        return set()
-    said = {message.id: text_hash(message.content or "", tx.space.key) for message in messages}
-    again = {message_id for message_id, digest in said.items() if tx.tombstones.get(digest) is not None}
-    return again | tx.memories.forgotten_from(said.keys())
-
-
-def _complete(hits: Sequence[Hit], tx: Transaction) -> list[Hit]:
-    """Memories with the messages that they were taken from, messages with their sessions."""
+def _complete(hits: Sequence[Hit], quotations: Quotations, tx: Transaction) -> list[Hit]:
+    """Memories with what may be quoted of the messages that they were taken from, messages likewise, with
+    their sessions."""
     sources = {hit.memory.source.message for hit in hits if isinstance(hit, MemoryHit)} - {None}
     wanted = {hit.message.session for hit in hits if isinstance(hit, MessageHit)}
-    cited = (
-        {each.id: each for each in tx.sessions.messages_by_id(sorted(filter(None, sources)))}
-        if sources
-        else {}
-    )
+    there = tx.sessions.messages_by_id(sorted(filter(None, sources))) if sources else []
+    quotations.look_up(there)
+    cited = {each.id: quotations.of(each) for each in there}
     sessions = {each.id: each for each in tx.sessions.many(sorted(wanted))} if wanted else {}
     return [
         replace(hit, cites=cited.get(hit.memory.source.message or ""))
         if isinstance(hit, MemoryHit)
-        else replace(hit, session=sessions.get(hit.message.session))
+        else replace(
+            hit,
+            message=quotations.of(hit.message) or hit.message,
+            session=sessions.get(hit.message.session),
+        )
         for hit in hits
     ]
 
@@ -212,18 +214,21 @@ def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
 
 
 def _answers(found: FoundMemory | FoundMessage, threshold: float | None) -> bool:
-    return found.answers() if threshold is None else found.relevance >= threshold
+    return found.answers() if threshold is None else bounded(found.relevance) >= threshold
 
 
 def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hit:
     evidence = {name: round(part, 4) for name, part in found.evidence.items()}
     matched = "meaning" if found.by_meaning else "text"
+    relevance = bounded(found.relevance)
+    if relevance < found.relevance:
+        evidence["limit"] = round(relevance - found.relevance, 4)
     if isinstance(found, FoundMemory):
-        parts = factors(found.memory, found.relevance, policy, now)
+        parts = factors(found.memory, relevance, policy, now)
         return MemoryHit(found.memory, score(parts), parts, evidence, matched)
     # What was said counts like a memory that nobody has confirmed yet. It does not grow old: days that matter
     # stand in the question.
-    parts = {"relevance": round(found.relevance, 4)}
+    parts = {"relevance": round(relevance, 4)}
     if policy.weighs_confidence:
         parts["confidence"] = policy.confidence
     return MessageHit(found.message, None, score(parts), parts, evidence, matched)
@@ -254,10 +259,17 @@ def _only_said(memory: Memory) -> bool:
     return memory.source.message is not None and memory.version == 1 and not memory.pinned
 
 
-def _order(hit: Hit, places: Mapping[str, float]) -> tuple[float, bool, datetime, str]:
+def _placed(hit: MemoryHit, place: float) -> MemoryHit:
+    """The hit with the score by which it is listed, and what its message does to that."""
+    if place == hit.score or not hit.score:
+        return hit
+    return replace(hit, score=place, parts={"message": round(place / hit.score, 4), **hit.parts})
+
+
+def _order(hit: Hit) -> tuple[float, bool, datetime, str]:
     """Best first."""
     if isinstance(hit, MemoryHit):
-        return -places[hit.memory.id], False, hit.memory.created_at, hit.memory.id
+        return -hit.score, False, hit.memory.created_at, hit.memory.id
     message = hit.message
     return -hit.score, True, message.said_at, message.id
 

@@ -59,8 +59,22 @@ def remember(
             key,
             fingerprint(draft),
             desk.now(),
-            lambda: decide(draft, tx, desk, anyway=anyway, told=words, captured=captured, near=near),
+            lambda: _cited(
+                decide(draft, tx, desk, anyway=anyway, told=words, captured=captured, near=near), draft, tx
+            ),
         )
+
+
+def _cited(outcome: Outcome, draft: Draft, tx: Transaction) -> Outcome:
+    """Notes where a known, waiting or deleted memory was said again, also where that changed nothing."""
+    match outcome:
+        case Reinforced(memory) | Merged(memory) | Waiting(memory) | UpdateSuggested(memory, "same"):
+            changes.cite(tx, memory.id, draft.source, draft.content)
+        case Refused(_, str(known_id)):
+            changes.cite(tx, known_id, draft.source, draft.content)
+        case _:
+            pass
+    return outcome
 
 
 def decide(

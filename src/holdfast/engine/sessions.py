@@ -5,11 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from holdfast.domain.capture.off_record import is_private
 from holdfast.domain.memory import ROLES, Message, Session, Source, known_role
 from holdfast.domain.query import Moment
+from holdfast.domain.text import clean
+from holdfast.engine import rewordings
 from holdfast.engine.capture_queue import expect
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
+from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
@@ -224,10 +228,12 @@ def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], desk: D
             new.setdefault(message.id, message)
     first = tx.sessions.last_number(session_id) + 1
     kept = [replace(message, number=number) for number, message in enumerate(new.values(), start=first)]
+    kept = heeded(kept, tx, desk)
     tx.sessions.say(kept)
     tx.message_words.put(*kept)
     if kept:
         expect(tx, session_id, desk.now())
+        rewordings.expect(tx, session_id, desk.now())
     return kept
 
 
@@ -245,6 +251,7 @@ def _message(said: Said, session_id: str, desk: Desk) -> Message:
         speaker=safe_or_none(said.speaker),
         content=safe(said.content),
         said_at=said.said_at or desk.now(),
+        off_record=is_private(clean(said.content)),
     )
 
 

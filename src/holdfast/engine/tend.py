@@ -16,7 +16,7 @@ from holdfast.domain.consolidation import Proposal
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due
-from holdfast.engine import changes, consolidate, retention
+from holdfast.engine import changes, consolidate, retention, rewordings
 from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
@@ -81,6 +81,8 @@ def tend(
     done = Tended(())
     for step in upkeep(desk=desk, clock_is_right=clock_is_right):
         done = done.with_step(step)
+    while rewordings.look_due(desk=desk):
+        pass
     try:
         while more := embed_missing(desk, limit=_AT_ONCE, changing=_AT_ONCE):
             done = replace(done, embedded=done.embedded + more)

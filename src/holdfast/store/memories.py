@@ -224,15 +224,6 @@ class MemoryTable:
         )
         return {(row.subject, row.project) for row in self._connection.execute(query)}
 
-    def forgotten_from(self, message_ids: Collection[str]) -> set[str]:
-        """Those of the messages that a memory was taken from which is forgotten now."""
-        query = select(memories.c.message_id).where(
-            memories.c.space == self._space,
-            memories.c.state == "forgotten",
-            one_of(memories.c.message_id, message_ids, self._connection),
-        )
-        return set(self._connection.execute(query).scalars())
-
     def add(self, memory: Memory) -> bool:
         """Adds it; false when the id is taken, and then nothing was changed."""
         return insert_new(self._connection, memories, from_memory(memory))

@@ -1,10 +1,12 @@
 """Queries over links between memories."""
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, delete, or_, select
 
 from holdfast.domain.memory import Link, LinkKind
+from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import links
 from holdfast.store.upsert import insert_new
@@ -32,6 +34,10 @@ class LinkTable:
     def of(self, memory_id: str) -> list[Link]:
         """The links that begin or end at a memory, oldest first."""
         return self._links(or_(links.c.from_id == memory_id, links.c.to_id == memory_id))
+
+    def into(self, memory_ids: Collection[str]) -> list[Link]:
+        """The links that end at one of these memories, oldest first."""
+        return self._links(one_of(links.c.to_id, memory_ids, self._connection))
 
     def of_session(self, session_id: str) -> list[Link]:
         return self._links(links.c.session_id == session_id)

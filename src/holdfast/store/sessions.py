@@ -144,6 +144,7 @@ class SessionTable:
                 "content": message.content,
                 "said_at": message.said_at,
                 "position": position,
+                "off_record": message.off_record,
             }
             for position, message in enumerate(said, start=self.message_count() + 1)
         ]
@@ -232,6 +233,11 @@ class SessionTable:
         )
         return self._connection.execute(update(messages).where(mine).values(content=None)).rowcount
 
+    def take_off_record(self, message_ids: Collection[str]) -> None:
+        """Keeps messages for their session's story alone; what they are found by is the caller's business."""
+        mine = and_(messages.c.space == self._space, one_of(messages.c.id, message_ids, self._connection))
+        self._connection.execute(update(messages).where(mine).values(off_record=True))
+
     def _all(self) -> Select[Any]:
         return select(messages).where(messages.c.space == self._space)
 
@@ -255,7 +261,7 @@ def _session(row: AnyRow) -> Session:
 def to_message(row: Sequence[Any]) -> Message:
     """The message of a row that begins with the columns of `messages`, in their order."""
     # Taken apart at once: a recall reads hundreds, and asking a row for each column by name costs twice.
-    _, message_id, session, number, role, speaker, content, said_at, *_ = row
+    _, message_id, session, number, role, speaker, content, said_at, _, off_record, *_ = row
     if isinstance(content, bytes):
         raise DamagedValue
     return Message(
@@ -266,12 +272,13 @@ def to_message(row: Sequence[Any]) -> Message:
         speaker=speaker,
         content=content,
         said_at=said_at,
+        off_record=bool(off_record),
     )
 
 
 def _from_file(row: Sequence[Any]) -> Message:
     """The same of a row as SQLite's driver gives it."""
-    return to_message((*row[:_SAID_AT], from_text(row[_SAID_AT])))
+    return to_message((*row[:_SAID_AT], from_text(row[_SAID_AT]), *row[_SAID_AT + 1 :]))
 
 
 _SAID_AT = list(messages.columns).index(messages.c.said_at)

@@ -39,6 +39,13 @@ class TombstoneTable:
         row = self._connection.execute(query).one_or_none()
         return _tombstone(row) if row else None
 
+    def among(self, hashes: Collection[str]) -> list[Tombstone]:
+        """Those of these texts."""
+        query = select(tombstones).where(
+            tombstones.c.space == self._space, one_of(tombstones.c.hash, hashes, self._connection)
+        )
+        return [_tombstone(row) for row in self._connection.execute(query)]
+
     def count(self) -> int:
         query = select(func.count()).select_from(tombstones).where(tombstones.c.space == self._space)
         return int(self._connection.execute(query).scalar_one())

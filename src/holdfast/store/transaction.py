@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.ports import Space
 from holdfast.store.calls import CallTable
+from holdfast.store.citations import CitationTable
 from holdfast.store.cooldowns import CooldownTable
 from holdfast.store.dump import TableDump
 from holdfast.store.events import EventTable
@@ -56,6 +57,7 @@ class SpaceTransaction:
         self.versions = VersionTable(connection, space.name)
         self.repetitions = RepetitionTable(connection, space.name)
         self.journal = JournalTable(connection, space.name)
+        self.citations = CitationTable(connection, space.name)
         self.links = LinkTable(connection, space.name)
         self.sessions = SessionTable(connection, space.name)
         self.receipts = ReceiptTable(connection, space.name)

@@ -123,6 +123,7 @@ class MessageFeed:
                 messages.c.position > reached,
                 messages.c.role.not_in(("tool", "system")),
                 messages.c.content != "",
+                messages.c.off_record.is_(False),
                 spoken,
             )
             .order_by(messages.c.position)

@@ -76,7 +76,7 @@ class Asking(Speaking):
     @needs("read")
     def why(self, memory_id: str) -> Story:
         """Where a memory came from, how its confidence came about, and which prompts it went into."""
-        return finding.why(memory_id, desk=self._desk)
+        return finding.why(memory_id, desk=self._desk, to_agent=self._origin == "assistant")
 
     @needs("read")
     def recall(

@@ -40,7 +40,7 @@ def sources(messages: Sequence[Message]) -> list[Message]:
     """What of the messages somebody said himself; the rest, and the end of what is too long, is no source."""
     found = []
     for message in messages:
-        text = message.content or ""
+        text = (message.content or "") if not message.off_record else ""
         if message.role == PERSON:
             text = typed(text)
         elif message.role != AGENT:

@@ -49,6 +49,8 @@ class Extracted:
     message: int
     said_by: str  # the role of whoever said it
     why: str
+    #: The words that it was made of, each with the number of its message; none: all of the message.
+    passages: tuple[tuple[int, str | None], ...] = ()
 
 
 def extract(said: Sequence[Spoken], verdict: Verdict) -> list[Extracted]:
@@ -130,7 +132,20 @@ def _made(run: Sequence[Weighed], said: Sequence[Spoken]) -> Extracted:
         message=first.message,
         said_by=role,
         why=max(kept, key=lambda each: each.weight).reason,
+        passages=_taken_from(run, context, said),
     )
+
+
+def _taken_from(
+    run: Sequence[Weighed], context: str, said: Sequence[Spoken]
+) -> tuple[tuple[int, str | None], ...]:
+    """The passage as it stands in its message, and the messages before it that its context quotes."""
+    first = run[0].message
+    words = said[first].text[run[0].sentence.start : run[-1].sentence.end]
+    before = [number for number in (first - 1, first - 2) if context and number >= 0]
+    quoted = [number for number in before if _clipped(said[number].text) in context]
+    asked = [(first - 1, _last(said[first - 1].text))] if context and first - 1 not in quoted else []
+    return ((first, words), *asked, *((number, None) for number in quoted))
 
 
 def _joined(run: Sequence[Weighed], text: str) -> str:

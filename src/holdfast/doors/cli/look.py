@@ -94,7 +94,8 @@ def _hit(hit: "Hit", query: str, explain: bool) -> str:
     from holdfast.domain.ranking import MemoryHit
 
     shown = say.headline(hit.memory) if isinstance(hit, MemoryHit) else say.quote(hit, query)
-    text = f"{shown} {click.style(f'(score {say.number(hit.score)})', dim=True)}"
+    of_message = ", that of its message" if "message" in hit.parts else ""
+    text = f"{shown} {click.style(f'(score {say.number(hit.score)}{of_message})', dim=True)}"
     if isinstance(hit, MemoryHit) and hit.cites is not None:
         text += f"\n  from {say.message(hit.cites, query)}"
     if not explain:

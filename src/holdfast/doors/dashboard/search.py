@@ -3,7 +3,6 @@
 A look counts no access and leaves no receipt: it would change what it shows.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Final, Literal
@@ -56,7 +55,7 @@ class Weighed:
     is_memory: bool
     own: float  # what is held against the floor
     floor: float
-    moved: bool  # stands further down than its score, beside the message that it was taken from
+    moved: bool  # stands where the message does that it was taken from
     bar: drawings.Evidence
     factors: tuple[tuple[str, float], ...]  # what the relevance is multiplied by
 
@@ -85,20 +84,18 @@ def _told(found: Look | None) -> dict[str, Any]:
     if found is None:
         return {"found": None, "hits": [], "nearly": []}
     most = max((_mark(hit, found) for hit in (*found.recall.hits, *found.nearly)), default=1.0)
-    hits = found.recall.hits
     return {
         "found": found,
-        "hits": [_weighed(hit, found, most, above=hits[:place]) for place, hit in enumerate(hits)],
+        "hits": [_weighed(hit, found, most) for hit in found.recall.hits],
         "nearly": [_weighed(hit, found, most) for hit in found.nearly],
     }
 
 
-def _weighed(hit: Hit, found: Look, most: float, above: Sequence[Hit] = ()) -> Weighed:
+def _weighed(hit: Hit, found: Look, most: float) -> Weighed:
     own, floor = found.held[owner(hit)]
     factors = tuple((name, value) for name, value in hit.parts.items() if name != "relevance")
     bar = drawings.evidence(hit.evidence, _mark(hit, found), most)
-    moved = any(other.score < hit.score for other in above)
-    return Weighed(hit, isinstance(hit, MemoryHit), own, floor, moved, bar, factors)
+    return Weighed(hit, isinstance(hit, MemoryHit), own, floor, "message" in hit.parts, bar, factors)
 
 
 def _mark(hit: Hit, found: Look) -> float:

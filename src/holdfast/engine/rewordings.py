@@ -1,0 +1,148 @@
+"""Other wordings of what agents may not be given any more, looked for in the sessions that it was said in.
+
+Noted in the transaction that takes a memory out of use, and again with each later message of the session;
+the look itself is work in the background, never a recall's. One job a session, for as long as the session is
+known: it says how far the session was read for which memory, and holds no text.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+from itertools import islice
+
+from holdfast.domain.compare import Statement
+from holdfast.domain.compare.statement import NEARLY_SAME
+from holdfast.domain.memory import Citation, Message
+from holdfast.domain.passage import pieces
+from holdfast.engine import jobs
+from holdfast.engine.comparing import maybe_same
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Job, Judge, Transaction
+from holdfast.engine.quoting import quotable
+from holdfast.errors import Unavailable
+
+KIND = "rewordings"
+_AT_A_TIME = 50  # messages that are read in one go
+_MOST_PIECES = 200  # sentences of one message
+
+
+def seek(tx: Transaction, memory_id: str, now: datetime) -> None:
+    """Queues a look at the sessions that a memory was taken from."""
+    cited = {each.message for each in tx.citations.of_memory(memory_id) if not each.reworded}
+    if not cited:
+        return
+    for session_id in {message.session for message in tx.sessions.messages_by_id(sorted(cited))}:
+        known = tx.jobs.get(_job_id(session_id))
+        read = {**(_read(known) if known else {}), memory_id: 0}
+        payload = {"session": session_id, "read": read}
+        if known is None:
+            job = Job(id=_job_id(session_id), kind=KIND, payload=payload, due_at=now, created_at=now)
+            tx.jobs.add(job)
+        elif known.state == "running":
+            tx.jobs.save(replace(known, payload=payload))  # its worker looks again before it ends
+        else:
+            tx.jobs.save(_queued(replace(known, payload=payload), now))
+
+
+def expect(tx: Transaction, session_id: str, now: datetime) -> None:
+    """Notes that something more was said in a session."""
+    known = tx.jobs.get(_job_id(session_id))
+    if known is not None and known.state == "done" and _read(known):
+        tx.jobs.save(_queued(known, now))
+
+
+def look_due(*, desk: Desk) -> bool:
+    """Reads some messages of the next session that waits for it; false when none does.
+
+    Raises: Unavailable.
+    """
+    job = jobs.take((KIND,), desk=desk)
+    if job is None:
+        return False
+    try:
+        _look(job, desk)
+    except Unavailable as trouble:
+        jobs.fail(job, str(trouble), desk=desk)
+        raise
+    return True
+
+
+def _look(job: Job, desk: Desk) -> None:
+    session_id = str(job.payload["session"])
+    found: list[Citation] = []
+    read: dict[str, int] = {}
+    with desk.store.read(desk.space) as tx:
+        last = tx.sessions.last_number(session_id)
+        for memory_id, upto in _read(job).items():
+            known = [] if quotable(memory_id, tx) else _statements(memory_id, tx)
+            end = min(upto + _AT_A_TIME, last)
+            new = tx.sessions.around([(session_id, at) for at in range(upto + 1, end + 1)]) if known else []
+            read[memory_id] = end if known else -1
+            for message in new:
+                found += _reworded(memory_id, known, message, desk.judge)
+    _mark(job, session_id, read, found, desk)
+
+
+def _mark(job: Job, session_id: str, read: Mapping[str, int], found: Sequence[Citation], desk: Desk) -> None:
+    now = desk.now()
+    with desk.store.write(desk.space) as tx:
+        tx.citations.add(*found)
+        stored = tx.jobs.get(job.id)
+        if stored is None or stored.state != "running" or stored.attempts != job.attempts:
+            return  # another worker has it
+        meanwhile = {one: upto for one, upto in _read(stored).items() if upto != _read(job).get(one)}
+        left = {one: upto for one, upto in {**read, **meanwhile}.items() if upto >= 0}
+        last = tx.sessions.last_number(session_id)
+        marked = replace(stored, payload={"session": session_id, "read": left}, leased_until=None)
+        if any(upto < last for upto in left.values()):
+            tx.jobs.save(_queued(marked, now))
+        else:
+            tx.jobs.save(replace(marked, state="done", error=None))
+
+
+def _statements(memory_id: str, tx: Transaction) -> list[Statement]:
+    """All that a memory said, also one that was removed for good; nothing of one that was erased."""
+    memory = tx.memories.get(memory_id)
+    if memory is not None:
+        texts = {memory.content, *(version.content for version in tx.versions.of(memory_id))}
+        return [Statement(text=one, subject=memory.subject, category=memory.category) for one in texts]
+    return [
+        Statement(text=stone.content, subject=stone.subject, category=stone.category)
+        for stone in tx.tombstones.of(memory_id)
+        if stone.content
+    ]
+
+
+def _reworded(
+    memory_id: str, known: Collection[Statement], message: Message, judge: Judge
+) -> Iterator[Citation]:
+    """The sentences of a message that say the same."""
+    text = (message.content or "") if message.findable else ""
+    for start, end in islice(pieces(text), _MOST_PIECES):
+        said = text[start:end].strip()
+        for old in known:
+            if _says_again(said, old, judge):
+                yield Citation(message=message.id, memory=memory_id, begins=start, ends=end, reworded=True)
+                break
+
+
+def _says_again(said: str, old: Statement, judge: Judge) -> bool:
+    """Also where that is a near call: to withhold a sentence too many can be taken back."""
+    if not maybe_same(old.text, said):
+        return False
+    verdict = judge.compare(old, replace(old, text=said))
+    return verdict.relation == "same" or NEARLY_SAME in verdict.reasons
+
+
+def _job_id(session_id: str) -> str:
+    return f"{KIND}-{sha256(session_id.encode()).hexdigest()[:32]}"
+
+
+def _read(job: Job) -> dict[str, int]:
+    """By memory the number of the last message that was read."""
+    return {str(memory_id): int(upto) for memory_id, upto in job.payload["read"].items()}
+
+
+def _queued(job: Job, now: datetime) -> Job:
+    return replace(job, state="queued", attempts=0, due_at=now, leased_until=None)

@@ -1,0 +1,137 @@
+"""What is said off the record makes no memory and is never given to an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from holdfast import Memories
+from holdfast.domain.dialogue import Dialogue, Turn
+from holdfast.domain.query import EVERYTHING
+from holdfast.engine.ports import Store
+from holdfast.engine.sessions import Said
+from holdfast.models.minilm import MiniLM
+from holdfast.testing import FixedClock
+from tests.requirements_ledger import requirement
+from tests.scenarios.test_quoting import given
+
+ASKED = "what did Otto say about his salary of 90000 in the new job"
+
+
+def talk(memories: Memories, *texts: str, session: str = "talk") -> None:
+    """A person and an agent in turns."""
+    roles = ("user", "assistant")
+    memories.say_all(
+        session, [Said(role=roles[number % 2], content=text) for number, text in enumerate(texts)]
+    )
+
+
+@pytest.fixture(params=["ops", "default", "semantic", "assistant", "files"])
+def any_space(request: pytest.FixtureRequest, space: Callable[..., Memories]) -> Memories:
+    return space(request.param, "own")
+
+
+@requirement("trust.off-record")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Don't remember this but Otto gets a salary of 90000 in the new job.",
+        "Off the record, Otto gets a salary of 90000 in the new job.",
+        "Otto gets a salary of 90000 in the new job. Please do not store that!",
+        "Otto <private>gets a salary of 90000</private> in the new job.",
+    ],
+)
+def test_a_message_off_the_record_is_in_the_sessions_story_alone(any_space: Memories, said: str) -> None:
+    talk(any_space, said, "All right.")
+    any_space.close_session("talk")
+    any_space.capture()
+    any_space.tend()
+
+    [message, _] = any_space.session("talk").messages
+    assert message.off_record
+    assert any_space.find(EVERYTHING).total == 0
+    assert any_space.inbox() == []
+    assert any_space.recall(ASKED, threshold=0.0).hits == ()
+    assert "salary" not in given(any_space, ASKED)
+    assert "new job" not in given(any_space, ASKED)
+
+
+@requirement("trust.off-record")
+@pytest.mark.parametrize("captured", [True, False])
+@pytest.mark.parametrize(
+    ("offer", "answer"),
+    [
+        ("Would you like me to remember that Otto earns 90000?", "No"),
+        ("Noted.", "Please don't remember that."),
+    ],
+)
+def test_what_a_person_does_not_want_remembered_goes_with_the_message_that_said_it(
+    any_space: Memories, offer: str, answer: str, captured: bool
+) -> None:
+    talk(any_space, "The bikes stand in the cellar.", "Fine.", session="earlier")
+    talk(any_space, "Remember that Otto gets a salary of 90000 in the new job.", offer)
+    if captured:
+        any_space.capture()
+
+    talk(any_space, answer)
+    any_space.capture()
+
+    assert any_space.find().total == 0
+    assert any_space.recall(ASKED, threshold=0.0).hits == ()
+    assert "90000" not in given(any_space, ASKED)
+    assert "cellar" in given(any_space, "where do the bikes stand")
+
+
+@requirement("trust.off-record")
+def test_the_proxy_keeps_it_off_the_record_too(memories: Memories) -> None:
+    said = Turn(role="user", text="Off the record: Otto gets a salary of 90000 in the new job.", place=0)
+
+    memories.overhear(Dialogue(turns=(said,), asks=True, session="proxied"))
+    memories.capture()
+
+    assert [message.off_record for message in memories.session("proxied").messages] == [True]
+    assert "90000" not in given(memories, ASKED)
+
+
+@requirement("trust.off-record")
+def test_it_has_no_vector_and_loses_one_that_it_had(store: Store, clock: FixedClock) -> None:
+    memories = Memories.of(store, "default", clock=clock, embedder=MiniLM())
+    talk(memories, "Otto gets a salary of 90000 in the new job.", "Shall I remember that?")
+    assert memories.recall("how much does Otto earn", threshold=0.0).hits
+
+    talk(memories, "No, thanks.")
+    talk(memories, "Off the record: Otto earns 95000 now.", session="other")
+
+    assert memories.recall("how much does Otto earn", threshold=0.0).hits == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("", "I don't remember that, but Otto gets a salary of 90000 in the new job."),
+        ("", "Don't store the salary of 90000 that Otto gets in the new job as text, use a number."),
+        ("Shall I write the tests now?", "No, Otto gets a salary of 90000 in the new job."),
+        ("Do you remember the port?", "No. Otto gets a salary of 90000 in the new job."),
+    ],
+)
+def test_other_talk_stays_on_the_record(memories: Memories, before: str, said: str) -> None:
+    talk(memories, "Hello!", before or "Hello.")
+
+    talk(memories, said)
+
+    assert not any(message.off_record for message in memories.session("talk").messages)
+    assert "90000" in given(memories, ASKED)
+
+
+@requirement("trust.off-record", "trust.export-erase")
+def test_an_export_carries_that_it_is_off_the_record(
+    memories: Memories, space: Callable[..., Memories]
+) -> None:
+    talk(memories, "Off the record, Otto gets a salary of 90000 in the new job.")
+
+    copy = space("default", "copy")
+    copy.import_archive(memories.export())
+
+    assert [message.off_record for message in copy.session("talk").messages] == [True]
+    assert "90000" not in given(copy, ASKED)
