@@ -57,6 +57,7 @@ def memory(item: "Memory") -> Json:
         "confirmed_at": moment(item.confirmed_at),
         "accessed_at": moment(item.accessed_at),
         "accesses": item.accesses,
+        "superseded_by": item.superseded_by,
     }
 
 

@@ -62,6 +62,7 @@ class Reader:
             confirmed_at=moment(told["confirmed_at"]),
             accessed_at=moment_or_none(told["accessed_at"]),
             accesses=told["accesses"],
+            superseded_by=told.get("superseded_by"),
         )
 
     def memories(self, told: list[Json]) -> tuple[Memory, ...]:

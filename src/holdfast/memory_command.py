@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from holdfast.domain.query import Filter
+from holdfast.domain.superseded import newer_first
 from holdfast.domain.text import clean
 from holdfast.errors import Conflict, HoldfastError, NotFound
 
@@ -97,7 +98,7 @@ def _listed(memories: "Either", command: str) -> Reply:
         return Reply("Nothing is remembered yet.")
     lines = [f"Your memories ({page.total:,}):"]
     for category, group in groupby(page.memories, key=lambda memory: memory.category):
-        lines += ["", _capital(category), *map(_bullet, group)]
+        lines += ["", _capital(category), *map(_bullet, newer_first(list(group)))]
     more = page.total - len(page.memories)
     lines += ["", f"{more:,} more are not shown."] if more else []
     waiting = len(memories.inbox())
@@ -204,7 +205,12 @@ def _meant(memories: "Either", memory_id: str) -> Iterator[str]:
 
 def _bullet(memory: "Memory") -> str:
     origin = "" if memory.source.trusted else f" (from {memory.source.origin})"
-    return f"• [{memory.id}] {_sentence(memory)}{origin}"
+    led = (
+        f" ({memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by})"
+        if memory.superseded_by
+        else ""
+    )
+    return f"• [{memory.id}] {_sentence(memory)}{origin}{led}"
 
 
 def _question(item: "Item") -> str:

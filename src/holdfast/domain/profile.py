@@ -64,6 +64,7 @@ class Block:
     budget: int = 2_000  # tokens
     lines: int = 0  # 0 = no limit
     general: str = "general"  # the heading over memories without a subject
+    shows_superseded: bool = False  # else a brief leaves out what a newer memory contradicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

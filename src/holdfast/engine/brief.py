@@ -12,6 +12,7 @@ from holdfast.domain.render import Block, render
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session, project_of
+from holdfast.engine.superseded import superseded_by
 from holdfast.engine.tend import decay
 from holdfast.errors import Invalid
 
@@ -75,13 +76,19 @@ def rendered(
     budget = budget if budget is not None else desk.budget
     where = Filter(least_confidence=desk.profile.policy.floor, project=project, other_projects=False)
     memories: Iterable[Memory] = tx.memories.find(where)
+    superseded = superseded_by(tx)
+    if not desk.profile.block.shows_superseded:
+        memories = [memory for memory in memories if memory.id not in superseded]
     if desk.profile.block.layout == "hits":
         # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
         memories = sorted(memories, key=lambda memory: (memory.importance, memory.updated_at), reverse=True)
     memories = list(memories)
     # Notes are read by the names in the index, so these have to be the ones that they are found under.
     paths = assigned(memories, tx.files.paths()) if desk.profile.block.layout == "index" else None
-    return render(memories, desk.profile, budget=budget, subject=subject, estimate=desk.estimate, paths=paths)
+    return render(
+        memories, desk.profile, budget=budget, subject=subject, estimate=desk.estimate, paths=paths,
+        superseded=superseded,
+    )  # fmt: skip
 
 
 def _made(block: Block) -> Brief:

@@ -130,7 +130,7 @@ def _told(draft: Draft, tx: Transaction, desk: Desk, review: bool) -> Outcome:
         ready = taken_in(draft, desk.profile)
         if review:
             ready = replace(ready, doubtful="imported for review")
-        return decide(ready, tx, desk)
+        return decide(ready, tx, desk, unattended=True)
     except Invalid as error:
         return Refused(str(error))
 

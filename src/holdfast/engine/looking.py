@@ -12,6 +12,7 @@ from holdfast.domain.ranking import Hit, MemoryHit
 from holdfast.domain.render import HitBlock, render_hits
 from holdfast.engine import context
 from holdfast.engine.desk import Desk
+from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.recall import Recall, asking, best, checked, search
 
 NEARLY = 5  # of those that fell below the threshold
@@ -49,12 +50,17 @@ def look(
         where = Filter(project=project, other_projects=project is None)
         found = search(asked, where, tx, limit=max(limit, context.MOST_HITS), as_of=as_of)
         above, below = found.parted()
-        hits = best(above, policy, now, limit, tx)
-        nearly = best(below, policy, now, max(len(below), 1), tx)
-        given = best(above, policy, now, context.MOST_HITS, tx)
+        hits = best(above, policy, now, limit, tx, past=as_of)
+        nearly = best(below, policy, now, max(len(below), 1), tx, past=as_of)
+        given = context.for_prompt(best(above, policy, now, context.MOST_HITS, tx, past=as_of))
     stems = {base for term in asked.question.terms for base in term.stems}
     held = {each.memory.id: (each.relevance, each.floor) for each in found.memories}
     held |= {each.message.id: (each.own, each.floor) for each in found.messages}
+    least = min((each.floor for each in found.memories), default=0.0)
+    for hit in hits:  # what leads in the place of a hit was perhaps not found itself
+        held.setdefault(owner(hit), (hit.parts["relevance"], least))
+    weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
+    nearly = [hit for hit in nearly if owner(hit) in weak]
     nearly.sort(key=lambda hit: _reached(*held[owner(hit)]), reverse=True)
     return Look(
         Recall(tuple(hits), len(below), found.matched(asked)),

@@ -20,6 +20,7 @@ from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session, project_of
+from holdfast.engine.superseded import successors_of_hits
 from holdfast.errors import Invalid
 
 BY_MEANING = memory_search.CANDIDATES
@@ -96,7 +97,7 @@ def recall(
         where = where or Filter(project=project or project_of(session, tx), other_projects=False)
         found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
         above, below = found.parted(threshold)
-        hits = best(above, desk.profile.policy, as_of or desk.now(), limit, tx, session)
+        hits = best(above, desk.profile.policy, as_of or desk.now(), limit, tx, session, as_of)
     answer = Recall(tuple(hits), len(below), found.matched(asked))
     if as_of is None and answer.hits:
         _note(query, answer, session, desk)
@@ -152,6 +153,7 @@ def best(
     limit: int,
     tx: Transaction,
     session: str | None = None,
+    past: datetime | None = None,
 ) -> list[Hit]:
     """The `limit` with the highest scores, each memory with the message that it was taken from.
 
@@ -163,6 +165,7 @@ def best(
     said = {hit.message.id: hit for hit in hits if isinstance(hit, MessageHit)}
     places = _places([hit for hit in hits if isinstance(hit, MemoryHit)], said, session, tx)
     hits.sort(key=lambda hit: _order(hit, places))
+    hits = successors_of_hits(hits, tx, past)
     while True:
         shown = hits[:limit]
         messages = {hit.message.id: hit.message for hit in shown if isinstance(hit, MessageHit)}

@@ -28,6 +28,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.said_again import archived_before, brought_back
 from holdfast.engine.saved_by_tool import saved_already
 from holdfast.engine.sessions import known_session
+from holdfast.engine.superseded import lead_again, mark, supersede
 from holdfast.engine.told import Told, weigh
 from holdfast.engine.waiting import propose, protected, wait, why_wait
 
@@ -40,12 +41,14 @@ def remember(
     anyway: bool = False,
     told: Told | None = None,
     captured: bool = False,
+    unattended: bool = False,
 ) -> Outcome:
     """Keeps what `draft` says; exactly one outcome, in one transaction.
 
     The same `key` again answers the first outcome and changes nothing. `anyway` lets a person bring back
     what was deleted. `told` is what a model said of the draft and a known memory. What was `captured` from a
-    message is known already if a tool saved it while the message was said.
+    message is known already if a tool saved it while the message was said. `unattended`, as what is captured:
+    nobody reads the advice to update a known memory, so that it becomes a proposal in the inbox.
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = taken_in(draft, desk.profile)
@@ -56,7 +59,9 @@ def remember(
             key,
             fingerprint(draft),
             desk.now(),
-            lambda: decide(draft, tx, desk, anyway=anyway, told=words, captured=captured),
+            lambda: decide(
+                draft, tx, desk, anyway=anyway, told=words, captured=captured, unattended=unattended
+            ),
         )
 
 
@@ -68,6 +73,7 @@ def decide(
     anyway: bool = False,
     told: tuple[Told, ...] = (),
     captured: bool = False,
+    unattended: bool = False,
 ) -> Outcome:
     """What becomes of a checked draft."""
     now = desk.now()
@@ -87,12 +93,19 @@ def decide(
     if weighed.replaces is not None:
         return _overwritten(weighed.replaces, draft, tx, desk, now)
     if reason := why_wait(draft, findings, tx):
+        if findings.contradicted and desk.profile.policy.on_contradiction == "suggest":
+            return propose(findings.contradicted[0], draft, tx, desk, now, reason)
         return wait(reason, draft, findings, tx, desk, now)
     if findings.same is not None:
-        return _known_already(findings.same, draft, tx, desk, now)
+        outcome = _known_already(findings.same, draft, tx, desk, now)
+        if isinstance(outcome, Merged) or (isinstance(outcome, Reinforced) and outcome.counted):
+            lead_again(findings.same, findings.contradicted, tx, source=draft.source, now=now)
+        return outcome
     archived = archived_before(draft, tx, desk)
     if findings.contradicted:
-        return _contradicted(findings.contradicted, archived, draft, tx, desk, now)
+        return _contradicted(
+            findings.contradicted, archived, draft, tx, desk, now, unattended=unattended or captured
+        )
     if archived is not None:
         return _back(archived, draft, tx, desk, now)
     memory = changes.add(tx, desk, draft, now=now)
@@ -200,10 +213,16 @@ def _contradicted(
     tx: Transaction,
     desk: Desk,
     now: datetime,
+    *,
+    unattended: bool,
 ) -> Outcome:
     policy = desk.profile.policy
     if policy.on_contradiction == "suggest":
-        return UpdateSuggested(known[0], "contradicts")
+        if not unattended:
+            return UpdateSuggested(known[0], "contradicts")
+        return propose(
+            known[0], draft, tx, desk, now, f"it contradicts memory {known[0].id}: update that one"
+        )
     if policy.on_contradiction == "overwrite":
         return _overwritten(known[0], draft, tx, desk, now)
     if archived is not None:
@@ -212,12 +231,13 @@ def _contradicted(
         memory = changes.add(tx, desk, draft, now=now)
     by = replace(memory, source=draft.source)  # who says it now, not who said it first
     now_held = tuple(weaken(old, by, tx, desk, now) for old in known)
-    return Contradicting(memory, now_held)
+    return Contradicting(memory, tuple(mark(now_held, tx)))
 
 
 def weaken(old: Memory, by: Memory, tx: Transaction, desk: Desk, now: datetime) -> Memory:
-    """Links a memory to what contradicts it and takes trust off it, once a session."""
+    """Links a memory to what contradicts and supersedes it and takes trust off it, once a session."""
     changes.connect(tx, by.id, old.id, "contradicts", source=by.source, now=now)
+    supersede(by, old, tx, source=by.source, now=now)
     policy, session = desk.profile.policy, by.source.session
     if policy.on_contradiction != "weaken":
         return old

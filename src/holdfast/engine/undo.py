@@ -14,6 +14,7 @@ from holdfast.engine import changes
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import unbury
 from holdfast.engine.ports import Transaction
+from holdfast.engine.superseded import end_leading
 from holdfast.errors import Conflict, NotFound
 
 _LABELS_ONLY = ("linked", "unlinked")
@@ -85,4 +86,6 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
     if wording is not None and (wording.content, wording.summary) != (memory.content, memory.summary):
         # The history only grows: the old wording comes back as the newest version.
         back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
+    if back.state == "waiting":
+        end_leading(memory.id, tx)
     return changes.change(tx, memory, back, "undone", source=source, now=now, note=note)

@@ -158,7 +158,7 @@ def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         return Answer("Nothing is remembered yet.")
     more = page.total - len(page.memories)
     rest = f"\n{more:,} more are not shown: use memory_search." if more else ""
-    return Answer(told.lines(page.memories) + rest)
+    return Answer(told.lines(page.shown) + rest)
 
 
 def _why(memories: "Memories", given: Mapping[str, Any]) -> Answer:

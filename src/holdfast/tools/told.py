@@ -41,6 +41,8 @@ def line(memory: "Memory") -> str:
     about = f"{label(memory.subject)}: " if memory.subject else ""
     notes = [] if memory.source.trusted else [f"from {memory.source.origin}"]
     notes += [memory.state] if memory.state != "active" else []
+    if memory.superseded_by:
+        notes.append(f"of {memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}")
     note = f" ({', '.join(notes)})" if notes else ""
     return f"- [id:{memory.id}] [{label(memory.category)}] {about}{inline(memory.content)}{note}"
 
@@ -60,7 +62,7 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
         case outcomes.Merged(memory):
             return changed("merged", memory.id, f"Merged into what was known:\n{line(memory)}")
         case outcomes.Contradicting(memory, weakened):
-            said = f"Remembered as {memory.id}. It contradicts, and both are kept:\n{lines(weakened)}"
+            said = f"Remembered as {memory.id}. It leads now; what it contradicts is kept:\n{lines(weakened)}"
             return changed("contradicting", memory.id, said)
         case outcomes.UpdateSuggested(known, relation):
             how = "The same is known" if relation == "same" else "Something else is known"

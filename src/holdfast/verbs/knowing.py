@@ -40,8 +40,12 @@ class Knowing(Speaking):
         doubtful: str | None = None,
         key: str | None = None,
         anyway: bool = False,
+        unattended: bool = False,
     ) -> Outcome:
-        """Keeps what `content` says, as a new memory or as more or less trust in a known one."""
+        """Keeps what `content` says, as a new memory or as more or less trust in a known one.
+
+        `unattended`: nobody reads an advice to update, so that it becomes a proposal in the inbox.
+        """
         draft = Draft(
             content=content,
             category=category,
@@ -54,7 +58,7 @@ class Knowing(Speaking):
             source=self._source(message),
             doubtful=doubtful,
         )
-        return remembering.remember(draft, desk=self._desk, key=key, anyway=anyway)
+        return remembering.remember(draft, desk=self._desk, key=key, anyway=anyway, unattended=unattended)
 
     @needs("write")
     def revise(

@@ -15,6 +15,7 @@ from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.render.layouts import LAYOUTS, Entry, Layout, Request, folded
+from holdfast.domain.superseded import successors_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +41,28 @@ def render(
     subject: str | None = None,
     estimate: Estimate = estimate_tokens,
     paths: Mapping[str, str] | None = None,
+    superseded: Mapping[str, str] | None = None,
 ) -> Block:
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
 
     Memories about `subject` go first. The text is empty when there is nothing to show or no room for it.
     With an infinite budget only the profile's lines count. An index names files: those of `paths`, by
-    memory, else what they would be called.
+    memory, else what they would be called. `superseded` names the successors of memories.
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
     request = Request(profile, folded(subject), len(eligible), estimate, paths or {})
 
     def ordered(entries: Sequence[Entry]) -> list[Entry]:
-        return sorted(entries, key=lambda entry: layout.order(entry, request))
+        inorder = sorted(entries, key=lambda entry: layout.order(entry, request))
+        if not layout.newer_first or not superseded:
+            return inorder
+        return successors_first(
+            inorder,
+            superseded,
+            lambda entry: entry.memory.id,
+            lambda older, newer: older.section == newer.section,
+        )
 
     tokens = profile.block.budget if budget is None else budget
     lines = profile.block.lines or math.inf

@@ -62,6 +62,7 @@ class Layout:
     urgency: Callable[[Entry, Request], Key]  # the lowest is taken first
     order: Callable[[Entry, Request], Key]  # within the block
     page: Callable[[Sequence[Entry], Request], str]  # of entries in order; whole lines, or the empty string
+    newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
 
 
 def folded(name: str | None) -> str:
@@ -270,7 +271,7 @@ def _first_line(text: str) -> str:
 
 
 LAYOUTS: dict[profiles.Layout, Layout] = {
-    "by-subject": Layout(_subject_entry, _subject_urgency, _subject_order, _subject_page),
+    "by-subject": Layout(_subject_entry, _subject_urgency, _subject_order, _subject_page, newer_first=True),
     "by-category": Layout(_category_entry, _category_urgency, _category_order, _category_page),
     "hits": Layout(_hit_entry, _hit_urgency, _hit_order, _hit_page),
     "index": Layout(_index_entry, _index_urgency, _index_order, _index_page),

@@ -141,13 +141,13 @@ def list_(
         page = memories.find(where, order=sort, limit=limit, offset=offset, as_of=as_of)
         weighed = memories.profile.policy.weighs_confidence
     if call.json:
-        call.tell("", {"memories": [as_json.memory(item) for item in page.memories], "total": page.total})
+        call.tell("", {"memories": [as_json.memory(item) for item in page.shown], "total": page.total})
         return
     least = _AS_TABLE if state == "active" else _WITH_DATES
     if page.memories and on_terminal() and width() >= least:
         _table(page, weighed=weighed, state=state)
     elif page.memories:
-        click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.memories))
+        click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.shown))
     click.echo(click.style(_total(page, offset, narrowed=where != Filter() or as_of is not None), dim=True))
 
 
@@ -163,8 +163,8 @@ def _table(page: "Page", *, weighed: bool, state: str) -> None:
     columns += [Column(title="state")] if state != "active" else []
     columns += [Column(title="updated", style="dim")] if dated else []
     table = Table(columns)
-    for item in page.memories:
-        cells = [item.id, item.category, item.subject or "-", item.content]
+    for item in page.shown:
+        cells = [item.id, item.category, item.subject or "-", item.content + say.superseded(item)]
         cells += [say.number(item.confidence)] if weighed else []
         cells += [item.state] if state != "active" else []
         cells += [item.updated_at.strftime("%Y-%m-%d")] if dated else []

@@ -66,10 +66,17 @@ def command(*words: str) -> str:
 
 
 def headline(memory: "Memory") -> str:
-    """`a1b2c3d4  [timing] jellyfin: Takes 60s to start after a restart`"""
+    """`a1b2c3d4  [timing] jellyfin: Takes 60s to start after a restart`; of a superseded one its date too."""
     about = f"{one_line(memory.subject)}: " if memory.subject else ""
     label = click.style(f"[{one_line(memory.category)}]", dim=True)
-    return f"{identifier(memory.id)}  {label} {about}{one_line(memory.content)}"
+    return f"{identifier(memory.id)}  {label} {about}{one_line(memory.content)}{superseded(memory)}"
+
+
+def superseded(memory: "Memory") -> str:
+    """The date of a superseded memory and what leads in its place; of others nothing."""
+    if memory.superseded_by is None:
+        return ""
+    return f" [{memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}]"
 
 
 def quote(hit: "MessageHit", query: str) -> str:
@@ -162,7 +169,8 @@ def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool
     lines = [f"{word} {line(memory, weighed=weighed)}"]
     for old in weakened:
         now = f" (now {number(old.confidence)})" if weighed else ""
-        lines.append(f"  contradicts {identifier(old.id)}{now}: {one_line(old.content)}")
+        how = "supersedes" if old.superseded_by == memory.id else "contradicts"
+        lines.append(f"  {how} {identifier(old.id)}{now}: {one_line(old.content)}")
     return "\n".join([*lines, f"  all are kept and linked; {command('why', memory.id)} tells more"])
 
 

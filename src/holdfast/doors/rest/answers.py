@@ -47,6 +47,7 @@ class Memory(Answer):
     confirmed_at: str
     accessed_at: str | None
     accesses: int
+    superseded_by: str | None
 
 
 class MemoryPage(Answer):

@@ -8,6 +8,7 @@ from holdfast import as_json, problems
 from holdfast.domain import outcomes
 from holdfast.domain.memory import LinkKind, Memory, Origin, State
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.superseded import newer_first
 from holdfast.doors.rest import answers, bodies
 from holdfast.doors.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.doors.rest.cursor import MOST, Cursor, Limit, page
@@ -83,7 +84,8 @@ def list_(  # budget: the parts of a filter, each an argument of its own
         return found.memories
 
     items, following = page(fetch, cursor, limit)
-    return Json({"memories": [as_json.memory(each) for each in items], "total": total, "next": following})
+    shown = [as_json.memory(each) for each in newer_first(items)]
+    return Json({"memories": shown, "total": total, "next": following})
 
 
 @router.post("/", status_code=201, response_model=answers.Created, responses=_CREATED)
