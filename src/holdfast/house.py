@@ -111,7 +111,7 @@ class House:
         """
         grant.require("admin")
         if grant.spaces is not None:
-            raise Forbidden("a checkup looks at all spaces: make the token with --all-spaces")
+            raise Forbidden("a checkup looks at all spaces: make the token for all spaces")
         return checkup(self._db or self._settings.db, self._embedder)
 
     def left(self, space: str) -> None:

@@ -166,8 +166,9 @@ def test_memories_survive_a_restart_of_the_product(database_url: str, clock: Fix
 def test_the_default_space_exists_from_first_use_and_no_other(database_url: str) -> None:
     with Memories.open(database_url, "default") as memories:
         assert memories.profile.name == "default"
-    with pytest.raises(NotFound, match="holdfast space create other"):
+    with pytest.raises(NotFound, match="there is no space 'other'") as missing:
         Memories.open(database_url, "other")
+    assert missing.value.command == "create it with `holdfast space create other`"
     store = open_store(database_url)
     assert [space.name for space in store.spaces()] == ["default"]
     store.close()

@@ -52,6 +52,7 @@ class Policy:
     subject_is_key: bool = False  # one memory a subject, as with files
     weighs_confidence: bool = True  # whether confidence is shown and ranked by
     weighs_importance: bool = True
+    space_wide: bool = False  # nothing belongs to a project, unless somebody names one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,9 @@ class Profile:
     def holds_everywhere(self, category: str | None) -> bool:
         """Whether memories of this category are of no project, unless somebody names one."""
         wanted = category if category is not None else self.default_category
-        return any(each.everywhere for each in self.categories if each.name == wanted)
+        return self.policy.space_wide or any(
+            each.everywhere for each in self.categories if each.name == wanted
+        )
 
     def checked(self, draft: Draft) -> Draft:
         """`draft` with its text cleaned and its defaults filled in.

@@ -38,6 +38,7 @@ class Recall:
     hits: tuple[Hit, ...]
     below: int
     matched: str = "text"  # "meaning", when meaning could be searched; else "text"
+    other_projects: int = 0  # memories of other projects that answer as well
 
     @property
     def memories(self) -> tuple[MemoryHit, ...]:
@@ -98,7 +99,9 @@ def recall(
         found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
         above, below = found.parted(threshold)
         hits = best(above, desk.profile.policy, as_of or desk.now(), limit, tx, session, as_of)
-    answer = Recall(tuple(hits), len(below), found.matched(asked))
+        wide = where.other_projects or as_of is not None
+        elsewhere = 0 if wide else memory_search.count_elsewhere(asked, where, tx, threshold)
+    answer = Recall(tuple(hits), len(below), found.matched(asked), elsewhere)
     if as_of is None and answer.hits:
         _note(query, answer, session, desk)
     return answer

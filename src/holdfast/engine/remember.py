@@ -9,6 +9,7 @@ from holdfast.domain.memory import PEOPLE, Draft, Memory, Tombstone
 from holdfast.domain.outcomes import (
     Added,
     Contradicting,
+    Deletion,
     Merged,
     Outcome,
     Refused,
@@ -79,11 +80,8 @@ def decide(
     now = desk.now()
     draft = replace(draft, source=known_session(tx, draft.source, now))
     findings = compared(draft, tx, desk)
-    # What is known and active was not deleted, whatever was deleted beside it. Each wording has a tombstone.
-    while findings.same is None and (tombstone := buried(draft, tx, desk.judge)) is not None:
-        if not anyway or draft.source.origin not in PEOPLE:
-            return _refused(tombstone, tx)
-        tx.tombstones.lift(tombstone.hash)
+    if findings.same is None and (refused := _forbidden(draft, tx, desk, anyway)) is not None:
+        return refused
     if captured and findings.same is None and (saved := saved_already(draft, tx, desk.judge)):
         return _saved(saved, tx)
     if named := _of_that_name(draft, tx, desk):
@@ -93,14 +91,9 @@ def decide(
     if weighed.replaces is not None:
         return _overwritten(weighed.replaces, draft, tx, desk, now)
     if reason := why_wait(draft, findings, tx):
-        if findings.contradicted and desk.profile.policy.on_contradiction == "suggest":
-            return propose(findings.contradicted[0], draft, tx, desk, now, reason)
         return wait(reason, draft, findings, tx, desk, now)
     if findings.same is not None:
-        outcome = _known_already(findings.same, draft, tx, desk, now)
-        if isinstance(outcome, Merged) or (isinstance(outcome, Reinforced) and outcome.counted):
-            lead_again(findings.same, findings.contradicted, tx, source=draft.source, now=now)
-        return outcome
+        return _said_again(findings.same, findings.contradicted, draft, tx, desk, now)
     archived = archived_before(draft, tx, desk)
     if findings.contradicted:
         return _contradicted(
@@ -112,6 +105,15 @@ def decide(
     for near in findings.related:
         changes.connect(tx, memory.id, near.id, "related", source=draft.source, now=now)
     return Added(memory, findings.related)
+
+
+def _forbidden(draft: Draft, tx: Transaction, desk: Desk, anyway: bool) -> Refused | None:
+    """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
+    while (tombstone := buried(draft, tx, desk.judge)) is not None:  # each wording has one
+        if not anyway or draft.source.origin not in PEOPLE:
+            return _refused(tombstone, tx)
+        tx.tombstones.lift(tombstone.hash)
+    return None
 
 
 def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
@@ -140,8 +142,8 @@ def _refused(tombstone: Tombstone, tx: Transaction) -> Refused:
     }[tombstone.reason]
     day = tombstone.created_at.date().isoformat()
     restorable = tombstone.reason == "forgotten" and tx.memories.get(tombstone.memory or "") is not None
-    back = f"`holdfast restore {tombstone.memory}` or " if restorable else ""
-    return Refused(f"this {how} on {day} and stays so: {back}--anyway brings it back", tombstone.memory)
+    deleted = Deletion(tombstone.reason, tombstone.created_at, restorable)
+    return Refused(f"this {how} on {day} and stays so", tombstone.memory, deleted)
 
 
 def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
@@ -160,6 +162,16 @@ def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetim
             return Reinforced(back, known)
         case _:
             return outcome
+
+
+def _said_again(
+    known: Memory, against: tuple[Memory, ...], draft: Draft, tx: Transaction, desk: Desk, now: datetime
+) -> Outcome:
+    """What the profile does with what is known; then it leads over what had superseded it."""
+    outcome = _known_already(known, draft, tx, desk, now)
+    if isinstance(outcome, Merged) or (isinstance(outcome, Reinforced) and outcome.counted):
+        lead_again(known, against, tx, source=draft.source, now=now)
+    return outcome
 
 
 def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:

@@ -33,6 +33,8 @@ def wait(
     reason: str, draft: Draft, findings: Findings, tx: Transaction, desk: Desk, now: datetime
 ) -> Waiting:
     """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
+    if findings.contradicted and desk.profile.policy.on_contradiction == "suggest":
+        return propose(findings.contradicted[0], draft, tx, desk, now, reason)
     against = findings.contradicted + findings.related
     if there := _waiting_already(draft, tx, desk):
         return Waiting(there, there.waiting_for or reason, against)

@@ -4,11 +4,14 @@ import json
 from typing import Any, Final
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Integer,
     Select,
     Table,
     Text,
+    and_,
+    exists,
     func,
     literal_column,
     or_,
@@ -16,8 +19,9 @@ from sqlalchemy import (
     type_coerce,
 )
 
+from holdfast.domain.memory import LinkKind
 from holdfast.domain.query import Filter
-from holdfast.store.schema import memories
+from holdfast.store.schema import links, memories
 
 _MANY: Final = 3  # one row in so many
 _LAST_ROW: Final = (1 << 63) - 1  # the greatest number that a row can have
@@ -54,6 +58,8 @@ def narrowed_in_any_state(query: Select[Any], where: Filter, connection: Connect
         query = query.where(column.created_at < where.created_before)
     if where.changed_after is not None:
         query = query.where(column.updated_at >= where.changed_after)
+    if not where.proposals:
+        query = query.where(~and_(column.state == "waiting", _leads("elaborates"), _leads("supersedes")))
     for tag in where.tags:
         # Tags are stored as a JSON list, so a tag is found as its JSON text, quotes included.
         quoted = json.dumps(tag, ensure_ascii=False)
@@ -67,6 +73,12 @@ def narrowed_in_any_state(query: Select[Any], where: Filter, connection: Connect
         holds = [(part.contains if same_case else part.icontains)(word, autoescape=True) for part in parts]
         query = query.where(or_(*holds))
     return query
+
+
+def _leads(kind: LinkKind) -> ColumnElement[bool]:
+    """Whether a link of this kind leads from a memory to another."""
+    linked = and_(links.c.space == memories.c.space, links.c.from_id == memories.c.id, links.c.kind == kind)
+    return exists().where(linked).correlate(memories)
 
 
 def row_by_row(query: Select[Any], where: Filter, space: str, connection: Connection) -> Select[Any]:

@@ -132,9 +132,11 @@ def _category(profile: Profile, *, required: bool | None = None, says: str | Non
 
 def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     found = memories.recall(given["query"], limit=given.get("limit", 5))
+    many = "match is" if found.other_projects == 1 else "matches are"
+    rest = f"\n{found.other_projects:,} {many} in other projects." if found.other_projects else ""
     if not found.hits:
-        return Answer("Nothing in memory answers that.")
-    return Answer(told.hits(found.hits))
+        return Answer(f"Nothing in memory answers that.{rest}")
+    return Answer(told.hits(found.hits) + rest)
 
 
 def _revise(memories: "Memories", given: Mapping[str, Any]) -> Answer:

@@ -4,8 +4,10 @@ Stored text goes through `render`'s escapes: it is shown as data, whoever wrote 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
+from holdfast import as_json
 from holdfast.domain import outcomes
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.ranking import MemoryHit, MessageHit
@@ -26,6 +28,7 @@ CHANGED: dict[str, Any] = {
         "outcome": {"type": "string"},
         "id": {"type": ["string", "null"]},
         "said": {"type": "string"},
+        "deleted": {"type": "object", "description": "Of what was deleted before: reason, at, restorable."},
     },
     "required": ["outcome", "id", "said"],
 }
@@ -71,8 +74,13 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
         case outcomes.Waiting(memory, reason):
             said = f"Not stored yet: it waits for the user's approval ({inline(reason)})."
             return changed("waiting", memory.id, said)
-        case outcomes.Refused(reason, known_id):
-            return changed("refused", known_id, f"Nothing stored: {inline(reason)}", failed=True)
+        case outcomes.Refused(reason, known_id, deleted):
+            how = "restored" if deleted is not None and deleted.restorable else "added"
+            back = f". Only the user can have it {how} again" if deleted is not None else ""
+            answer = changed("refused", known_id, f"Nothing stored: {inline(reason)}{back}.", failed=True)
+            if deleted is None:
+                return answer
+            return replace(answer, values={**(answer.values or {}), "deleted": as_json.deletion(deleted)})
         case _:
             assert_never(outcome)
 

@@ -14,6 +14,7 @@ from holdfast.engine import erase as erasing
 from holdfast.engine import forget as forgetting
 from holdfast.engine import inbox as inboxes
 from holdfast.engine import link as linking
+from holdfast.engine import promote as promoting
 from holdfast.engine import remember as remembering
 from holdfast.engine import revise as revising
 from holdfast.engine import undo as undoing
@@ -93,6 +94,11 @@ class Knowing(Speaking):
         return revising.revise(
             memory_id, revision, desk=self._desk, source=self._source(), expect_version=expect_version
         )
+
+    @needs("write")
+    def promote(self, memory_id: str) -> revising.Revised | Waiting:
+        """Lets a memory of one project hold in all of them."""
+        return promoting.promote(memory_id, desk=self._desk, source=self._source())
 
     @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> forgetting.Forgotten:

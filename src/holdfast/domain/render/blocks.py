@@ -51,33 +51,35 @@ def render(
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
-    request = Request(profile, folded(subject), len(eligible), estimate, paths or {})
-
-    def ordered(entries: Sequence[Entry]) -> list[Entry]:
-        inorder = sorted(entries, key=lambda entry: layout.order(entry, request))
-        if not layout.newer_first or not superseded:
-            return inorder
-        return successors_first(
-            inorder,
-            superseded,
-            lambda entry: entry.memory.id,
-            lambda older, newer: older.section == newer.section,
-        )
+    request = Request(profile, folded(subject), len(eligible), estimate, paths or {}, superseded or {})
 
     tokens = profile.block.budget if budget is None else budget
     lines = profile.block.lines or math.inf
     entries = _entries(eligible, layout, request, most=lines if math.isinf(tokens) else math.inf)
     room = _Room(
-        page=lambda chosen: layout.page(ordered(chosen), request),
+        page=lambda chosen: layout.page(_ordered(chosen, layout, request), request),
         tokens=tokens,
         lines=lines,
         estimate=estimate,
     )
-    chosen = ordered(_fitting(entries, room))
+    chosen = _ordered(_fitting(entries, room), layout, request)
     text = layout.page(chosen, request)
     if not text or not room.holds(chosen):
         return Block("", (), len(eligible), 0)
     return Block(text, tuple(entry.memory for entry in chosen), len(eligible) - len(chosen), estimate(text))
+
+
+def _ordered(entries: Sequence[Entry], layout: Layout, request: Request) -> list[Entry]:
+    """As they stand in the block; where the layout wants it, what supersedes another above it."""
+    found = sorted(entries, key=lambda entry: layout.order(entry, request))
+    if not layout.newer_first:
+        return found
+    return successors_first(
+        found,
+        request.superseded,
+        lambda entry: entry.memory.id,
+        lambda older, newer: older.section == newer.section,
+    )
 
 
 @dataclass(frozen=True, slots=True)

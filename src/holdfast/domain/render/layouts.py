@@ -34,6 +34,7 @@ class Request:
     eligible: int  # how many memories could be shown
     estimate: Estimate
     paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
+    superseded: Mapping[str, str] = field(default_factory=dict)  # the successors of memories, by id
 
     def path(self, memory: Memory) -> str:
         """The file that a memory stands in, or would."""

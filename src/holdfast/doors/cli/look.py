@@ -1,11 +1,12 @@
 """The commands that look: recall, list, show, why, brief."""
 
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast import as_json
+from holdfast import as_json, places
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
 from holdfast.doors.cli import say, story, values
@@ -27,7 +28,7 @@ _WORDS_ONLY = "found by words only: without an embedder, rewordings that share n
 @click.option("-c", "--category", help="Only this category.")
 @click.option("-s", "--subject", help="Only this subject.")
 @click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
-@click.option("--project", help="This project's memories and those of none.")
+@click.option("--project", help="This project's memories and those of none. Default: of this directory.")
 @click.option("--all-projects", is_flag=True, help="The memories of all projects.")
 @click.option("--limit", type=int, default=5, show_default=True, help="At most this many.")
 @click.option("--threshold", type=float, help="The least relevance, in place of the calibrated one.")
@@ -71,7 +72,7 @@ def recall(
         category=category,
         subject=subject,
         tags=tags,
-        project=None if all_projects else project,
+        project=None if all_projects else project or places.project_of(os.getcwd()),
         other_projects=all_projects,
     )
     given_only = {name: value for name, value in asked.items() if value is not None}
@@ -85,6 +86,10 @@ def recall(
 
 def _found_how(found: "Recall") -> list[str]:
     notes = [f"{found.below:,} more below the threshold"] if found.below else []
+    if found.other_projects:
+        notes.append(
+            f"{say.count(found.other_projects, 'match', 'matches')} in other projects: --all-projects"
+        )
     if found.matched == "text":
         notes.append(_WORDS_ONLY)
     return [click.style("; ".join(notes), dim=True)] if notes else []

@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory, Message, Session
-    from holdfast.domain.outcomes import Outcome
+    from holdfast.domain.outcomes import Outcome, Refused
     from holdfast.domain.ranking import MessageHit
 
 # Controls but for newline and tab, and marks that hide or reorder text.
@@ -134,10 +134,18 @@ def outcome(result: "Outcome", *, weighed: bool = True) -> str:
             )
         case outcomes.Waiting(memory, reason, known):
             return _waiting(memory, reason, known)
-        case outcomes.Refused(reason, _):
-            return f"nothing stored: {one_line(reason)}"
+        case outcomes.Refused():
+            return f"nothing stored: {refused(result)}"
         case _:
             assert_never(result)
+
+
+def refused(result: "Refused") -> str:
+    """Why nothing was stored, and how to bring back what was deleted."""
+    if result.deleted is None:
+        return one_line(result.reason)
+    back = f"{command('restore', result.known_id or '')} or " if result.deleted.restorable else ""
+    return f"{one_line(result.reason)}: {back}--anyway brings it back"
 
 
 def _done(word: str, rest: str) -> str:

@@ -100,6 +100,14 @@ class Deleted(Memory):
     restorable: bool
 
 
+class Deletion(Answer):
+    """What was deleted before; `anyway` lets a person say it again, and `restorable` has its memory back."""
+
+    reason: Literal["forgotten", "rejected", "erased", "undone"]
+    at: str
+    restorable: bool
+
+
 class Known(Problem):
     """What is known already: update it instead."""
 
@@ -108,6 +116,7 @@ class Known(Problem):
     id: str | None = None
     content: str | None = None
     memory: Memory | None = None
+    deleted: Deletion | None = None  # of a refusal: what is said was deleted before
 
 
 class Versions(Answer):
@@ -155,6 +164,7 @@ class Recall(Answer):
     hits: list[Hit]
     below: int
     matched: Literal["meaning", "text"]
+    other_projects: int
 
 
 class Context(Answer):

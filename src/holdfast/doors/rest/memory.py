@@ -126,8 +126,12 @@ def _created(outcome: outcomes.Outcome) -> Json:
                 advice, outcome="update_suggested", relation=relation, id=known.id, content=known.content,
                 memory=told,
             )  # fmt: skip
-        case outcomes.Refused(reason, known_id):
-            return _conflict(reason, outcome="refused", id=known_id)
+        case outcomes.Refused(reason, known_id, deleted):
+            if deleted is None:
+                return _conflict(reason, outcome="refused", id=known_id)
+            way = f"POST /api/memory/{known_id}/restore or " if deleted.restorable else ""
+            advice = f'{reason}: {way}"anyway": true brings it back'
+            return _conflict(advice, outcome="refused", id=known_id, deleted=as_json.deletion(deleted))
         case _:
             assert_never(outcome)
 
@@ -197,6 +201,15 @@ def restore(memories: Writing, memory_id: MemoryId) -> Json:
     """Brings a deleted memory back."""
     back = memories.restore(memory_id)
     return Json(as_json.memory(back), headers={"ETag": tag_of(back.version)})
+
+
+@router.post("/{memory_id}/promote", response_model=answers.Memory, responses=_WAITS)
+def promote(memories: Writing, memory_id: MemoryId) -> Json:
+    """Lets a memory of one project hold in all of them."""
+    result = memories.promote(memory_id)
+    if isinstance(result, outcomes.Waiting):
+        return _stored(202, result)
+    return Json(as_json.memory(result.memory), headers={"ETag": tag_of(result.memory.version)})
 
 
 @router.get("/{memory_id}/history", response_model=answers.Versions)
