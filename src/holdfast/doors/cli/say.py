@@ -177,8 +177,7 @@ def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool
     lines = [f"{word} {line(memory, weighed=weighed)}"]
     for old in weakened:
         now = f" (now {number(old.confidence)})" if weighed else ""
-        how = "supersedes" if old.superseded_by == memory.id else "contradicts"
-        lines.append(f"  {how} {identifier(old.id)}{now}: {one_line(old.content)}")
+        lines.append(f"  contradicts {identifier(old.id)}{now}: {one_line(old.content)}")
     return "\n".join([*lines, f"  all are kept and linked; {command('why', memory.id)} tells more"])
 
 

@@ -13,7 +13,8 @@ from holdfast.domain.memory import Message, Version
 from holdfast.doors.dashboard import drawings, moments
 from holdfast.doors.dashboard.answers import PageRoute, done, page, part
 from holdfast.doors.dashboard.memories import subject_word
-from holdfast.doors.dashboard.visit import Deciding, Reading, Sent, Visit
+from holdfast.doors.dashboard.notices import Offer
+from holdfast.doors.dashboard.visit import Deciding, Reading, Sent, Visit, Writing
 from holdfast.doors.dashboard.wording import Piece, compared, named
 from holdfast.errors import Invalid, NotFound
 
@@ -80,6 +81,16 @@ def erase(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
     left = f" Left over: {'; '.join(went.left)}." if went.left else ""
     home = visit.address("/memories")
     return done(visit, f"Erased with every trace of it.{left}", back=home, leave=home)
+
+
+@router.post("/memories/{memory_id}/promote")
+def promote(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
+    """What one project knows, for all of them."""
+    fields = (("id", memory_id), ("since", str(visit.memories.last_change())))
+    visit.memories.promote(memory_id)
+    offer = Offer("Undo", visit.address("/memories/undo"), fields)
+    back = visit.address(f"/memories/{memory_id}")
+    return done(visit, "It holds in every project now.", back=back, offer=offer)
 
 
 def _told(visit: Visit, memory_id: str) -> dict[str, Any]:

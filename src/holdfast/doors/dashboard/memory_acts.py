@@ -190,14 +190,6 @@ def restore(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
     return done(visit, "Restored.", back=back, offer=_undo(visit, [memory_id], since))
 
 
-@router.post("/memories/{memory_id}/promote")
-def promote(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
-    since = visit.memories.last_change()
-    visit.memories.promote(memory_id)
-    back = visit.address(f"/memories/{memory_id}")
-    return done(visit, "It holds in every project now.", back=back, offer=_undo(visit, [memory_id], since))
-
-
 # ------------------------------------------------------------------------------------------------- many
 
 
