@@ -91,7 +91,7 @@ class Administration:
         Raises: Forbidden, to who reaches some spaces only.
         """
         if self._grant.spaces is not None:
-            raise Forbidden("the figures are sums over all spaces: make the token with --all-spaces")
+            raise Forbidden("the figures are sums over all spaces: make the token for all spaces")
         return figures.figures(store=self._store, now=self._clock(), embedder=embedder)
 
     @needs("admin")
@@ -123,7 +123,7 @@ class Administration:
         """
         known = {token.id for token in self.tokens()}
         if token_id not in known:
-            raise NotFound(f"there is no token {token_id!r}: `holdfast token list` shows them")
+            raise NotFound(f"there is no token {token_id!r}", command="`holdfast token list` shows them")
         return tokens.revoke_token(token_id, store=self._store, now=self._clock())
 
     def _covers(self, names: tuple[str, ...] | None) -> bool:

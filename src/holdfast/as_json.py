@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.domain.history import Entry, Story, Use
     from holdfast.domain.memory import Link, Memory, Message, Repetition, Session, Source, Version
     from holdfast.domain.operations import Attempt, Event, Standing
-    from holdfast.domain.outcomes import Outcome
+    from holdfast.domain.outcomes import Deletion, Outcome
     from holdfast.domain.ranking import Hit
     from holdfast.domain.spend import SpendReport, Spent
     from holdfast.engine.audit import Audit
@@ -61,6 +61,7 @@ def memory(item: "Memory") -> Json:
         "accessed_at": moment(item.accessed_at),
         "accesses": item.accesses,
         "redacted": redacted(item),
+        "superseded_by": item.superseded_by,
     }
 
 
@@ -86,10 +87,21 @@ def outcome(result: "Outcome") -> Json:
             return _named("update_suggested", None, known=memory(known), relation=relation)
         case outcomes.Waiting(stored, reason, others):
             return _named("waiting", stored, reason=reason, known=[memory(other) for other in others])
-        case outcomes.Refused(reason, known_id):
-            return _named("refused", None, reason=reason, known_id=known_id)
+        case outcomes.Refused(reason, known_id, deleted):
+            return _named(
+                "refused",
+                None,
+                reason=reason,
+                known_id=known_id,
+                deleted=deletion(deleted) if deleted else None,
+            )
         case _:
             assert_never(result)
+
+
+def deletion(deleted: "Deletion") -> Json:
+    """What was deleted before: a person may say it again with `anyway`, or restore its memory."""
+    return {"reason": deleted.reason, "at": moment(deleted.at), "restorable": deleted.restorable}
 
 
 def _named(name: str, stored: "Memory | None", **rest: Any) -> Json:
@@ -97,7 +109,12 @@ def _named(name: str, stored: "Memory | None", **rest: Any) -> Json:
 
 
 def recall(found: "Recall") -> Json:
-    return {"hits": [hit(each) for each in found.hits], "below": found.below, "matched": found.matched}
+    return {
+        "hits": [hit(each) for each in found.hits],
+        "below": found.below,
+        "matched": found.matched,
+        "other_projects": found.other_projects,
+    }
 
 
 def hit(found: "Hit") -> Json:

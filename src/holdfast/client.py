@@ -168,6 +168,10 @@ class Client:
         """Makes a wording that was counted as a repetition a memory of its own."""
         return self._reader.split(self._line.ask("POST", f"{_of(memory_id)}/split", body={"number": number}))
 
+    def promote(self, memory_id: str) -> Memory:
+        """Lets a memory of one project hold in all of them."""
+        return self._reader.memory(self._line.ask("POST", f"{_of(memory_id)}/promote"))
+
     def erasure(self, memory_id: str) -> Erasure:
         """What `erase` would remove."""
         return from_json.erasure(self._line.ask("GET", f"{_of(memory_id)}/erasure"))
@@ -457,7 +461,7 @@ def _filter(where: Filter) -> dict[str, Any]:
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in asdict(where).items()
-        if value is not None
+        if value is not None and name != "proposals"
     } | {"states": list(where.states), "tags": list(where.tags)}
 
 

@@ -19,14 +19,21 @@ from collections.abc import Iterable
 
 
 class HoldfastError(Exception):
-    """Something that a caller can be told in one line, with what would be right."""
+    """Something that a caller can be told in one line, with what would be right.
+
+    `command` is advice for the command line, and only said there: other doors have other ways.
+    """
+
+    def __init__(self, message: str = "", *, command: str | None = None) -> None:
+        super().__init__(message)
+        self.command = command
 
 
 class Invalid(HoldfastError):
     """What was given can't be taken as it is."""
 
-    def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, field: str | None = None, command: str | None = None) -> None:
+        super().__init__(message, command=command)
         self.field = field
 
 

@@ -35,6 +35,10 @@ def moment_or_none(text: str | None) -> datetime | None:
     return None if text is None else moment(text)
 
 
+def deletion(told: Json | None) -> outcomes.Deletion | None:
+    return (told and outcomes.Deletion(told["reason"], moment(told["at"]), told["restorable"])) or None
+
+
 class Reader:
     """Reads what belongs to one space, whose name the answers leave out."""
 
@@ -63,6 +67,7 @@ class Reader:
             confirmed_at=moment(told["confirmed_at"]),
             accessed_at=moment_or_none(told["accessed_at"]),
             accesses=told["accesses"],
+            superseded_by=told.get("superseded_by"),
         )
 
     def memories(self, told: list[Json]) -> tuple[Memory, ...]:
@@ -74,7 +79,7 @@ class Reader:
             case "update_suggested":
                 return outcomes.UpdateSuggested(self.memory(told["memory"]), told["relation"])
             case "refused":
-                return outcomes.Refused(told["detail"], told.get("id"))
+                return outcomes.Refused(told["detail"], told.get("id"), deletion(told.get("deleted")))
         stored = self.memory(told)
         match told["outcome"]:
             case "added":
@@ -93,7 +98,8 @@ class Reader:
         flat = {**(answer["memory"] or {}), **{k: v for k, v in answer.items() if k != "memory"}}
         match answer["outcome"]:
             case "refused":
-                reason = outcomes.Refused(answer["reason"], answer["known_id"])
+                deleted = deletion(answer.get("deleted"))
+                reason = outcomes.Refused(answer["reason"], answer["known_id"], deleted)
                 return Told(answer["line"], reason)
             case "update_suggested":
                 flat["memory"] = answer["known"]
@@ -108,7 +114,8 @@ class Reader:
         return MessageHit(message(told["message"]), session, *scored)
 
     def recall(self, told: Json) -> Recall:
-        return Recall(tuple(map(self.hit, told["hits"])), told["below"], told["matched"])
+        hits = tuple(map(self.hit, told["hits"]))
+        return Recall(hits, told["below"], told["matched"], told.get("other_projects", 0))
 
     def context(self, told: Json) -> Context:
         return Context(told["text"], told["tokens"], tuple(map(self.hit, told["hits"])), told["left_out"])

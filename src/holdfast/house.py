@@ -116,7 +116,7 @@ class House:
         """
         grant.require("admin")
         if grant.spaces is not None:
-            raise Forbidden("a checkup looks at all spaces: make the token with --all-spaces")
+            raise Forbidden("a checkup looks at all spaces: make the token for all spaces")
         self.check()  # what is at the path now may be another file than the one in use
         return checkup(self._db or self._settings.db, self._embedder)
 

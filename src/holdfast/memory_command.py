@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from holdfast.domain import outcomes
 from holdfast.domain.query import Filter
+from holdfast.domain.superseded import newer_first
 from holdfast.domain.text import clean
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.memory_lines import bullet, capital, question, quote, quoted, sentence
@@ -114,7 +115,7 @@ def _listed(memories: "Either", command: str, which: str = "all") -> Reply:
         return Reply("Nothing is deleted." if deleted else f"Nothing is remembered{what}.")
     lines = [f"Your {'deleted ' if deleted else ''}memories ({page.total:,}):"]
     for category, group in groupby(page.memories, key=lambda memory: memory.category):
-        lines += ["", capital(category), *map(bullet, group)]
+        lines += ["", capital(category), *map(bullet, newer_first(list(group)))]
     more = page.total - len(page.memories)
     lines += ["", f"{more:,} more are not shown."] if more else []
     if deleted:

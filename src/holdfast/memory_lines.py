@@ -13,7 +13,9 @@ _MOST_SHOWN = 500  # characters of one memory in a list
 
 def bullet(memory: "Memory") -> str:
     origin = "" if memory.source.trusted else f" (from {memory.source.origin})"
-    return f"• [{memory.id}] {sentence(memory)}{origin}"
+    newer = memory.superseded_by
+    led = f" ({memory.created_at:%Y-%m-%d}, superseded by {newer})" if newer else ""
+    return f"• [{memory.id}] {sentence(memory)}{origin}{led}"
 
 
 def question(item: "Item") -> str:

@@ -228,7 +228,9 @@ def desk_for(
         except Conflict:  # another process was faster
             found = store.space(space)
     if found is None:
-        raise NotFound(f"there is no space {space!r}: create it with `holdfast space create {space}`")
+        raise NotFound(
+            f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
+        )
     return Desk(
         space=space,
         profile=profile_of(found),

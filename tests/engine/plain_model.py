@@ -223,6 +223,9 @@ class PlainModel:
         same, against, near = self.compared(said)
         others = tuple(m.id for m in (*against, *near))
         doubted = said.doubtful or (not said.trusted and any(self.vouched(m.id) for m in against))
+        if same is None and doubted and against and policy.on_contradiction == "suggest":
+            there = self.waiting_already(said)
+            return Expected("Waiting", there, in_place_of=against[0].id, others=(against[0].id,))
         if same is None and doubted:
             return Expected("Waiting", self.waiting_already(said), others=others)
         if same is not None:
@@ -295,7 +298,9 @@ class PlainModel:
             case "Reinforced" | "Merged":
                 self.keep_wording(expected, said)
                 if expected.counted:
+                    _, against, _ = self.compared(said)
                     self.say_again(expected, said, now)
+                    self.lead_again(expected, {m.id for m in against}, said, now)
 
     def keep_wording(self, expected: Expected, said: Said) -> None:
         assert expected.known is not None
@@ -348,9 +353,32 @@ class PlainModel:
             after = replace(after, category=said.category, tags=said.tags or known.tags)
         self.put(after, "merged", said.session, by=said.origin)
 
+    def lead_again(self, expected: Expected, against: set[str], said: Said, now: datetime) -> None:
+        """What was said again leads over what had superseded it."""
+        assert expected.known is not None
+        if self.profile.policy.on_same == "overwrite":
+            return
+        successor = self.superseded().get(expected.known)
+        if successor in against:
+            self.links.pop((expected.known, successor, "supersedes"), None)
+            self.connect(expected.known, successor, "supersedes", said.session, now)
+
+    def superseded(self) -> dict[str, str]:
+        """Who leads in place of whom: of each pair the later link counts."""
+        ties = sorted((tie.at, *link) for link, tie in self.links.items() if link[2] == "supersedes")
+        found: dict[str, str] = {}
+        for place, (_, newer, older, _) in enumerate(ties):
+            turned = any((newer, older) == (to, origin) for _, origin, to, _ in ties[place + 1 :])
+            one, other = self.memories[newer], self.memories[older]
+            if one.active and other.active and one.project in (None, other.project) and not turned:
+                found[older] = newer
+        return found
+
     def weaken(self, old_id: str, by: Belief, now: datetime) -> None:
         old, policy = self.memories[old_id], self.profile.policy
         self.connect(by.id, old_id, "contradicts", by.session, now)
+        leads, follows = (by.id, old_id) if by.created_at >= old.created_at else (old_id, by.id)
+        self.connect(leads, follows, "supersedes", by.session, now)
         if policy.on_contradiction != "weaken":
             return
         if by.session is not None and self.did(by.session, old_id, "contradicted"):
@@ -481,6 +509,12 @@ class PlainModel:
                 self.put(replace(memory, state="forgotten"), "undone", None, session)
                 removed.add(memory_id)
             elif after := self.taken_back(memory, own, since):
+                if after.state == "waiting":
+                    against = {
+                        to for one, to, kind in self.links if (one, kind) == (memory_id, "contradicts")
+                    }
+                    for to in against:
+                        self.links.pop((memory_id, to, "supersedes"), None)
                 self.put(after, "undone", None, session)
                 changed.add(memory_id)
         self.links = {link: tie for link, tie in self.links.items() if tie.session != session}

@@ -75,7 +75,7 @@ def test_a_memory_cites_the_message_and_says_who_said_it(memories: Memories) -> 
     assert {one.source.origin for one in found} == {"user"}
     assert {one.source.session for one in found} == {"s"}
     assert {one.category: one.project for one in found} == {
-        "person": None,
+        "person": "shop",
         "fact": "shop",
         "decision": "shop",
     }

@@ -144,7 +144,7 @@ def test_a_forgotten_memory_is_gone_from_sight_and_can_be_restored(assistant: Me
     assert assistant.find().total == 0
     assert assistant.brief().text == ""
     assert assistant.recall("thursday due dates").hits == ()
-    with pytest.raises(NotFound, match="holdfast restore"):
+    with pytest.raises(NotFound, match="was forgotten and can be restored"):
         assistant.revise(memory.id, "User prefers Friday due dates")
     assert assistant.show(memory.id).memory.state == "forgotten"
     assistant.restore(memory.id)
@@ -166,8 +166,9 @@ def test_memories_survive_a_restart_of_the_product(database_url: str, clock: Fix
 def test_the_default_space_exists_from_first_use_and_no_other(database_url: str) -> None:
     with Memories.open(database_url, "default") as memories:
         assert memories.profile.name == "default"
-    with pytest.raises(NotFound, match="holdfast space create other"):
+    with pytest.raises(NotFound, match="there is no space 'other'") as missing:
         Memories.open(database_url, "other")
+    assert missing.value.command == "create it with `holdfast space create other`"
     store = open_store(database_url)
     assert [space.name for space in store.spaces()] == ["default"]
     store.close()

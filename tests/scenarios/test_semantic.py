@@ -156,7 +156,7 @@ def test_what_contradicts_is_kept_beside_it_and_linked(semantic: Memories) -> No
 
     assert isinstance(outcome, Contradicting)
     assert now(semantic, known).confidence == known.confidence
-    assert [link.kind for link in semantic.show(known.id).links] == ["contradicts"]
+    assert [link.kind for link in semantic.show(known.id).links] == ["contradicts", "supersedes"]
 
 
 def test_two_spaces_know_nothing_of_each_other(space: Callable[..., Memories]) -> None:

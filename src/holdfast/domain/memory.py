@@ -96,6 +96,8 @@ class Memory:
     decayed_weeks: int = 0  # weeks since then that decay has already taken off
     accessed_at: datetime | None = None
     accesses: int = 0
+    #: The active memory that leads in its place. Not stored: found by links, where memories are shown.
+    superseded_by: str | None = field(default=None, compare=False)
 
     @property
     def active(self) -> bool:

@@ -4,6 +4,7 @@ Doors match over `Outcome` and finish with `assert_never`.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from holdfast.domain.memory import Memory
@@ -60,11 +61,21 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Deletion:
+    """When and how something was deleted, and whether its memory can be restored."""
+
+    reason: Literal["forgotten", "rejected", "erased", "undone"]
+    at: datetime
+    restorable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was stored, and `reason` says why and what would be right."""
+    """Nothing was stored, and `reason` says why; how to bring back what was `deleted`, each door says."""
 
     reason: str
     known_id: str | None = None
+    deleted: Deletion | None = None
 
 
 Outcome = Added | Reinforced | Merged | Contradicting | UpdateSuggested | Waiting | Refused

@@ -57,6 +57,7 @@ class Policy:
     subject_is_key: bool = False  # one memory a subject, as with files
     weighs_confidence: bool = True  # whether confidence is shown and ranked by
     weighs_importance: bool = True
+    space_wide: bool = False  # nothing belongs to a project, unless somebody names one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,7 @@ class Block:
     budget: int = 2_000  # tokens
     lines: int = 0  # 0 = no limit
     general: str = "general"  # the heading over memories without a subject
+    shows_superseded: bool = False  # else a brief leaves out what a newer memory contradicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,9 @@ class Profile:
     def holds_everywhere(self, category: str | None) -> bool:
         """Whether memories of this category are of no project, unless somebody names one."""
         wanted = category if category is not None else self.default_category
-        return any(each.everywhere for each in self.categories if each.name == wanted)
+        return self.policy.space_wide or any(
+            each.everywhere for each in self.categories if each.name == wanted
+        )
 
     def check_lengths(self, draft: Draft) -> None:
         """Cheap, so that nothing costly is done with what is too long.

@@ -31,6 +31,7 @@ class Filter:
     created_before: datetime | None = None
     changed_after: datetime | None = None  # worded or confirmed then or later
     text: str | None = None  # each of its words stands in the wording or a label, as a part of a word too
+    proposals: bool = True  # false: not what upkeep proposes to make one, in words of memories that are there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

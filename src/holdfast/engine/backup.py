@@ -63,7 +63,8 @@ def _refuse_fuller(archive: Archive, tx: Transaction) -> None:
     if newer > 0:
         raise Conflict(
             f"space {tx.space.name!r} holds {newer} change{'s' * (newer > 1)} that the backup does not: "
-            "make a backup of it first, then add --replace"
+            "make a backup of it first",
+            command="then add --replace",
         )
 
 

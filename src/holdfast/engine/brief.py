@@ -13,6 +13,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
 from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import known_session, project_of
+from holdfast.engine.superseded import superseded_by
 from holdfast.engine.tend import decay
 from holdfast.errors import Invalid
 
@@ -82,6 +83,9 @@ def rendered(
     budget = budget if budget is not None else desk.budget
     where = Filter(least_confidence=desk.profile.policy.floor, project=project, other_projects=False)
     memories: Iterable[Memory] = tx.memories.find(where)
+    superseded = superseded_by(tx)
+    if not desk.profile.block.shows_superseded:
+        memories = [memory for memory in memories if memory.id not in superseded]
     if desk.profile.block.layout == "hits":
         # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
         memories = sorted(memories, key=lambda memory: (memory.importance, memory.updated_at), reverse=True)
@@ -96,6 +100,7 @@ def rendered(
         estimate=desk.estimate,
         paths=paths,
         tools=tools,
+        superseded=superseded,
     )
 
 

@@ -17,6 +17,7 @@ from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, job_id, read_up_to
+from holdfast.engine.capture_scope import captured_project
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, TimeUp
@@ -212,7 +213,7 @@ def _draft(made: Extracted, chunk: Chunk, session: Session, profile: Profile) ->
         content=made.content,
         category=category,
         subject=made.subject,
-        project=None if profile.holds_everywhere(category) else session.project,
+        project=captured_project(made.content, category, session.project, profile),
         importance=made.importance,
         tags=made.tags,
         source=Source(

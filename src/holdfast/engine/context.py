@@ -1,7 +1,7 @@
 """context: what the memory has to add to what was just said, as a small block that no session gets twice."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.domain.history import Receipt
@@ -71,11 +71,12 @@ def context(
     questions = ask(texts, desk=desk, asked_at=desk.now(), messages=True)
     with desk.store.read(desk.space) as tx:
         where = Filter(project=project or project_of(session, tx), other_projects=False)
-        found = _relevant(questions, where, session, tx)
+        shown = tx.receipts.shown_in(session) if session is not None else set()
+        found = _relevant(questions, where, session, shown, tx)
         terms = list(dict.fromkeys(term for asked in questions for term in asked.question.terms))
         policy = desk.profile.policy
         ranking = Ranking(policy, desk.now(), terms, Quotations(policy, tx))
-        hits = best(found, ranking, MOST_HITS, tx, session)
+        hits = for_prompt(best(found, ranking, MOST_HITS, tx, session), shown)
     stems = {base for term in terms for base in term.stems}
     block = render_hits(hits, wanted=stems, budget=budget, estimate=desk.estimate)
     made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
@@ -84,6 +85,15 @@ def context(
         receipt = _receipt(receipt_id or desk.new_id(), query, made, session, desk)
         return _noted(made, receipt, wanted, desk)
     return made
+
+
+def for_prompt(hits: Sequence[Hit], shown: Collection[str] = ()) -> list[Hit]:
+    """Of the hits what a prompt should hold: nothing superseded, and no successor that it has already."""
+    return [
+        hit
+        for hit in hits
+        if not isinstance(hit, MemoryHit) or not (hit.memory.superseded_by or hit.memory.id in shown)
+    ]
 
 
 def _texts(said: Sequence[Said | str], session: str | None, desk: Desk) -> list[str]:
@@ -111,10 +121,9 @@ def _shortened(text: str) -> str:
 
 
 def _relevant(
-    questions: Sequence[Asked], where: Filter, session: str | None, tx: Transaction
+    questions: Sequence[Asked], where: Filter, session: str | None, shown: Collection[str], tx: Transaction
 ) -> list[FoundMemory | FoundMessage]:
     """What answers any of the messages and is new to the session, each by the message it answers best."""
-    shown = tx.receipts.shown_in(session) if session is not None else set()
     found: dict[str, FoundMemory | FoundMessage] = {}
     for asked, weight in zip(questions, WEIGHTS, strict=False):
         for each in search(asked, where, tx, limit=MOST_HITS, session=session).all:

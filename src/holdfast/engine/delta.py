@@ -8,6 +8,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
 from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import project_of
+from holdfast.engine.superseded import mark
 
 BUDGET = 400  # tokens
 _MOST = 200  # memories that are looked at, newest first
@@ -41,8 +42,12 @@ def _new(session: str, project: str | None, tx: Transaction, desk: Desk) -> list
         created_after=given.created_at,
     )
     shown = tx.receipts.shown_in(session)
-    found = tx.memories.find(where, order="recent", limit=_MOST)
-    return [memory for memory in found if memory.id not in shown and memory.source.session != session]
+    found = mark(tx.memories.find(where, order="recent", limit=_MOST), tx)
+    return [
+        memory
+        for memory in found
+        if memory.id not in shown and memory.source.session != session and not memory.superseded_by
+    ]
 
 
 def _receipt(block: Block, session: str, desk: Desk) -> Receipt:

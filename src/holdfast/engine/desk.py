@@ -41,10 +41,14 @@ def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Mem
     memory = tx.memories.get(memory_id)
     if memory is None:
         raise NotFound(
-            f"there is no memory {memory_id!r} in space {tx.space.name!r}: `holdfast list` shows them"
+            f"there is no memory {memory_id!r} in space {tx.space.name!r}",
+            command="`holdfast list` shows them",
         )
     if memory.state == "forgotten" and not forgotten:
-        raise NotFound(f"memory {memory_id} was forgotten: `holdfast restore {memory_id}` brings it back")
+        raise NotFound(
+            f"memory {memory_id} was forgotten and can be restored",
+            command=f"`holdfast restore {memory_id}` brings it back",
+        )
     return memory
 
 
@@ -60,7 +64,8 @@ def expect(memory: Memory, version: int | None) -> None:
     if version is not None and memory.version != version:
         raise Outdated(
             f"memory {memory.id} is at version {memory.version}, not {version}: "
-            f"look at it again with `holdfast show {memory.id}`, then repeat the change"
+            "look at it again, then repeat the change",
+            command=f"`holdfast show {memory.id}` shows it",
         )
 
 

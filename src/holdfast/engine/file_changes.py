@@ -85,7 +85,10 @@ def put_back(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now:
     Raises: StaysDeleted, when a person forgot it; Conflict, when another memory has its name now.
     """
     if not _may_undo(known.id, source, tx):
-        raise StaysDeleted(f"memory {known.id} was forgotten and stays so: `holdfast restore {known.id}`")
+        raise StaysDeleted(
+            f"memory {known.id} was forgotten and stays so: restore it first",
+            command=f"`holdfast restore {known.id}`",
+        )
     return restored(known, tx=tx, desk=desk, source=source, now=now)
 
 

@@ -7,9 +7,11 @@ from datetime import datetime
 from holdfast.domain.history import Story, recollected
 from holdfast.domain.memory import Link, Memory, Message, Version
 from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
+from holdfast.domain.superseded import newer_first
 from holdfast.engine.desk import Desk, existing
 from holdfast.engine.ports import Transaction
 from holdfast.engine.quoting import Quotations
+from holdfast.engine.superseded import mark, mark_past
 from holdfast.errors import Invalid, NotFound
 
 MOST = 10_000  # memories in one answer
@@ -23,6 +25,11 @@ class Page:
     memories: tuple[Memory, ...]
     total: int
     more: bool = False  # whether there are more than that: they were not counted to the end
+
+    @property
+    def shown(self) -> list[Memory]:
+        """The same as people and agents read them: what is superseded below what leads in its place."""
+        return newer_first(self.memories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +71,15 @@ def find(
                 where if among is None else replace(where, text=None, tags=()),
                 order=order, group=group, limit=limit, offset=offset, after=after, among=among,
             )  # fmt: skip
+            found = mark(found, tx)
             if among is not None:
                 return Page(tuple(found), len(among))
             if many and not exact:
                 return Page(tuple(found), MOST, more=True)
             whole = after is None and not offset and len(found) < limit
             return Page(tuple(found), len(found) if whole else tx.memories.count(where))
-        past = in_order([memory for memory in believed_at(as_of, tx) if admits(where, memory)], order, group)
+        then = mark_past(believed_at(as_of, tx), as_of, tx)
+        past = in_order([memory for memory in then if admits(where, memory)], order, group)
         return Page(tuple(past[offset : offset + limit]), len(past))
 
 
@@ -103,14 +112,14 @@ def linked(memory_id: str, *, desk: Desk) -> list[tuple[Link, Memory]]:
     with desk.store.read(desk.space) as tx:
         links = tx.links.of(memory_id)
         others = [link.to_id if link.from_id == memory_id else link.from_id for link in links]
-        found = {memory.id: memory for memory in tx.memories.many(list(dict.fromkeys(others)))}
+        found = {memory.id: memory for memory in mark(tx.memories.many(list(dict.fromkeys(others))), tx)}
         return [(link, found[other]) for link, other in zip(links, others, strict=True) if other in found]
 
 
 def show(memory_id: str, *, desk: Desk) -> Details:
     """Raises: NotFound."""
     with desk.store.read(desk.space) as tx:
-        memory = existing(tx, memory_id, forgotten=True)
+        [memory] = mark([existing(tx, memory_id, forgotten=True)], tx)
         return Details(memory, tuple(tx.versions.of(memory_id)), tuple(tx.links.of(memory_id)))
 
 
@@ -121,7 +130,7 @@ def why(memory_id: str, *, desk: Desk, to_agent: bool = False) -> Story:
     Raises: NotFound.
     """
     with desk.store.read(desk.space) as tx:
-        memory = existing(tx, memory_id, forgotten=not to_agent)
+        [memory] = mark([existing(tx, memory_id, forgotten=not to_agent)], tx)
         if to_agent and not memory.active:
             raise NotFound(f"memory {memory_id} is {memory.state}: only a person can look at it")
         versions = tx.versions.of(memory_id)

@@ -72,7 +72,8 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
     if header.profile != tx.space.profile:
         raise Conflict(
             f"the archive has profile {header.profile!r}, space {tx.space.name!r} has {tx.space.profile!r}: "
-            f"create one with `holdfast space create NAME --profile {header.profile}` and import into it"
+            "import it into a space of its profile",
+            command=f"`holdfast space create NAME --profile {header.profile}` makes one",
         )
     for row in archive.rows.get("memories", ()):
         if reason := wrong_memory(row, profile_of(tx.space)):
@@ -131,7 +132,7 @@ def _told(draft: Draft, tx: Transaction, desk: Desk, review: bool) -> Outcome:
         ready = taken_in(draft, desk.profile)
         if review:
             ready = replace(ready, doubtful="imported for review")
-        return decide(ready, tx, desk)
+        return decide(ready, tx, desk, unattended=True)
     except Invalid as error:
         return Refused(str(error))
 

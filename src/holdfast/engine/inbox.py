@@ -116,7 +116,7 @@ def _waiting(memory_id: str, tx: Transaction) -> Memory:
     memory = existing(tx, memory_id)
     if memory.state != "waiting":
         raise Conflict(
-            f"memory {memory_id} is {memory.state}, not waiting: `holdfast inbox` lists what waits"
+            f"memory {memory_id} is {memory.state}, not waiting", command="`holdfast inbox` lists what waits"
         )
     return memory
 

@@ -34,7 +34,8 @@ def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, desk: Desk, sourc
         count = tx.links.remove(from_id, to_id, kind)
         if not count:
             raise NotFound(
-                f"no such link leads from {from_id} to {to_id}: `holdfast show {from_id}` lists its links"
+                f"no such link leads from {from_id} to {to_id}",
+                command=f"`holdfast show {from_id}` lists its links",
             )
         tx.journal.write(
             "unlinked",

@@ -13,6 +13,7 @@ from holdfast.domain.render import HitBlock, render_hits
 from holdfast.engine import context
 from holdfast.engine.asking import ask
 from holdfast.engine.desk import Desk
+from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.quoting import Quotations
 from holdfast.engine.recall import Ranking, Recall, best, checked, search
 
@@ -52,13 +53,18 @@ def look(
         found = search(asked, where, tx, limit=max(limit, context.MOST_HITS), as_of=as_of)
         above, below = found.parted()
         quotations = Quotations(policy, tx, everything=as_of is not None)
-        ranking = Ranking(policy, now, asked.question.terms, quotations)
+        ranking = Ranking(policy, now, asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx)
         nearly = best(below, ranking, max(len(below), 1), tx)
-        given = best(above, ranking, context.MOST_HITS, tx)
+        given = context.for_prompt(best(above, ranking, context.MOST_HITS, tx))
     stems = {base for term in asked.question.terms for base in term.stems}
     held = {each.memory.id: (bounded(each.relevance), each.floor) for each in found.memories}
     held |= {each.message.id: (bounded(each.own), each.floor) for each in found.messages}
+    least = min((each.floor for each in found.memories), default=0.0)
+    for hit in hits:  # what leads in the place of a hit was perhaps not found itself
+        held.setdefault(owner(hit), (hit.parts["relevance"], least))
+    weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
+    nearly = [hit for hit in nearly if owner(hit) in weak]
     nearly.sort(key=lambda hit: _reached(*held[owner(hit)]), reverse=True)
     return Look(
         Recall(tuple(hits), len(below), found.matched(asked)),

@@ -1,7 +1,7 @@
 """The memories that may answer a question, and what speaks for each: by meaning and by words."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 
@@ -61,6 +61,24 @@ def search(asked: Asked, where: Filter, tx: Transaction, enough: int) -> list[Fo
     # Only now are rows read in full: most candidates are told apart by their words and cosines alone.
     memories = {memory.id: memory for memory in tx.memories.many([each.owner for each in best])}
     return [each.found(memories[each.owner]) for each in best]
+
+
+def count_elsewhere(asked: Asked, where: Filter, tx: Transaction, threshold: float | None) -> int:
+    """How many memories of other projects answer as well: of the nearest candidates, without reading them."""
+    terms = asked.question.terms
+    bases = list(dict.fromkeys(base for term in terms for base in term.stems))
+    counts = tx.words.frequencies(bases)
+    by_words = tx.words.matching([base for base in bases if counts[base]], CANDIDATES)
+    cosines = _cosines(asked, tx, CANDIDATES, by_words)
+    near = list(dict.fromkeys([*by_words, *(cosines or ())]))
+    wordings = tx.memories.wordings(replace(where, project=None, other_projects=True), among=near)
+    outside = wordings.keys() - tx.memories.wordings(where, among=list(wordings)).keys()
+    if not outside:
+        return 0
+    holds = {owner: held(text) for owner, text in wordings.items()}
+    telling = Telling.of(terms, counts, tx.words.total(), holds.values())
+    weighed = _weighed({one: holds[one] for one in outside}, cosines, telling, general=asked.question.general)
+    return sum(each.relevance >= (each.floor if threshold is None else threshold) for each in weighed)
 
 
 def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:

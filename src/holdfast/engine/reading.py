@@ -26,6 +26,7 @@ from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
 from holdfast.engine import jobs
+from holdfast.engine.capture_scope import captured_project
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe
 from holdfast.engine.metering import CapReached, ask
@@ -222,7 +223,7 @@ def _draft(fact: Mapping[str, Any], session: Session, profile: Profile) -> Draft
         content=fact["text"],
         category=fact["category"],
         subject=fact["subject"],
-        project=None if profile.holds_everywhere(fact["category"]) else session.project,
+        project=captured_project(fact["text"], fact["category"], session.project, profile),
         importance=fact["importance"],
         tags=tuple(fact["tags"]),
         source=Source(origin="assistant", session=session.id, message=fact["message"]),

@@ -23,6 +23,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.quoting import Quotations
 from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import known_session, project_of
+from holdfast.engine.superseded import successors_of_hits
 from holdfast.errors import Invalid
 
 BY_MEANING = memory_search.CANDIDATES
@@ -40,6 +41,7 @@ class Recall:
     hits: tuple[Hit, ...]
     below: int
     matched: str = "text"  # "meaning", when meaning could be searched; else "text"
+    other_projects: int = 0  # memories of other projects that answer as well
 
     @property
     def memories(self) -> tuple[MemoryHit, ...]:
@@ -100,9 +102,11 @@ def recall(
         found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
         above, below = found.parted(threshold)
         quotations = Quotations(desk.profile.policy, tx, everything=as_of is not None)
-        ranking = Ranking(desk.profile.policy, as_of or desk.now(), asked.question.terms, quotations)
+        ranking = Ranking(desk.profile.policy, as_of or desk.now(), asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx, session)
-    answer = Recall(tuple(hits), len(below), found.matched(asked))
+        wide = where.other_projects or as_of is not None
+        elsewhere = 0 if wide else memory_search.count_elsewhere(asked, where, tx, threshold)
+    answer = Recall(tuple(hits), len(below), found.matched(asked), elsewhere)
     if as_of is None and answer.hits:
         _note(query, answer, session, desk)
     return answer
@@ -150,6 +154,7 @@ class Ranking:
     now: datetime
     terms: Sequence[Term]  # of what was asked
     quotations: Quotations
+    past: datetime | None = None  # the moment that is asked about; none is now
 
 
 def best(
@@ -158,6 +163,7 @@ def best(
     limit: int,
     tx: Transaction,
     session: str | None = None,
+    past: datetime | None = None,
 ) -> list[Hit]:
     """The `limit` with the highest scores, each memory with the message that it was taken from.
 
@@ -170,6 +176,7 @@ def best(
     places = _places([hit for hit in hits if isinstance(hit, MemoryHit)], said, session, tx)
     hits = [_placed(hit, places[hit.memory.id]) if isinstance(hit, MemoryHit) else hit for hit in hits]
     hits.sort(key=_order)
+    hits = successors_of_hits(hits, tx, ranking.past)
     quotations = ranking.quotations
     while True:
         shown = hits[:limit]

@@ -10,6 +10,7 @@ from holdfast.domain.memory import PEOPLE, Draft, Memory, Tombstone
 from holdfast.domain.outcomes import (
     Added,
     Contradicting,
+    Deletion,
     Merged,
     Outcome,
     Refused,
@@ -30,6 +31,7 @@ from holdfast.engine.repetitions import keep_wording
 from holdfast.engine.said_again import archived_before, brought_back
 from holdfast.engine.saved_by_tool import saved_already
 from holdfast.engine.sessions import known_session
+from holdfast.engine.superseded import lead_again, mark, supersede
 from holdfast.engine.told import Told, weigh
 from holdfast.engine.waiting import propose, protected, wait, why_wait
 
@@ -42,12 +44,14 @@ def remember(
     anyway: bool = False,
     told: Told | None = None,
     captured: bool = False,
+    unattended: bool = False,
 ) -> Outcome:
     """Keeps what `draft` says; exactly one outcome, in one transaction.
 
     The same `key` again answers the first outcome and changes nothing. `anyway` lets a person bring back
     what was deleted. `told` is what a model said of the draft and a known memory. What was `captured` from a
-    message is known already if a tool saved it while the message was said.
+    message is known already if a tool saved it while the message was said. `unattended`, as what is captured:
+    nobody reads the advice to update a known memory, so that it becomes a proposal in the inbox.
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = taken_in(draft, desk.profile)
@@ -60,7 +64,18 @@ def remember(
             fingerprint(draft),
             desk.now(),
             lambda: _cited(
-                decide(draft, tx, desk, anyway=anyway, told=words, captured=captured, near=near), draft, tx
+                decide(
+                    draft,
+                    tx,
+                    desk,
+                    anyway=anyway,
+                    told=words,
+                    captured=captured,
+                    near=near,
+                    unattended=unattended,
+                ),
+                draft,
+                tx,
             ),
         )
 
@@ -86,16 +101,14 @@ def decide(
     told: tuple[Told, ...] = (),
     captured: bool = False,
     near: Sequence[str] = (),
+    unattended: bool = False,
 ) -> Outcome:
     """What becomes of a checked draft; `near` are the nearest memories by meaning, as far as is known."""
     now = desk.now()
     draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, desk)
     findings = compared(draft, tx, desk, near)
-    # What is known and active was not deleted, whatever was deleted beside it. Each wording has a tombstone.
-    while findings.same is None and (tombstone := _buried(draft, tx, desk)) is not None:
-        if not anyway or draft.source.origin not in PEOPLE:
-            return _refused(tombstone, tx)
-        tx.tombstones.lift(tombstone.hash)
+    if findings.same is None and (refused := _forbidden(draft, tx, desk, anyway)) is not None:
+        return refused
     if captured and findings.same is None and (saved := saved_already(draft, tx, desk.judge)):
         return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, desk):
@@ -107,10 +120,12 @@ def decide(
     if reason := why_wait(draft, findings, tx):
         return wait(reason, draft, findings, tx, desk, now)
     if findings.same is not None:
-        return _known_already(findings.same, draft, tx, desk, now)
+        return _said_again(findings.same, findings.contradicted, draft, tx, desk, now)
     archived = archived_before(draft, tx, desk)
     if findings.contradicted:
-        return _contradicted(findings.contradicted, archived, draft, tx, desk, now)
+        return _contradicted(
+            findings.contradicted, archived, draft, tx, desk, now, unattended=unattended or captured
+        )
     if archived is not None:
         return _back(archived, draft, tx, desk, now)
     memory = changes.add(tx, desk, draft, now=now)
@@ -119,8 +134,14 @@ def decide(
     return Added(memory, findings.related)
 
 
-def _buried(draft: Draft, tx: Transaction, desk: Desk) -> Tombstone | None:
-    return buried(draft, tx, desk.judge, across=looks_across(desk))
+def _forbidden(draft: Draft, tx: Transaction, desk: Desk, anyway: bool) -> Refused | None:
+    """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
+    across = looks_across(desk)
+    while (tombstone := buried(draft, tx, desk.judge, across=across)) is not None:  # each wording has one
+        if not anyway or draft.source.origin not in PEOPLE:
+            return _refused(tombstone, tx)
+        tx.tombstones.lift(tombstone.hash)
+    return None
 
 
 def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
@@ -150,8 +171,8 @@ def _refused(tombstone: Tombstone, tx: Transaction) -> Refused:
     }[tombstone.reason]
     day = tombstone.created_at.date().isoformat()
     restorable = tombstone.reason == "forgotten" and tx.memories.get(tombstone.memory or "") is not None
-    back = f"`holdfast restore {tombstone.memory}` or " if restorable else ""
-    return Refused(f"this {how} on {day} and stays so: {back}--anyway brings it back", tombstone.memory)
+    deleted = Deletion(tombstone.reason, tombstone.created_at, restorable)
+    return Refused(f"this {how} on {day} and stays so", tombstone.memory, deleted)
 
 
 def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
@@ -171,6 +192,16 @@ def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetim
             return Reinforced(back, known)
         case _:
             return outcome
+
+
+def _said_again(
+    known: Memory, against: tuple[Memory, ...], draft: Draft, tx: Transaction, desk: Desk, now: datetime
+) -> Outcome:
+    """What the profile does with what is known; then it leads over what had superseded it."""
+    outcome = _known_already(known, draft, tx, desk, now)
+    if isinstance(outcome, Merged) or (isinstance(outcome, Reinforced) and outcome.counted):
+        lead_again(known, against, tx, source=draft.source, now=now)
+    return outcome
 
 
 def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
@@ -230,10 +261,16 @@ def _contradicted(
     tx: Transaction,
     desk: Desk,
     now: datetime,
+    *,
+    unattended: bool,
 ) -> Outcome:
     policy = desk.profile.policy
     if policy.on_contradiction == "suggest":
-        return UpdateSuggested(known[0], "contradicts")
+        if not unattended:
+            return UpdateSuggested(known[0], "contradicts")
+        return propose(
+            known[0], draft, tx, desk, now, f"it contradicts memory {known[0].id}: update that one"
+        )
     if policy.on_contradiction == "overwrite":
         return _overwritten(known[0], draft, tx, desk, now)
     if archived is not None:
@@ -242,12 +279,13 @@ def _contradicted(
         memory = changes.add(tx, desk, draft, now=now)
     by = replace(memory, source=draft.source)  # who says it now, not who said it first
     now_held = tuple(weaken(old, by, tx, desk, now) for old in known)
-    return Contradicting(memory, now_held)
+    return Contradicting(memory, tuple(mark(now_held, tx)))
 
 
 def weaken(old: Memory, by: Memory, tx: Transaction, desk: Desk, now: datetime) -> Memory:
-    """Links a memory to what contradicts it and takes trust off it, once a session."""
+    """Links a memory to what contradicts and supersedes it and takes trust off it, once a session."""
     changes.connect(tx, by.id, old.id, "contradicts", source=by.source, now=now)
+    supersede(by, old, tx, source=by.source, now=now)
     policy, session = desk.profile.policy, by.source.session
     if policy.on_contradiction != "weaken":
         return old

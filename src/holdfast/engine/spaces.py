@@ -53,7 +53,7 @@ def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
     """
     space = store.space(name)
     if space is None:
-        raise NotFound(f"there is no space {name!r}: `holdfast space list` shows them")
+        raise NotFound(f"there is no space {name!r}", command="`holdfast space list` shows them")
     space = replace(space, keeps_messages=keeps)
     store.save_space(space)
     return space
@@ -61,7 +61,7 @@ def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
 
 def no_space(name: str) -> NotFound:
     """What is said of a space that there is not, and of one that the caller may not see."""
-    return NotFound(f"there is no space {name!r}: create it with `holdfast space create {name}`")
+    return NotFound(f"there is no space {name!r}", command=f"create it with `holdfast space create {name}`")
 
 
 def profile_of(space: Space) -> Profile:
@@ -91,6 +91,6 @@ def delete_space(name: str, *, store: Store) -> None:
     Raises: NotFound.
     """
     if store.space(name) is None:
-        raise NotFound(f"there is no space {name!r}: `holdfast space list` shows them")
+        raise NotFound(f"there is no space {name!r}", command="`holdfast space list` shows them")
     store.delete_space(name)
     store.scrub([], [], name)

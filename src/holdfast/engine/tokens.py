@@ -48,7 +48,9 @@ def create_token(
         raise Invalid("the figures are sums over all spaces: a token for them is for all", field="space")
     for space in grant.spaces or ():
         if store.space(space) is None:
-            raise NotFound(f"there is no space {space!r}: create it with `holdfast space create {space}`")
+            raise NotFound(
+                f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
+            )
     secret = _PREFIX + secrets.token_urlsafe(32)
     token = Token(
         id=ids(),
@@ -90,7 +92,7 @@ def revoke_token(token_id: str, *, store: Store, now: datetime) -> Token:
     """
     token = store.tokens.revoke(token_id, now)
     if token is None:
-        raise NotFound(f"there is no token {token_id!r}: `holdfast token list` shows them")
+        raise NotFound(f"there is no token {token_id!r}", command="`holdfast token list` shows them")
     return token
 
 

@@ -15,6 +15,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.forget import unbury
 from holdfast.engine.ports import Transaction
 from holdfast.engine.split import split_from, unsplit
+from holdfast.engine.superseded import end_leading
 from holdfast.errors import Conflict, NotFound
 
 _LABELS_ONLY = ("linked", "unlinked")
@@ -90,4 +91,6 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
     if wording is not None and (wording.content, wording.summary) != (memory.content, memory.summary):
         # The history only grows: the old wording comes back as the newest version.
         back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
+    if back.state == "waiting":
+        end_leading(memory.id, tx)
     return changes.change(tx, memory, back, "undone", source=source, now=now, note=note)

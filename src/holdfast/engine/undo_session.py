@@ -12,6 +12,7 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
 from holdfast.engine.repetitions import split_off
+from holdfast.engine.superseded import end_leading
 from holdfast.engine.undo import TAKEN_BACK
 from holdfast.errors import NotFound
 
@@ -150,4 +151,6 @@ def _taken_back(
     if wording is not None and (wording.content, wording.summary) != (memory.content, memory.summary):
         # The history only grows: the old wording comes back as the newest version.
         back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
+    if back.state == "waiting":
+        end_leading(memory.id, tx)
     return back

@@ -33,6 +33,8 @@ def wait(
     reason: str, draft: Draft, findings: Findings, tx: Transaction, desk: Desk, now: datetime
 ) -> Waiting:
     """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
+    if findings.contradicted and desk.profile.policy.on_contradiction == "suggest":
+        return propose(findings.contradicted[0], draft, tx, desk, now, reason)
     against = findings.contradicted + findings.related
     if there := _waiting_already(draft, tx, desk):
         return Waiting(there, there.waiting_for or reason, against)
@@ -44,10 +46,14 @@ def wait(
     return Waiting(memory, reason, against)
 
 
-def propose(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Waiting:
+def propose(
+    known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime, reason: str | None = None
+) -> Waiting:
     """Leaves it to a person whether a draft may take the place of a known memory."""
     reason = (
-        draft.doubtful or f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
+        draft.doubtful
+        or reason
+        or f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
     )
     if there := _waiting_already(draft, tx, desk):
         return Waiting(there, there.waiting_for or reason, (known,))

@@ -83,12 +83,16 @@ class Directories:
         """
         binding = self._binding(desk.space)
         if binding is None:
-            raise NotFound(f"space {desk.space!r} is bound to no directory here: `holdfast files init DIR`")
+            raise NotFound(
+                f"space {desk.space!r} is bound to no directory here", command="`holdfast files init DIR`"
+            )
         with self._alone(binding.path):
             with self._store.read(desk.space) as tx:
                 bound = tx.files.bound()
             if bound is None:
-                raise NotFound(f"space {desk.space!r} is bound to no directory: `holdfast files init DIR`")
+                raise NotFound(
+                    f"space {desk.space!r} is bound to no directory", command="`holdfast files init DIR`"
+                )
             try:
                 root = SafeDirectory(binding.path, create=accept_empty or write_back)
             except NotFound:
@@ -206,7 +210,8 @@ class Directories:
             bound = tx.files.bound()
         if bound is not None and (bound.path != path or self._binding(desk.space) is not None):
             raise Conflict(
-                f"space {desk.space!r} is bound to {bound.path}: `holdfast files unbind` lets go of it first"
+                f"space {desk.space!r} is bound to {bound.path}",
+                command="`holdfast files unbind` lets go of it first",
             )
         for other in self._registry.read():
             nested = os.path.commonpath([other.path, path]) in (other.path, path)

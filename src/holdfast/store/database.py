@@ -182,7 +182,9 @@ class Database:
         return SpaceTransaction(connection, found, self._caches)
 
     def _no_space(self, name: str) -> NotFound:
-        return NotFound(f"there is no space {name!r}: create it with `holdfast space create {name}`")
+        return NotFound(
+            f"there is no space {name!r}", command=f"create it with `holdfast space create {name}`"
+        )
 
     def _revision(self) -> str | None:
         """The schema that is there; none for a new database.

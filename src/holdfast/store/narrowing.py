@@ -5,11 +5,13 @@ import re
 from typing import Any, Final
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Integer,
     Select,
     Table,
     Text,
+    and_,
     cast,
     exists,
     func,
@@ -20,8 +22,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
+from holdfast.domain.memory import LinkKind
 from holdfast.domain.query import Filter
-from holdfast.store.schema import memories
+from holdfast.store.schema import links, memories
 from holdfast.store.spellings import is_spelt
 
 _MANY: Final = 3  # one row in so many
@@ -62,6 +65,8 @@ def narrowed_in_any_state(
         query = query.where(column.created_at < where.created_before)
     if where.changed_after is not None:
         query = query.where(column.updated_at >= where.changed_after)
+    if not where.proposals:
+        query = query.where(~and_(column.state == "waiting", _leads("elaborates"), _leads("supersedes")))
     for tag in where.tags:
         # Tags are stored as a JSON list, so a tag is found as its JSON text, quotes included.
         quoted = json.dumps(tag, ensure_ascii=False)
@@ -92,6 +97,12 @@ def _in_any_case(letter: str) -> str:
     """A letter as a regular expression: which letters a server takes for the same depends on its locale."""
     forms = sorted({letter, letter.lower(), letter.upper(), letter.casefold()})
     return re.escape(letter) if len(forms) == 1 else f"(?:{'|'.join(map(re.escape, forms))})"
+
+
+def _leads(kind: LinkKind) -> ColumnElement[bool]:
+    """Whether a link of this kind leads from a memory to another."""
+    linked = and_(links.c.space == memories.c.space, links.c.from_id == memories.c.id, links.c.kind == kind)
+    return exists().where(linked).correlate(memories)
 
 
 def row_by_row(query: Select[Any], where: Filter, space: str, connection: Connection) -> Select[Any]:

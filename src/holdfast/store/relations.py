@@ -3,12 +3,12 @@
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, delete, or_, select
+from sqlalchemy import Connection, and_, delete, exists, or_, select
 
 from holdfast.domain.memory import Link, LinkKind
 from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
-from holdfast.store.schema import links
+from holdfast.store.schema import links, memories
 from holdfast.store.upsert import insert_new
 
 
@@ -45,6 +45,25 @@ class LinkTable:
     def of_kind(self, kind: LinkKind) -> list[Link]:
         """All links of a kind, oldest first."""
         return self._links(links.c.kind == kind)
+
+    def superseding(self, memory_ids: Collection[str] | None = None) -> list[Link]:
+        """The `supersedes` links between active memories, of these or of all, oldest first."""
+        newer, older = memories.alias(), memories.alias()
+        led = exists().where(
+            newer.c.space == self._space,
+            newer.c.id == links.c.from_id,
+            newer.c.state == "active",
+            older.c.space == self._space,
+            older.c.id == links.c.to_id,
+            older.c.state == "active",
+            # What another project says leads nothing here.
+            or_(newer.c.project.is_(None), newer.c.project == older.c.project),
+        )
+        condition = and_(links.c.kind == "supersedes", led)
+        if memory_ids is not None:
+            ends = (one_of(end, memory_ids, self._connection) for end in (links.c.from_id, links.c.to_id))
+            condition = and_(or_(*ends), condition)
+        return self._links(condition)
 
     def remove(self, from_id: str, to_id: str, kind: LinkKind | None) -> int:
         """Removes the links from one memory to the other, of one kind or of all; answers how many."""

@@ -146,9 +146,11 @@ def _category(profile: Profile, *, required: bool | None = None, says: str | Non
 
 def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     found = memories.recall(given["query"], limit=given.get("limit", 5))
+    many = "match is" if found.other_projects == 1 else "matches are"
+    rest = f"\n{found.other_projects:,} {many} in other projects." if found.other_projects else ""
     if not found.hits:
-        return Answer("Nothing in memory answers that.")
-    return Answer(told.hits(found.hits))
+        return Answer(f"Nothing in memory answers that.{rest}")
+    return Answer(told.hits(found.hits) + rest)
 
 
 def _revise(memories: "Memories", given: Mapping[str, Any]) -> Answer:
@@ -205,7 +207,7 @@ def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         return Answer("Nothing is remembered yet.", told.listed((), 0))
     more = page.total - len(page.memories)
     rest = f"\n{more:,} more are not shown: use memory_search." if more else ""
-    return Answer(told.lines(page.memories) + rest, told.listed(page.memories, page.total))
+    return Answer(told.lines(page.shown) + rest, told.listed(page.shown, page.total))
 
 
 def _why(memories: "Memories", given: Mapping[str, Any]) -> Answer:

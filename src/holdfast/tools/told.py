@@ -4,8 +4,10 @@ Stored text goes through `render`'s escapes: it is shown as data, whoever wrote 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
+from holdfast import as_json
 from holdfast.domain import outcomes
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.ranking import MemoryHit, MessageHit
@@ -28,6 +30,7 @@ CHANGED: dict[str, Any] = {
         "id": {"type": ["string", "null"]},
         "said": {"type": "string"},
         "redacted": {"type": "array", "items": {"type": "string"}},
+        "deleted": {"type": "object", "description": "Of what was deleted before: reason, at, restorable."},
     },
     "required": ["outcome", "id", "said"],
 }
@@ -80,6 +83,8 @@ def line(memory: "Memory") -> str:
     about = f"{label(memory.subject)}: " if memory.subject else ""
     notes = [] if memory.source.trusted else [f"from {memory.source.origin}"]
     notes += [memory.state] if memory.state != "active" else []
+    if memory.superseded_by:
+        notes.append(f"of {memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}")
     note = f" ({', '.join(notes)})" if notes else ""
     return f"- [id:{memory.id}] [{label(memory.category)}] {about}{inline(memory.content)}{note}"
 
@@ -101,7 +106,7 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
             said = f"Merged into what was known:\n{line(memory)}"
             return changed("merged", memory.id, said, stored=memory)
         case outcomes.Contradicting(memory, weakened):
-            said = f"Remembered as {memory.id}. It contradicts, and both are kept:\n{lines(weakened)}"
+            said = f"Remembered as {memory.id}. It leads now; what it contradicts is kept:\n{lines(weakened)}"
             return changed("contradicting", memory.id, said, stored=memory)
         case outcomes.UpdateSuggested(known, relation):
             how = "The same is known" if relation == "same" else "Something else is known"
@@ -110,8 +115,13 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
         case outcomes.Waiting(memory, reason):
             said = f"Not stored yet: it waits for the user's approval ({inline(reason)})."
             return changed("waiting", memory.id, said, stored=memory)
-        case outcomes.Refused(reason, known_id):
-            return changed("refused", known_id, f"Nothing stored: {inline(reason)}", failed=True)
+        case outcomes.Refused(reason, known_id, deleted):
+            how = "restored" if deleted is not None and deleted.restorable else "added"
+            back = f". Only the user can have it {how} again" if deleted is not None else ""
+            answer = changed("refused", known_id, f"Nothing stored: {inline(reason)}{back}.", failed=True)
+            if deleted is None:
+                return answer
+            return replace(answer, values={**(answer.values or {}), "deleted": as_json.deletion(deleted)})
         case _:
             assert_never(outcome)
 

@@ -14,6 +14,7 @@ from holdfast.engine import erase as erasing
 from holdfast.engine import forget as forgetting
 from holdfast.engine import inbox as inboxes
 from holdfast.engine import link as linking
+from holdfast.engine import promote as promoting
 from holdfast.engine import remember as remembering
 from holdfast.engine import revise as revising
 from holdfast.engine import split as splitting
@@ -41,8 +42,12 @@ class Knowing(Speaking):
         doubtful: str | None = None,
         key: str | None = None,
         anyway: bool = False,
+        unattended: bool = False,
     ) -> Outcome:
-        """Keeps what `content` says, as a new memory or as more or less trust in a known one."""
+        """Keeps what `content` says, as a new memory or as more or less trust in a known one.
+
+        `unattended`: nobody reads an advice to update, so that it becomes a proposal in the inbox.
+        """
         draft = Draft(
             content=content,
             category=category,
@@ -55,7 +60,7 @@ class Knowing(Speaking):
             source=self._source(message),
             doubtful=doubtful,
         )
-        return remembering.remember(draft, desk=self._desk, key=key, anyway=anyway)
+        return remembering.remember(draft, desk=self._desk, key=key, anyway=anyway, unattended=unattended)
 
     @needs("write")
     def revise(
@@ -97,6 +102,11 @@ class Knowing(Speaking):
         return revising.revise(
             memory_id, revision, desk=self._desk, source=self._source(), expect_version=expect_version
         )
+
+    @needs("write")
+    def promote(self, memory_id: str) -> revising.Revised | Waiting:
+        """Lets a memory of one project hold in all of them."""
+        return promoting.promote(memory_id, desk=self._desk, source=self._source())
 
     @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> forgetting.Forgotten:

@@ -93,7 +93,7 @@ def test_a_session_is_taken_back(shell: Shell) -> None:
         f"removed {wrong}  [timing] jellyfin: Takes 30s to start after restart\n"
         f"changed back {known}  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
         f"kept {liked}  [dependency] Needs the database first (confidence 0.8): others relied on it since\n"
-        "removed 1 link\n"
+        "removed 2 links\n"
     )
     assert shell.says("undo-session", "bad").startswith("kept ")
 

@@ -52,6 +52,7 @@ def test_remember_answers_in_text_and_in_json_with_all_fields(shell: Shell) -> N
         "confirmed_at": "2026-03-01T12:00:00.000000Z",
         "accessed_at": None,
         "accesses": 0,
+        "superseded_by": None,
     }
 
 

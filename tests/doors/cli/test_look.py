@@ -202,3 +202,40 @@ def test_an_empty_brief_prints_nothing(shell: Shell) -> None:
 
     assert shell.says("brief", "--budget", "0") == ""
     assert shell.json("brief", "--budget", "0")["left_out"] == 1
+
+
+@requirement("trust.superseded")
+def test_recall_list_and_brief_let_the_newer_lead(sqlite_shell: Shell) -> None:
+    shell = sqlite_shell
+    older = shell.remembers("Takes 60s to start after a restart", "-c", "timing", "-s", "jellyfin")
+    shell.clock.advance(days=1)
+    newer = shell.remembers("Takes 30s to start after a restart", "-c", "timing", "-s", "jellyfin")
+
+    recalled = shell.says("recall", "how long does jellyfin take to start").splitlines()
+    listed = shell.says("list").splitlines()
+
+    assert recalled[0].startswith(newer)
+    assert recalled[1].startswith(older)
+    assert f"[2026-03-01, superseded by {newer}]" in recalled[1]
+    assert listed[0].startswith(newer)
+    assert f"superseded by {newer}" in listed[1]
+    assert [one["superseded_by"] for one in shell.json("list")["memories"]] == [None, newer]
+    assert older not in shell.says("brief")
+
+
+@requirement("scope.promote")
+def test_matches_of_other_projects_are_counted_and_shown_when_asked_for(sqlite_shell: Shell) -> None:
+    shell = sqlite_shell
+    for text in ("The staging database runs on port 5433", "The staging database is reset on Mondays"):
+        shell.remembers(text, "--project", "alpha")
+
+    outside = shell("recall", "staging database")
+    everywhere = shell.says("recall", "staging database", "--all-projects")
+    promoted = shell.says("promote", shell.json("list")["memories"][0]["id"])
+
+    assert outside.exit_code == 1
+    assert "2 matches in other projects: --all-projects" in outside.stdout
+    assert "5433" in everywhere
+    assert "other projects" not in everywhere
+    assert promoted.startswith("now global ")
+    assert "1 match in other projects: --all-projects" in shell.says("recall", "staging database")

@@ -18,7 +18,7 @@ def test_a_service_is_learned_confirmed_and_contradicted(shell: Shell) -> None:
     said.append(shell.says("store", "Takes 30s to start after restart", *JELLYFIN))
     said.append(shell.says("list", "--space", "ops"))
     shell.space = "ops"
-    first = shell.json("list", "--sort", "created")["memories"][0]["id"]
+    first = shell.json("list", "--sort", "created")["memories"][1]["id"]
     said.append(shell.says("why", first))
     said.append(shell.says("brief"))
 
@@ -29,10 +29,11 @@ def test_a_service_is_learned_confirmed_and_contradicted(shell: Shell) -> None:
         "added <id 2>  [timing] jellyfin: Takes 30s to start after restart (confidence 0.7)\n"
         "  contradicts <id 1> (now 0.6): Takes 60s to start after restart\n"
         "  all are kept and linked; `holdfast why <id 2> --space ops` tells more\n"
-        "<id 1>  [timing] jellyfin: Takes 60s to start after restart (confidence 0.6)\n"
         "<id 2>  [timing] jellyfin: Takes 30s to start after restart (confidence 0.7)\n"
+        "<id 1>  [timing] jellyfin: Takes 60s to start after restart [2026-03-01, superseded by <id 2>]"
+        " (confidence 0.6)\n"
         "2 memories\n"
-        "<id 1>  [timing] jellyfin: Takes 60s to start after restart\n"
+        "<id 1>  [timing] jellyfin: Takes 60s to start after restart [2026-03-01, superseded by <id 2>]\n"
         "  confidence 0.6, active, version 1\n"
         "\n"
         "Where it came from\n"
@@ -48,6 +49,7 @@ def test_a_service_is_learned_confirmed_and_contradicted(shell: Shell) -> None:
         "\n"
         "Links\n"
         "  contradicted by <id 2>  (2026-03-03 12:05)\n"
+        "  superseded by <id 2>  (2026-03-03 12:05)\n"
         "## Operational Memory (2 memories, ~47 tokens)\n"
         "\n"
         "### jellyfin\n"

@@ -224,6 +224,21 @@ def test_a_pair_is_shown_as_one_and_made_one_and_apart_again(twice: tuple[Board,
     assert "Nothing waits" in browser.get("/inbox?space=ops").text
 
 
+@requirement("dash.memories")
+def test_a_proposal_is_no_third_row_beside_the_two_that_it_is_about(twice: tuple[Board, str, str]) -> None:
+    board, first, second = twice
+    browser = board.browser()
+    [proposal] = cards(browser)
+
+    rows = browser.get("/memories?space=ops").text
+
+    assert f'id="m-{first}"' in rows
+    assert f'id="m-{second}"' in rows
+    assert f'id="m-{proposal}"' not in rows
+    assert "2 memories" in rows
+    assert f'id="m-{proposal}"' in browser.get("/memories?space=ops&state=waiting").text
+
+
 def test_a_pair_that_is_kept_apart_stays_so(twice: tuple[Board, str, str]) -> None:
     board, first, second = twice
     browser = board.browser()

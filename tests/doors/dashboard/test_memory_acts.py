@@ -309,6 +309,7 @@ ACTS: dict[str, tuple[str, dict[str, str]]] = {
     "/memories/{id}/edit": ("write", {"content": "Something else"}),
     "/memories/{id}/wording": ("write", {"number": "1"}),
     "/memories/{id}/restore": ("write", {}),
+    "/memories/{id}/promote": ("write", {}),
     "/memories/confidence": ("write", {"confidence": "0.1"}),
     "/memories/tag": ("write", {"tags": "x"}),
     "/memories/pin": ("write", {}),

@@ -141,3 +141,54 @@ def test_a_repeated_wording_stands_on_the_page_and_is_split_off_and_taken_back(b
     since = str(memories.last_change() - 2)
     posted(browser, "/memories/undo?space=ops", {"id": [made.id, new], "since": since}, script=False)
     assert [wording.content for wording in memories.why(made.id).repetitions] == [reworded]
+
+
+@requirement("scope.promote")
+def test_a_projects_memory_is_made_global_from_its_page(board: Board) -> None:
+    made = settled(board.memories("helper").remember("Likes tabs", category="preference", project="alpha"))
+    assert made is not None
+    browser = board.browser()
+    page = browser.get(f"/memories/{made.id}?space=helper").text
+
+    posted(browser, f"/memories/{made.id}/promote?space=helper", {}, script=False)
+
+    assert "Make global" in page
+    assert board.memories("helper").show(made.id).memory.project is None
+    assert "Make global" not in browser.get(f"/memories/{made.id}?space=helper").text
+
+
+@requirement("trust.superseded")
+def test_a_superseded_memory_says_what_leads_in_its_place(board: Board) -> None:
+    memories = board.memories()
+    older = settled(memories.remember("Takes 60s to start", category="timing", subject="jellyfin"))
+    newer = settled(memories.remember("Takes 30s to start", category="timing", subject="jellyfin"))
+    assert older is not None
+    assert newer is not None
+    browser = board.browser()
+
+    page = browser.get(f"/memories/{older.id}?space=ops").text
+    rows = browser.get("/memories?space=ops&sort=created").text
+
+    assert f"superseded by {newer.id}" in page
+    assert f"superseded by {newer.id}" in rows
+    assert rows.index(f'id="m-{newer.id}"') < rows.index(f'id="m-{older.id}"')
+    assert f"superseded by {newer.id}" in browser.get("/search?space=ops&q=how+long+to+start+jellyfin").text
+
+
+@requirement("trust.tombstone")
+def test_a_refusal_after_a_deletion_offers_to_restore_it(board: Board) -> None:
+    memories = board.memories("helper")
+    made = settled(memories.remember("Likes tabs", category="preference"))
+    assert made is not None
+    memories.forget(made.id)
+    browser = board.browser()
+    fields = {"content": "Likes tabs", "category": "preference"}
+
+    answer = posted(browser, "/memories/new?space=helper", fields).text
+    posted(browser, f"/memories/{made.id}/restore?space=helper", {}, script=False)
+
+    assert "Restore it" in answer
+    assert f"/memories/{made.id}/restore" in answer
+    assert "--anyway" not in answer
+    assert "`holdfast" not in answer
+    assert memories.show(made.id).memory.active

@@ -234,3 +234,19 @@ def test_with_the_memory_down_the_tools_stay_and_say_so(era: str) -> None:
     assert tools == 6
     assert failed
     assert said == "The memory can't be reached now; go on without it: the database is gone"
+
+
+@requirement("trust.tombstone")
+def test_a_refusal_after_a_deletion_names_no_command(served: Served) -> None:
+    driven = served("default")
+    said = {"content": "Likes jazz", "category": "preference"}
+    first = driven.ask(lambda client: client.call_tool("memory_remember", said))
+    memory_id = first.structured_content["id"]
+    driven.ask(lambda client: client.call_tool("memory_forget", {"id": memory_id}))
+
+    refused = driven.ask(lambda client: client.call_tool("memory_remember", said))
+
+    assert refused.structured_content["outcome"] == "refused"
+    assert refused.structured_content["deleted"]["restorable"] is True
+    assert "holdfast" not in refused.structured_content["said"]
+    assert "--anyway" not in refused.structured_content["said"]

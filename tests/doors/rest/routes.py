@@ -55,6 +55,7 @@ EXAMPLES: dict[tuple[str, str], Example] = {
     ("POST", "/api/memory/{memory_id}/restore"): Example(
         lambda names: f"/api/memory/{names.forgotten}/restore"
     ),
+    ("POST", "/api/memory/{memory_id}/promote"): Example(_memory("/promote")),
     ("GET", "/api/memory/{memory_id}/history"): Example(_memory("/history")),
     ("GET", "/api/memory/{memory_id}/why"): Example(_memory("/why")),
     ("POST", "/api/memory/{memory_id}/split"): Example(_memory("/split"), lambda _: {"number": 1}, 201),

@@ -324,3 +324,24 @@ def test_links_lead_from_one_to_another_and_can_be_taken_away(assistant: TestCli
         (one["id"], other["id"], "related")
     ]
     assert [one.status_code for one in removed] == [200, 404]
+
+
+@requirement("trust.tombstone")
+def test_a_refusal_after_a_deletion_says_how_rest_brings_it_back(assistant: TestClient) -> None:
+    said = {"content": "Alec is the user's boss", "category": "person", "subject": "Alec"}
+    memory_id = assistant.post("/api/memory", json=said).json()["id"]
+    assistant.delete(f"/api/memory/{memory_id}")
+
+    refused = assistant.post("/api/memory", json=said)
+    unknown = assistant.get("/api/memory/nowhere1")
+
+    told = refused.json()
+    assert refused.status_code == 409
+    assert (told["outcome"], told["id"]) == ("refused", memory_id)
+    assert told["deleted"]["reason"] == "forgotten"
+    assert told["deleted"]["restorable"] is True
+    assert f"POST /api/memory/{memory_id}/restore" in told["detail"]
+    for text in (refused.text, unknown.text):
+        assert "`holdfast" not in text
+        assert "--anyway" not in text
+    assert assistant.post(f"/api/memory/{memory_id}/restore").status_code == 200

@@ -16,6 +16,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.render.layouts import LAYOUTS, Entry, Layout, Request, folded
 from holdfast.domain.subjects import one_spelling
+from holdfast.domain.superseded import successors_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +43,47 @@ def render(
     estimate: Estimate = estimate_tokens,
     paths: Mapping[str, str] | None = None,
     tools: bool = True,
+    superseded: Mapping[str, str] | None = None,
 ) -> Block:
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
 
     Memories about `subject` go first. The text is empty when there is nothing to show or no room for it.
     With an infinite budget only the profile's lines count. An index names files: those of `paths`, by
-    memory, else what they would be called.
+    memory, else what they would be called. `superseded` names the successors of memories.
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
     if not profile.policy.subject_is_key:
         eligible = list(one_spelling(eligible))
-    request = Request(profile, folded(subject), len(eligible), estimate, paths or {}, tools)
-
-    def ordered(entries: Sequence[Entry]) -> list[Entry]:
-        return sorted(entries, key=lambda entry: layout.order(entry, request))
+    request = Request(profile, folded(subject), len(eligible), estimate, paths or {}, tools, superseded or {})
 
     tokens = profile.block.budget if budget is None else budget
     lines = profile.block.lines or math.inf
     entries = _entries(eligible, layout, request, most=lines if math.isinf(tokens) else math.inf)
     room = _Room(
-        page=lambda chosen: layout.page(ordered(chosen), request),
+        page=lambda chosen: layout.page(_ordered(chosen, layout, request), request),
         tokens=tokens,
         lines=lines,
         estimate=estimate,
     )
-    chosen = ordered(_fitting(entries, room))
+    chosen = _ordered(_fitting(entries, room), layout, request)
     text = layout.page(chosen, request)
     if not text or not room.holds(chosen):
         return Block("", (), len(eligible), 0)
     return Block(text, tuple(entry.memory for entry in chosen), len(eligible) - len(chosen), estimate(text))
+
+
+def _ordered(entries: Sequence[Entry], layout: Layout, request: Request) -> list[Entry]:
+    """As they stand in the block; where the layout wants it, what supersedes another above it."""
+    found = sorted(entries, key=lambda entry: layout.order(entry, request))
+    if not layout.newer_first:
+        return found
+    return successors_first(
+        found,
+        request.superseded,
+        lambda entry: entry.memory.id,
+        lambda older, newer: older.section == newer.section,
+    )
 
 
 @dataclass(frozen=True, slots=True)

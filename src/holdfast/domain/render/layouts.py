@@ -36,6 +36,7 @@ class Request:
     estimate: Estimate
     paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
     tools: bool = True  # whether the reader has the profile's tools
+    superseded: Mapping[str, str] = field(default_factory=dict)  # the successors of memories, by id
 
     def path(self, memory: Memory) -> str:
         """The file that a memory stands in, or would."""
@@ -64,6 +65,7 @@ class Layout:
     urgency: Callable[[Entry, Request], Key]  # the lowest is taken first
     order: Callable[[Entry, Request], Key]  # within the block
     page: Callable[[Sequence[Entry], Request], str]  # of entries in order; whole lines, or the empty string
+    newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
 
 
 def folded(name: str | None) -> str:
@@ -278,7 +280,7 @@ def _first_line(text: str) -> str:
 
 
 LAYOUTS: dict[profiles.Layout, Layout] = {
-    "by-subject": Layout(_subject_entry, _subject_urgency, _subject_order, _subject_page),
+    "by-subject": Layout(_subject_entry, _subject_urgency, _subject_order, _subject_page, newer_first=True),
     "by-category": Layout(_category_entry, _category_urgency, _category_order, _category_page),
     "hits": Layout(_hit_entry, _hit_urgency, _hit_order, _hit_page),
     "index": Layout(_index_entry, _index_urgency, _index_order, _index_page),

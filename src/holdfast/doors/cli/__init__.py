@@ -51,7 +51,7 @@ class OneLineErrors(click.Group):
             code = _tell(call, given, "usage", _usage(wrong), code=wrong.exit_code)
         except errors.HoldfastError as error:
             field = getattr(error, "field", None)
-            code = _tell(call, given, kind_of(error), str(error), field=field, code=exit_code(error))
+            code = _tell(call, given, kind_of(error), told(error), field=field, code=exit_code(error))
         except Exception as error:  # broad: the door's boundary; a person gets one line, never a traceback
             if os.environ.get("HOLDFAST_DEBUG"):
                 raise
@@ -68,6 +68,11 @@ class Holdfast(OneLineErrors, LazyGroup):
 def exit_code(error: errors.HoldfastError) -> int:
     """The exit code for one of our errors."""
     return next(code for kind, code in EXIT_CODES if isinstance(error, kind))
+
+
+def told(error: errors.HoldfastError) -> str:
+    """An error with the command that helps, which is said here alone."""
+    return f"{error}: {error.command}" if error.command else str(error)
 
 
 def kind_of(error: errors.HoldfastError) -> str:

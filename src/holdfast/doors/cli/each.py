@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from holdfast.doors.cli import exit_code, kind_of, say
+from holdfast.doors.cli import exit_code, kind_of, say, told
 from holdfast.doors.cli.call import Call
 from holdfast.errors import HoldfastError, Unavailable
 
@@ -23,10 +23,10 @@ class Results(Generic[Done]):
     def tell(self, call: Call, texts: Sequence[str], answer: dict[str, Any]) -> None:
         """Says both; with a failure the command ends with its exit code."""
         if self.failed:
-            answer["errors"] = [{"kind": kind_of(error), "message": str(error)} for error in self.failed]
+            answer["errors"] = [{"kind": kind_of(error), "message": told(error)} for error in self.failed]
         call.tell("\n".join(texts), answer)
         for error in self.failed:
-            click.echo(f"holdfast: {say.one_line(str(error))}", err=True)
+            click.echo(f"holdfast: {say.one_line(told(error))}", err=True)
         if self.failed:
             raise click.exceptions.Exit(exit_code(self.failed[0]))
 

@@ -114,6 +114,24 @@ def restore(call: Call, ids: tuple[str, ...]) -> None:
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@in_space
+@click.pass_obj
+def promote(call: Call, ids: tuple[str, ...]) -> None:
+    """Make memories of a project global.
+
+    What is captured in a project belongs to it; a global memory stands in every project's brief and answers.
+
+    \b
+        holdfast promote a1b2c3d4
+    """
+    with call.memories() as memories:
+        results = each(ids, memories.promote)
+    texts = [f"now global {say.line(result.memory)}" for result in results.done]
+    results.tell(call, texts, {"promoted": [as_json.memory(result.memory) for result in results.done]})
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @in_space
 @click.pass_obj

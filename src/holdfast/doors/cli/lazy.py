@@ -15,6 +15,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "revise": ("revise:revise", "Change a memory and keep what it was"),
         "forget": ("keep:forget", "Take memories out of sight and keep them there"),
         "restore": ("keep:restore", "Bring forgotten memories back"),
+        "promote": ("keep:promote", "Make memories of a project global"),
         "erase": ("keep:erase", "Remove memories and every trace of them, for good"),
         "split": ("revise:split", "Make a wording that was counted as a repetition a memory of its own"),
         "link": ("keep:link", "Link one memory to another"),

@@ -1,11 +1,12 @@
 """The commands that look: recall, list, show, why, brief."""
 
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast import as_json
+from holdfast import as_json, places
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
 from holdfast.doors.cli import say, story, values
@@ -27,7 +28,7 @@ _WORDS_ONLY = "found by words only: without an embedder, rewordings that share n
 @click.option("-c", "--category", help="Only this category.")
 @click.option("-s", "--subject", help="Only this subject.")
 @click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
-@click.option("--project", help="This project's memories and those of none.")
+@click.option("--project", help="This project's memories and those of none. Default: of this directory.")
 @click.option("--all-projects", is_flag=True, help="The memories of all projects.")
 @click.option("--limit", type=int, default=5, show_default=True, help="At most this many.")
 @click.option("--threshold", type=float, help="The least relevance, in place of the calibrated one.")
@@ -71,7 +72,7 @@ def recall(
         category=category,
         subject=subject,
         tags=tags,
-        project=None if all_projects else project,
+        project=None if all_projects else project or places.project_of(os.getcwd()),
         other_projects=all_projects,
     )
     given_only = {name: value for name, value in asked.items() if value is not None}
@@ -85,6 +86,10 @@ def recall(
 
 def _found_how(found: "Recall") -> list[str]:
     notes = [f"{found.below:,} more below the threshold"] if found.below else []
+    if found.other_projects:
+        notes.append(
+            f"{say.count(found.other_projects, 'match', 'matches')} in other projects: --all-projects"
+        )
     if found.matched == "text":
         notes.append(_WORDS_ONLY)
     return [click.style("; ".join(notes), dim=True)] if notes else []
@@ -142,13 +147,13 @@ def list_(
         page = memories.find(where, order=sort, limit=limit, offset=offset, as_of=as_of)
         weighed = memories.profile.policy.weighs_confidence
     if call.json:
-        call.tell("", {"memories": [as_json.memory(item) for item in page.memories], "total": page.total})
+        call.tell("", {"memories": [as_json.memory(item) for item in page.shown], "total": page.total})
         return
     least = _AS_TABLE if state == "active" else _WITH_DATES
     if page.memories and on_terminal() and width() >= least:
         _table(page, weighed=weighed, state=state)
     elif page.memories:
-        click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.memories))
+        click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.shown))
     click.echo(click.style(_total(page, offset, narrowed=where != Filter() or as_of is not None), dim=True))
 
 
@@ -164,8 +169,8 @@ def _table(page: "Page", *, weighed: bool, state: str) -> None:
     columns += [Column(title="state")] if state != "active" else []
     columns += [Column(title="updated", style="dim")] if dated else []
     table = Table(columns)
-    for item in page.memories:
-        cells = [item.id, item.category, item.subject or "-", item.content]
+    for item in page.shown:
+        cells = [item.id, item.category, item.subject or "-", item.content + say.superseded(item)]
         cells += [say.number(item.confidence)] if weighed else []
         cells += [item.state] if state != "active" else []
         cells += [item.updated_at.strftime("%Y-%m-%d")] if dated else []

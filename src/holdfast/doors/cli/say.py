@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory, Message, Session
-    from holdfast.domain.outcomes import Outcome
+    from holdfast.domain.outcomes import Outcome, Refused
     from holdfast.domain.ranking import MessageHit
 
 # Controls but for newline and tab, and marks that hide or reorder text.
@@ -70,10 +70,17 @@ def command(*words: str) -> str:
 
 
 def headline(memory: "Memory") -> str:
-    """`a1b2c3d4  [timing] jellyfin: Takes 60s to start after a restart`"""
+    """`a1b2c3d4  [timing] jellyfin: Takes 60s to start after a restart`; of a superseded one its date too."""
     about = f"{one_line(memory.subject)}: " if memory.subject else ""
     label = click.style(f"[{one_line(memory.category)}]", dim=True)
-    return f"{identifier(memory.id)}  {label} {about}{one_line(memory.content)}"
+    return f"{identifier(memory.id)}  {label} {about}{one_line(memory.content)}{superseded(memory)}"
+
+
+def superseded(memory: "Memory") -> str:
+    """The date of a superseded memory and what leads in its place; of others nothing."""
+    if memory.superseded_by is None:
+        return ""
+    return f" [{memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}]"
 
 
 def quote(hit: "MessageHit", query: str) -> str:
@@ -146,10 +153,18 @@ def _outcome(result: "Outcome", weighed: bool) -> str:
             )
         case outcomes.Waiting(memory, reason, known):
             return _waiting(memory, reason, known)
-        case outcomes.Refused(reason, _):
-            return f"nothing stored: {one_line(reason)}"
+        case outcomes.Refused():
+            return f"nothing stored: {refused(result)}"
         case _:
             assert_never(result)
+
+
+def refused(result: "Refused") -> str:
+    """Why nothing was stored, and how to bring back what was deleted."""
+    if result.deleted is None:
+        return one_line(result.reason)
+    back = f"{command('restore', result.known_id or '')} or " if result.deleted.restorable else ""
+    return f"{one_line(result.reason)}: {back}--anyway brings it back"
 
 
 def _done(word: str, rest: str) -> str:

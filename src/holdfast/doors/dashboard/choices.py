@@ -73,6 +73,7 @@ class Choices:
             session=self.session or None,
             origin=self.origin or None,  # type: ignore[arg-type]  # checked by the address
             text=self.q.strip() or None,
+            proposals=self.state == "waiting",
         )
 
     def told(self, **other: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from holdfast.domain.memory import ORIGINS, Memory
 from holdfast.domain.profile import Profile
+from holdfast.domain.superseded import newer_first
 from holdfast.doors.dashboard.answers import PageRoute, in_address, page, part
 from holdfast.doors.dashboard.choices import SHOWN, SORTS, Choices, choices, cursor
 from holdfast.doors.dashboard.saying import count
@@ -63,7 +64,7 @@ def _listed(visit: Visit, chosen: Choices) -> dict[str, Any]:
         "chosen": chosen,
         "seen": seen,
         "total": ("more than " if found.more else "") + count(found.total, "memory", "memories"),
-        "shelves": _shelves(shown, chosen, visit.profile),
+        "shelves": _shelves(newer_first(shown), chosen, visit.profile),
         "following": cursor(shown[-1]) if more else "",
         "subject_word": subject_word(visit.profile),
     }

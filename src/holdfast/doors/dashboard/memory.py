@@ -95,6 +95,16 @@ def erase(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
     return done(visit, f"Erased with every trace of it.{left}", back=home, leave=home)
 
 
+@router.post("/memories/{memory_id}/promote")
+def promote(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
+    """What one project knows, for all of them."""
+    fields = (("id", memory_id), ("since", str(visit.memories.last_change())))
+    visit.memories.promote(memory_id)
+    offer = Offer("Undo", visit.address("/memories/undo"), fields)
+    back = visit.address(f"/memories/{memory_id}")
+    return done(visit, "It holds in every project now.", back=back, offer=offer)
+
+
 def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
     story = visit.memories.why(memory_id)
     linked = visit.memories.linked(memory_id)

@@ -48,6 +48,7 @@ class Memory(Answer):
     accessed_at: str | None
     accesses: int
     redacted: list[str]  # the kinds of secrets that were taken out of it before it was stored
+    superseded_by: str | None
 
 
 class MemoryPage(Answer):
@@ -100,6 +101,14 @@ class Deleted(Memory):
     restorable: bool
 
 
+class Deletion(Answer):
+    """What was deleted before; `anyway` lets a person say it again, and `restorable` has its memory back."""
+
+    reason: Literal["forgotten", "rejected", "erased", "undone"]
+    at: str
+    restorable: bool
+
+
 class Known(Problem):
     """What is known already: update it instead."""
 
@@ -108,6 +117,7 @@ class Known(Problem):
     id: str | None = None
     content: str | None = None
     memory: Memory | None = None
+    deleted: Deletion | None = None  # of a refusal: what is said was deleted before
 
 
 class Versions(Answer):
@@ -156,6 +166,7 @@ class Recall(Answer):
     hits: list[Hit]
     below: int
     matched: Literal["meaning", "text"]
+    other_projects: int
 
 
 class Context(Answer):

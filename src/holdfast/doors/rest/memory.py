@@ -8,6 +8,7 @@ from holdfast import as_json, problems
 from holdfast.domain import outcomes
 from holdfast.domain.memory import LinkKind, Memory, Origin, State
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.superseded import newer_first
 from holdfast.doors.rest import answers, bodies
 from holdfast.doors.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.doors.rest.cursor import MOST, Cursor, Limit, page
@@ -83,7 +84,8 @@ def list_(  # budget: the parts of a filter, each an argument of its own
         return found.memories
 
     items, following = page(fetch, cursor, limit)
-    return Json({"memories": [as_json.memory(each) for each in items], "total": total, "next": following})
+    shown = [as_json.memory(each) for each in newer_first(items)]
+    return Json({"memories": shown, "total": total, "next": following})
 
 
 @router.post("/", status_code=201, response_model=answers.Created, responses=_CREATED)
@@ -124,8 +126,12 @@ def _created(outcome: outcomes.Outcome) -> Json:
                 advice, outcome="update_suggested", relation=relation, id=known.id, content=known.content,
                 memory=told,
             )  # fmt: skip
-        case outcomes.Refused(reason, known_id):
-            return _conflict(reason, outcome="refused", id=known_id)
+        case outcomes.Refused(reason, known_id, deleted):
+            if deleted is None:
+                return _conflict(reason, outcome="refused", id=known_id)
+            way = f"POST /api/memory/{known_id}/restore or " if deleted.restorable else ""
+            advice = f'{reason}: {way}"anyway": true brings it back'
+            return _conflict(advice, outcome="refused", id=known_id, deleted=as_json.deletion(deleted))
         case _:
             assert_never(outcome)
 
@@ -197,6 +203,15 @@ def restore(memories: Writing, memory_id: MemoryId) -> Json:
     """Brings a deleted memory back."""
     back = memories.restore(memory_id)
     return Json(as_json.memory(back), headers={"ETag": tag_of(back.version)})
+
+
+@router.post("/{memory_id}/promote", response_model=answers.Memory, responses=_WAITS)
+def promote(memories: Writing, memory_id: MemoryId) -> Json:
+    """Lets a memory of one project hold in all of them."""
+    result = memories.promote(memory_id)
+    if isinstance(result, outcomes.Waiting):
+        return _stored(202, result)
+    return Json(as_json.memory(result.memory), headers={"ETag": tag_of(result.memory.version)})
 
 
 @router.get("/{memory_id}/history", response_model=answers.Versions)

@@ -234,6 +234,7 @@ class Recorder:
             subject=marker.subject,
             message=message,
             doubtful=doubtful,
+            unattended=True,
         )
         self.kept[type(outcome).__name__.lower()] += 1
 

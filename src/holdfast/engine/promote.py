@@ -1,0 +1,18 @@
+"""promote: a memory of one project made global."""
+
+from holdfast.domain.memory import Source
+from holdfast.domain.outcomes import Waiting
+from holdfast.engine.desk import Desk, existing
+from holdfast.engine.revise import Revised, Revision, revised
+
+
+def promote(memory_id: str, *, desk: Desk, source: Source) -> Revised | Waiting:
+    """Lets a memory hold in every project; one that does already stays as it is.
+
+    Raises: NotFound; Conflict, when a global memory has its name.
+    """
+    with desk.store.write(desk.space) as tx:
+        known = existing(tx, memory_id)
+        if known.project is None:
+            return Revised(known, known)
+        return revised(known, Revision(project=""), tx=tx, desk=desk, source=source, now=desk.now())
