@@ -27,7 +27,9 @@ def test_the_end_of_a_turn_runs_the_hook_with_the_database_and_a_subagents_does_
 ) -> None:
     node = shutil.which("node")
     if node is None:
-        pytest.fail("no node") if os.environ.get("CI") == "true" else pytest.skip("there is no node")
+        if os.environ.get("CI") == "true":
+            pytest.fail("there is no node: install Node.js 20 or newer", pytrace=False)
+        pytest.skip("there is no node")
     noted = tmp_path / "noted"
     hook = tmp_path / "holdfast-hook"
     hook.write_text(f'#!/bin/sh\n{{ echo "$@"; cat; echo; }} >> {noted}\n')

@@ -97,7 +97,7 @@ def test_a_service_of_another_database_is_not_asked_and_the_note_waits_for_the_r
     places.write_private(places.briefs_database(), b"/srv/holdfast.db")
 
     def runs(db: str, event: str) -> str:
-        given = {"session_id": "s-1", "source": "startup"}
+        given: dict[str, object] = {"session_id": "s-1", "source": "startup"}
         return respond(Asked([event, "--db", db], given), monotonic() + 5)
 
     assert NO_SERVICE in runs("/srv/team.db", "SessionStart")
