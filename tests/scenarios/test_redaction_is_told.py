@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast import Memories
+from holdfast.engine.sessions import Said
 from holdfast.errors import TooLong, TooShort
 from holdfast.testing import FixedClock
 from holdfast.tools import call
@@ -34,6 +35,21 @@ def test_a_model_is_told_what_was_redacted(sqlite_url: str, clock: FixedClock) -
     assert "Redacted before it was stored: password" in answer.text
     assert answer.values is not None
     assert answer.values["redacted"] == ["password"]
+
+
+@requirement("trust.secrets")
+def test_what_hooks_hand_over_is_told_in_the_log_alone(
+    sqlite_url: str, clock: FixedClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    with Memories.open(sqlite_url, clock=clock) as memories:
+        memories.say_all("s", [Said(role="user", content=TEXT)])
+
+        context = memories.context(["What is the shop's database password?"])
+
+    assert "session s: redacted from a message: password" in caplog.text
+    assert "hunter22" not in caplog.text
+    assert "redacted from" not in context.text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Sessions: when a run of an agent begins and ends, and what was said in it."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +9,7 @@ from typing import Any
 from holdfast.domain.capture.off_record import is_private
 from holdfast.domain.memory import ROLES, Message, Session, Source, known_role
 from holdfast.domain.query import Moment
+from holdfast.domain.redact import marks_in
 from holdfast.domain.text import clean
 from holdfast.engine import rewordings
 from holdfast.engine.capture_queue import expect
@@ -18,6 +20,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
 
+_log = logging.getLogger(__name__)
 _MOST_ID = 200
 MOST_MESSAGE = 1_000_000
 TIERS = (1, 2, 3)
@@ -243,13 +246,16 @@ def _message(said: Said, session_id: str, desk: Desk) -> Message:
             f"the message has {len(said.content):,} characters: at most {MOST_MESSAGE:,} fit",
             field="content",
         )
+    content = safe(said.content)
+    if content != said.content and (kinds := marks_in(content)):  # hooks have no other way to say it
+        _log.info("session %s: redacted from a message: %s", session_id, ", ".join(kinds))
     return Message(
         id=checked_id(said.message_id if said.message_id is not None else desk.new_id()),
         session=session_id,
         number=0,
         role=checked_role(said.role),
         speaker=safe_or_none(said.speaker),
-        content=safe(said.content),
+        content=content,
         said_at=said.said_at or desk.now(),
         off_record=is_private(clean(said.content)),
     )

@@ -93,7 +93,7 @@ def _first(path: Path, most: int) -> bytes:
 
 def _unpacked(raw: bytes | IO[bytes]) -> io.BufferedReader:
     file = gzip.GzipFile(fileobj=io.BytesIO(raw) if isinstance(raw, bytes) else raw)
-    return io.BufferedReader(file)  # type: ignore[arg-type]  # whose lines are found faster
+    return io.BufferedReader(file)  # whose lines are found faster
 
 
 @contextmanager
