@@ -172,4 +172,5 @@ def _reader(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
         return lambda text: pattern.sub("", text)
     if method == "finditer":
         return lambda text: sum(1 for _ in pattern.finditer(text))
-    return getattr(pattern, method)
+    found: Callable[[str], object] = getattr(pattern, method)
+    return found

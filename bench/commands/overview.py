@@ -65,6 +65,7 @@ def _show(figures: dict[str, dict[str, Any]]) -> None:
     value, goal = (Column(title=title, justify="right") for title in ("value", "goal"))
     table = Table([Column(title="benchmark"), Column(title="figure"), value, goal])
     for name, found in figures.items():
+        rows: list[tuple[str, float, float | str | None]]
         if name == "speed":
             rows = [(goal["goal"], goal["figure"], _limit(goal)) for goal in found["goals"]]
         else:

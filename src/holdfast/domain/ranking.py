@@ -179,8 +179,13 @@ def floor(*, by_meaning: bool, general: bool) -> float:
     return FLOOR + GENERAL * general if by_meaning else SHARE
 
 
-def bounded(evidence: float) -> float:
-    """The relevance, from 0 to 1, that the sum of all evidence comes to; more evidence is always more."""
+def bounded(evidence: float, *, by_meaning: bool) -> float:
+    """The relevance, from 0 to 1, that the sum of all evidence comes to; more evidence is always more.
+
+    Without meaning it is a share, which is bounded as it is.
+    """
+    if not by_meaning:
+        return min(evidence, 1.0)
     room = 1 - _PLAIN
     return evidence if evidence <= _PLAIN else 1 - room * math.exp((_PLAIN - evidence) / room)
 

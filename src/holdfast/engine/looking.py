@@ -15,7 +15,7 @@ from holdfast.engine.asking import ask
 from holdfast.engine.desk import Desk
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.quoting import Quotations
-from holdfast.engine.recall import Ranking, Recall, best, checked, search
+from holdfast.engine.recall import Candidate, Ranking, Recall, best, checked, search
 
 NEARLY = 5  # of those that fell below the threshold
 
@@ -58,8 +58,8 @@ def look(
         nearly = best(below, ranking, max(len(below), 1), tx)
         given = context.for_prompt(best(above, ranking, context.MOST_HITS, tx))
     stems = {base for term in asked.question.terms for base in term.stems}
-    held = {each.memory.id: (bounded(each.relevance), each.floor) for each in found.memories}
-    held |= {each.message.id: (bounded(each.own), each.floor) for each in found.messages}
+    held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
+    held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
     least = min((each.floor for each in found.memories), default=0.0)
     for hit in hits:  # what leads in the place of a hit was perhaps not found itself
         held.setdefault(owner(hit), (hit.parts["relevance"], least))
@@ -73,6 +73,10 @@ def look(
         render_hits(given, wanted=stems, budget=budget, estimate=desk.estimate),
         budget,
     )
+
+
+def _bounded(evidence: float, found: Candidate) -> float:
+    return bounded(evidence, by_meaning=found.by_meaning)
 
 
 def _reached(own: float, floor: float) -> float:

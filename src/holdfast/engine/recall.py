@@ -190,8 +190,7 @@ def best(
 
 
 def _complete(hits: Sequence[Hit], quotations: Quotations, tx: Transaction) -> list[Hit]:
-    """Memories with what may be quoted of the messages that they were taken from, messages likewise, with
-    their sessions."""
+    """Memories with what may be quoted of their messages; messages likewise, with their sessions."""
     sources = {hit.memory.source.message for hit in hits if isinstance(hit, MemoryHit)} - {None}
     wanted = {hit.message.session for hit in hits if isinstance(hit, MessageHit)}
     there = tx.sessions.messages_by_id(sorted(filter(None, sources))) if sources else []
@@ -221,13 +220,14 @@ def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
 
 
 def _answers(found: FoundMemory | FoundMessage, threshold: float | None) -> bool:
-    return found.answers() if threshold is None else bounded(found.relevance) >= threshold
+    bound = bounded(found.relevance, by_meaning=found.by_meaning)
+    return found.answers() if threshold is None else bound >= threshold
 
 
 def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hit:
     evidence = {name: round(part, 4) for name, part in found.evidence.items()}
     matched = "meaning" if found.by_meaning else "text"
-    relevance = bounded(found.relevance)
+    relevance = bounded(found.relevance, by_meaning=found.by_meaning)
     if relevance < found.relevance:
         evidence["limit"] = round(relevance - found.relevance, 4)
     if isinstance(found, FoundMemory):
