@@ -82,7 +82,7 @@ def decide(
         if not anyway or draft.source.origin not in PEOPLE:
             return _refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)
-    if captured and findings.same is None and (saved := saved_already(draft, tx, desk.judge)):
+    if captured and (saved := saved_already(draft, tx, desk.judge)):
         return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
