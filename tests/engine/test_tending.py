@@ -33,10 +33,10 @@ def memories(space: Callable[[str], Memories]) -> Memories:
 
 
 def two_alike(memories: Memories, clock: FixedClock) -> tuple[Memory, Memory]:
-    """Two that say the same under two categories, which remembering does not compare."""
+    """Two that say the same, one of them under a subject that no text names: remembering keeps them apart."""
     first = kept(memories, BROKER, category="fact", tags=["infra"])
     clock.advance(days=1)
-    return first, kept(memories, BROKER_AGAIN, category="reference", tags=["mqtt"])
+    return first, kept(memories, BROKER_AGAIN, category="reference", subject="house", tags=["mqtt"])
 
 
 def kept(memories: Memories, content: str, **labels: object) -> Memory:

@@ -23,6 +23,8 @@ NEAREST = 50
 _RARE_WORDS = 12
 _COMMON = 3  # one telling word of so many, of the shorter text, is the least that two wordings share
 
+_ACROSS = 0.8  # so much of two texts must agree under other labels: a text that says more is no repetition
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:
@@ -44,7 +46,7 @@ def compared(draft: Draft, tx: Transaction, desk: Desk, near: Sequence[str] = ()
             continue
         verdict = desk.judge.compare(old, new)
         match verdict.relation:
-            case "same" if verdict.certain or same_subject(known.subject, draft.subject):
+            case "same" if verdict.similarity >= _ACROSS or _labelled_alike(known, draft):
                 same.append((verdict.similarity, known))
             case "contradicts" if known.project == draft.project and _may_contradict(known, draft):
                 # A project may differ from the general rule; that is no reason to doubt the rule.
@@ -116,6 +118,10 @@ def _on_one_subject(old: Statement, new: Statement) -> bool:
         return True
     labels = [subject for subject in (old.subject, new.subject) if subject is not None]
     return all(names(one.text, label) for one in (old, new) for label in labels)
+
+
+def _labelled_alike(known: Memory, draft: Draft) -> bool:
+    return known.category == draft.category and same_subject(known.subject, draft.subject)
 
 
 def _may_contradict(known: Memory, draft: Draft) -> bool:

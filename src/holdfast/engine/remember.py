@@ -109,7 +109,7 @@ def decide(
     findings = compared(draft, tx, desk, near)
     if findings.same is None and (refused := _forbidden(draft, tx, desk, anyway)) is not None:
         return refused
-    if captured and findings.same is None and (saved := saved_already(draft, tx, desk.judge)):
+    if captured and (saved := saved_already(draft, tx, desk.judge)):
         return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
