@@ -50,7 +50,7 @@ class Shell:
     def masked(self, text: str) -> str:
         """`text` with ids by their order of creation, so that two runs can be compared."""
         found = self.json("list", "--state", "all", "--sort", "created")["memories"]
-        for number, memory in enumerate(found, start=1):
+        for number, memory in enumerate(sorted(found, key=lambda one: one["created_at"]), start=1):
             text = text.replace(memory["id"], f"<id {number}>")
         return text
 
