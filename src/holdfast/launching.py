@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast import places, quiet, wiring
-from holdfast.engine.sessions import checked_tier
+from holdfast.engine.session_checks import checked_tier
 
 if TYPE_CHECKING:
     from holdfast.doors.run.recorder import Occasion

@@ -17,9 +17,10 @@ from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.ports import Transaction
 from holdfast.engine.quoting import Quotations
-from holdfast.engine.recall import Ranking, best, receipt_items, search
-from holdfast.engine.receipt_optional import without_receipt
-from holdfast.engine.sessions import Said, checked_role, known_session, project_of
+from holdfast.engine.recall import Ranking, best, search
+from holdfast.engine.receipt_optional import receipt_items, without_receipt
+from holdfast.engine.session_checks import checked_role
+from holdfast.engine.sessions import Said, known_session, project_of
 from holdfast.errors import Invalid
 
 BUDGET = 500  # tokens
@@ -74,8 +75,7 @@ def context(
         shown = tx.receipts.shown_in(session) if session is not None else set()
         found = _relevant(questions, where, session, shown, tx)
         terms = list(dict.fromkeys(term for asked in questions for term in asked.question.terms))
-        policy = desk.profile.policy
-        ranking = Ranking(policy, desk.now(), terms, Quotations(policy, tx))
+        ranking = Ranking(desk.profile.policy, desk.now(), terms, Quotations(desk.profile.policy, tx))
         hits = for_prompt(best(found, ranking, MOST_HITS, tx, session), shown)
     stems = {base for term in terms for base in term.stems}
     block = render_hits(hits, wanted=stems, budget=budget, estimate=desk.estimate)

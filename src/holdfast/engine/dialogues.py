@@ -17,7 +17,8 @@ from holdfast.engine.context import context
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe_or_none
 from holdfast.engine.ports import Transaction
-from holdfast.engine.sessions import MOST_MESSAGE, Said, checked_id, say_all
+from holdfast.engine.session_checks import checked_id
+from holdfast.engine.sessions import MOST_MESSAGE, Said, say_all
 from holdfast.errors import Invalid
 
 _ASKED_WITH = 3  # turns

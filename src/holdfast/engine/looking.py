@@ -61,8 +61,8 @@ def look(
     held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
     held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
     least = min((each.floor for each in found.memories), default=0.0)
-    for hit in hits:  # what leads in the place of a hit was perhaps not found itself
-        held.setdefault(owner(hit), (hit.parts["relevance"], least))
+    # What leads in the place of a hit was perhaps not found itself.
+    held = {owner(hit): (hit.parts["relevance"], least) for hit in hits} | held
     weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
     nearly = [hit for hit in nearly if owner(hit) in weak]
     nearly.sort(key=lambda hit: _reached(*held[owner(hit)]), reverse=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from holdfast.domain.history import Receipt, ReceiptItem
+from holdfast.domain.history import Receipt
 from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
@@ -21,7 +21,7 @@ from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.ports import Transaction
 from holdfast.engine.quoting import Quotations
-from holdfast.engine.receipt_optional import without_receipt
+from holdfast.engine.receipt_optional import receipt_items, without_receipt
 from holdfast.engine.sessions import known_session, project_of
 from holdfast.engine.superseded import successors_of_hits
 from holdfast.errors import Invalid
@@ -207,16 +207,6 @@ def _complete(hits: Sequence[Hit], quotations: Quotations, tx: Transaction) -> l
         )
         for hit in hits
     ]
-
-
-def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
-    """What a receipt keeps of hits."""
-    return tuple(
-        ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
-        if isinstance(hit, MemoryHit)
-        else ReceiptItem(message=hit.message.id, score=hit.score, parts=dict(hit.parts))
-        for hit in hits
-    )
 
 
 def _answers(found: FoundMemory | FoundMessage, threshold: float | None) -> bool:

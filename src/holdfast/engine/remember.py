@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import assert_never
 
 from holdfast.domain.belief import reinforced, weakened
-from holdfast.domain.memory import PEOPLE, Draft, Memory, Tombstone
+from holdfast.domain.memory import Draft, Memory, Tombstone
 from holdfast.domain.outcomes import (
     Added,
     Contradicting,
-    Deletion,
     Merged,
     Outcome,
     Refused,
@@ -21,12 +20,13 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.comparing import buried, compared, looks_across, nearest
+from holdfast.engine.comparing import compared, nearest
 from holdfast.engine.desk import Desk, known_spelling
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
 from holdfast.engine.judging import judged
 from holdfast.engine.ports import Transaction
+from holdfast.engine.refusal import forbidden, refused
 from holdfast.engine.repetitions import keep_wording
 from holdfast.engine.said_again import archived_before, brought_back
 from holdfast.engine.saved_by_tool import saved_already
@@ -57,26 +57,14 @@ def remember(
     draft = taken_in(draft, desk.profile)
     near = nearest(draft, desk)
     words = (told,) if told is not None else judged(draft, near, desk=desk)
+    how = {"anyway": anyway, "told": words, "captured": captured, "near": near, "unattended": unattended}
     with desk.store.write(desk.space) as tx:
         return once(
             tx,
             key,
             fingerprint(draft),
             desk.now(),
-            lambda: _cited(
-                decide(
-                    draft,
-                    tx,
-                    desk,
-                    anyway=anyway,
-                    told=words,
-                    captured=captured,
-                    near=near,
-                    unattended=unattended,
-                ),
-                draft,
-                tx,
-            ),
+            lambda: _cited(decide(draft, tx, desk, **how), draft, tx),
         )
 
 
@@ -107,8 +95,8 @@ def decide(
     now = desk.now()
     draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, desk)
     findings = compared(draft, tx, desk, near)
-    if findings.same is None and (refused := _forbidden(draft, tx, desk, anyway)) is not None:
-        return refused
+    if findings.same is None and (refusal := forbidden(draft, tx, desk, anyway)) is not None:
+        return refusal
     if captured and (saved := saved_already(draft, tx, desk.judge)):
         return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, desk):
@@ -134,16 +122,6 @@ def decide(
     return Added(memory, findings.related)
 
 
-def _forbidden(draft: Draft, tx: Transaction, desk: Desk, anyway: bool) -> Refused | None:
-    """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
-    across = looks_across(desk)
-    while (tombstone := buried(draft, tx, desk.judge, across=across)) is not None:  # each wording has one
-        if not anyway or draft.source.origin not in PEOPLE:
-            return _refused(tombstone, tx)
-        tx.tombstones.lift(tombstone.hash)
-    return None
-
-
 def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
     """The memory that a draft replaces where one subject means one memory."""
     if not desk.profile.policy.subject_is_key or draft.subject is None:
@@ -155,24 +133,11 @@ def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
 def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: datetime) -> Outcome:
     """What a captured draft comes to that a tool saved before: only its wording is kept."""
     if isinstance(saved, Tombstone):
-        return _refused(saved, tx)
+        return refused(saved, tx)
     keep_wording(saved, draft, tx, now)
     if saved.state == "waiting":
         return Waiting(saved, saved.waiting_for or "")
     return Reinforced(saved, saved, counted=False)
-
-
-def _refused(tombstone: Tombstone, tx: Transaction) -> Refused:
-    how = {
-        "forgotten": "was forgotten",
-        "rejected": "was rejected",
-        "erased": "was erased",
-        "undone": "was undone with its session",
-    }[tombstone.reason]
-    day = tombstone.created_at.date().isoformat()
-    restorable = tombstone.reason == "forgotten" and tx.memories.get(tombstone.memory or "") is not None
-    deleted = Deletion(tombstone.reason, tombstone.created_at, restorable)
-    return Refused(f"this {how} on {day} and stays so", tombstone.memory, deleted)
 
 
 def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.domain.capture.off_record import is_private
-from holdfast.domain.memory import ROLES, Message, Session, Source, known_role
+from holdfast.domain.memory import Message, Session, Source
 from holdfast.domain.query import Moment
 from holdfast.domain.redact import marks_in
 from holdfast.domain.text import clean
@@ -17,13 +17,12 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
+from holdfast.engine.session_checks import checked_id, checked_role, checked_tier
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
 
 _log = logging.getLogger(__name__)
-_MOST_ID = 200
 MOST_MESSAGE = 1_000_000
-TIERS = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,33 +282,3 @@ def project_of(session_id: str | None, tx: Transaction) -> str | None:
     """The project that a session works on, as far as is known."""
     session = tx.sessions.get(session_id) if session_id is not None else None
     return session.project if session else None
-
-
-def checked_role(role: str) -> str:
-    """The role by its own name: Human and user are one. Raises: Invalid, naming the roles."""
-    if (known := known_role(role)) is not None:
-        return known
-    raise Invalid(f"unknown role {role[:40]!r}: use one of {', '.join(ROLES)}", field="role")
-
-
-def checked_id(text: str) -> str:
-    """An id of a host's own making, if it can be one.
-
-    Raises: Invalid.
-    """
-    if (
-        not text
-        or len(text) > _MOST_ID
-        or not text.isprintable()
-        or text != text.strip()
-        or safe(text) != text
-    ):
-        raise Invalid(f"{text[:40]!r} is no id: use 1 to {_MOST_ID} printable characters", field="session")
-    return text
-
-
-def checked_tier(tier: int | None) -> int | None:
-    """Raises: Invalid."""
-    if tier is not None and tier not in TIERS:
-        raise Invalid(f"tier {tier} is unknown: use 1, 2 or 3", field="tier")
-    return tier

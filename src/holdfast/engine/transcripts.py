@@ -11,7 +11,8 @@ from itertools import islice
 from holdfast.domain.memory import Session
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe_or_none
-from holdfast.engine.sessions import Said, checked_id, say_all
+from holdfast.engine.session_checks import checked_id
+from holdfast.engine.sessions import Said, say_all
 
 _BATCH = 500  # messages in one transaction
 

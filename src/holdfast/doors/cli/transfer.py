@@ -67,8 +67,7 @@ def import_(
     the MCP memory server, auto-memory Claude Code's own notes, basic-memory a folder of its notes, mem0 its
     memories in JSON. An archive (holdfast) comes back field by field. JSON lines (jsonl) are objects and
     tables (csv) have columns with content, category, subject, summary, tags, importance, confidence, project.
-    Plain text is one memory a line. Broken lines are named and left out; of a file that is not whole nothing
-    is taken.
+    Plain text is one memory a line. Broken lines are named and left out, and so is a file that is not whole.
 
     \b
         holdfast import ~/.claude/projects

@@ -1,0 +1,30 @@
+"""What may not come back: a draft that repeats what was deleted is refused, with the facts about the deletion."""
+
+from holdfast.domain.memory import PEOPLE, Draft, Tombstone
+from holdfast.domain.outcomes import Deletion, Refused
+from holdfast.engine.comparing import buried, looks_across
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Transaction
+
+
+def forbidden(draft: Draft, tx: Transaction, desk: Desk, anyway: bool) -> Refused | None:
+    """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
+    across = looks_across(desk)
+    while (tombstone := buried(draft, tx, desk.judge, across=across)) is not None:  # each wording has one
+        if not anyway or draft.source.origin not in PEOPLE:
+            return refused(tombstone, tx)
+        tx.tombstones.lift(tombstone.hash)
+    return None
+
+
+def refused(tombstone: Tombstone, tx: Transaction) -> Refused:
+    how = {
+        "forgotten": "was forgotten",
+        "rejected": "was rejected",
+        "erased": "was erased",
+        "undone": "was undone with its session",
+    }[tombstone.reason]
+    day = tombstone.created_at.date().isoformat()
+    restorable = tombstone.reason == "forgotten" and tx.memories.get(tombstone.memory or "") is not None
+    deleted = Deletion(tombstone.reason, tombstone.created_at, restorable)
+    return Refused(f"this {how} on {day} and stays so", tombstone.memory, deleted)
