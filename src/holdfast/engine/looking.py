@@ -60,8 +60,7 @@ def look(
     stems = {base for term in asked.question.terms for base in term.stems}
     held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
     held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
-    least = min((each.floor for each in found.memories), default=0.0)
-    # What leads in the place of a hit was perhaps not found itself.
+    least = min((each.floor for each in found.memories), default=0.0)  # of successors that were not found
     held = {owner(hit): (hit.parts["relevance"], least) for hit in hits} | held
     weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
     nearly = [hit for hit in nearly if owner(hit) in weak]

@@ -1,4 +1,4 @@
-"""What may not come back: a draft that repeats what was deleted is refused, with the facts about the deletion."""
+"""What may not come back: a draft that repeats what was deleted is refused, with the facts about that."""
 
 from holdfast.domain.memory import PEOPLE, Draft, Tombstone
 from holdfast.domain.outcomes import Deletion, Refused
