@@ -108,7 +108,8 @@ def test_a_rejected_pair_is_not_proposed_again_and_its_words_are_not_forbidden(
     clock.advance(days=1)
     memories.revise(second.id, tags=["touched"])
     done = memories.tend()
-    said = memories.speaking_as("user", session="other").remember(BROKER_AGAIN, category="reference")
+    speaking = memories.speaking_as("user", session="other")
+    said = speaking.remember(BROKER_AGAIN, category="reference", subject="house")
 
     assert done.proposed == ()
     assert isinstance(said, Reinforced)
