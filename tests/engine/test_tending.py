@@ -108,7 +108,8 @@ def test_a_rejected_pair_is_not_proposed_again_and_its_words_are_not_forbidden(
     clock.advance(days=1)
     memories.revise(second.id, tags=["touched"])
     done = memories.tend()
-    said = memories.speaking_as("user", session="other").remember(BROKER_AGAIN, category="reference")
+    speaking = memories.speaking_as("user", session="other")
+    said = speaking.remember(BROKER_AGAIN, category="reference", subject="house")
 
     assert done.proposed == ()
     assert isinstance(said, Reinforced)
@@ -121,8 +122,8 @@ def test_what_was_merged_does_not_come_back_from_where_it_came(memories: Memorie
     memories.tend()
     memories.approve(memories.inbox()[0].memory.id)
 
-    memories.import_drafts([(1, Draft(content=BROKER_AGAIN, category="fact"))])
-    memories.import_drafts([(1, Draft(content=BROKER, category="fact"))])
+    memories.import_drafts([(1, Draft(content=BROKER_AGAIN, category="fact", subject="house"))])
+    memories.import_drafts([(1, Draft(content=BROKER, category="fact", subject="house"))])
     memories.tend()
 
     assert wordings(memories) == [BROKER_AGAIN]
@@ -217,7 +218,7 @@ def test_a_killed_round_proposes_each_pair_once(memories: Memories, clock: Fixed
 
     two_alike(memories, clock)
     kept(memories, "Miriam is our landlord", category="person")
-    kept(memories, "Miriam is our landlord in Bonn", category="fact")
+    kept(memories, "Miriam is our landlord in Bonn", category="fact", subject="home")
     memories.tend()
     with store.write("tended") as tx:  # as if the round had died before it could mark its end
         job = tx.jobs.get(consolidate.KIND)
