@@ -20,6 +20,8 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     import socket
 
+    from fastapi import FastAPI
+
     from holdfast.brief_files import BriefFiles
     from holdfast.doors.dashboard.browsers import Browsers
     from holdfast.doors.service.app import Asking
@@ -104,33 +106,44 @@ def assembled(
     browsers: "Browsers | None" = None,
 ) -> "App":
     """The whole application over a house: every door of the service, behind the guard."""
-    from holdfast.doors import proxy, rest
-    from holdfast.doors.dashboard import dashboard
+    from holdfast.doors import dashboard, proxy
     from holdfast.doors.mcp.server import server
     from holdfast.doors.service import metrics
-    from holdfast.doors.service.app import ASKING, MountedMcp, application
+    from holdfast.doors.service.app import ASKING, MountedMcp, Parts, application
     from holdfast.doors.service.logs import log_request
     from holdfast.doors.service.worker import Worker
 
     worker = worker or Worker([])  # nobody works in the background then
     figures = metrics.Metrics(house.figures)
-    pages, entrance = dashboard(house, browsers or _browsers(own, house))
-    return application(
-        admit=_admission(own, house),
+    board, entrance = dashboard.dashboard(browsers or _browsers(own, house))
+    parts = Parts(
         answer_hook=_hooks(house, worker.wake),
+        check=house.check,
         mcp=MountedMcp(server(lambda: _for_model(house, ASKING.get()))),
+        rooms=house,
+        heard=worker.wake,
+        metrics=figures,
+        proxy=proxy.Proxy(house, upstreams=Settings.read().upstreams, heard=worker.wake),
+        board=board,
+    )
+    return application(
+        parts,
+        _routes(),
+        admit=_admission(own, house),
         worker=worker,
         outside=outside,
-        routers=[
-            rest.router(house, heard=worker.wake),
-            metrics.router(figures),
-            proxy.router(house, upstreams=Settings.read().upstreams, heard=worker.wake),
-            pages,
-        ],
         pages=entrance,
         watchers=[figures.seen, log_request],
-        check=house.check,
     )
+
+
+@cache
+def _routes() -> "FastAPI":
+    from holdfast.doors import dashboard, proxy, rest
+    from holdfast.doors.service import metrics
+    from holdfast.doors.service.app import all_routes
+
+    return all_routes([rest.router, metrics.router, proxy.router, dashboard.router])
 
 
 @contextmanager

@@ -313,7 +313,7 @@ def test_mcp_works_in_the_tokens_space_with_the_tokens_rights(served: Served) ->
             return str(answer.content[0].text)  # type: ignore[union-attr]
 
     async def conversation() -> list[str]:
-        async with served.app._app.router.lifespan_context(served.app._app):
+        async with served.app._app._life.lifespan_context(None):
             new = {"content": "Deploys run on Fridays"}
             return [
                 await told(writer, "memory_remember", new),

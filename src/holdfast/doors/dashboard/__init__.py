@@ -6,7 +6,7 @@ A page is a module with a `router` and the name of its `SECTION`; this list is a
 from types import ModuleType
 from typing import Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from holdfast.doors.dashboard import (
@@ -32,9 +32,9 @@ from holdfast.doors.dashboard.browsers import Browsers
 from holdfast.doors.dashboard.entrance import Entrance, first_of
 from holdfast.doors.dashboard.notices import Notices
 from holdfast.doors.dashboard.sections import present
-from holdfast.doors.dashboard.visit import Reading, Rooms
+from holdfast.doors.dashboard.visit import Reading
 
-__all__ = ["Browsers", "dashboard"]
+__all__ = ["Browsers", "dashboard", "router"]
 
 #: A module's routes are asked in this order, so fixed addresses stand before those with an id in them.
 PAGES: Final[tuple[ModuleType, ...]] = (
@@ -54,20 +54,6 @@ PAGES: Final[tuple[ModuleType, ...]] = (
 )
 
 
-def dashboard(rooms: Rooms, browsers: Browsers) -> tuple[APIRouter, Entrance]:
-    """The routes over these rooms, and what the guard has to know about them."""
-    board = Board(browsers, present(frozenset(page.SECTION for page in PAGES)), Notices())
-
-    async def bring(request: Request) -> None:
-        request.state.rooms, request.state.board = rooms, board
-
-    parts = [page.router for page in (login, *PAGES)] + [_shared, assets.router]
-    whole = APIRouter(dependencies=[Depends(bring)])
-    for one in parts:
-        whole.include_router(one)
-    return whole, Entrance(browsers, {first_of(path) for one in parts for path in _paths(one)})
-
-
 _shared = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
@@ -77,5 +63,23 @@ def said(visit: Reading) -> Response:
     return part(visit, "said.html", notice=visit.board.notices.take(visit.teller))
 
 
+def _all_routes() -> APIRouter:
+    whole = APIRouter()
+    for one in _PARTS:
+        whole.include_router(one)
+    return whole
+
+
+def dashboard(browsers: Browsers) -> tuple[Board, Entrance]:
+    """What the pages of one application share, and what the guard has to know about them."""
+    board = Board(browsers, present(frozenset(page.SECTION for page in PAGES)), Notices())
+    return board, Entrance(browsers, {first_of(path) for one in _PARTS for path in _paths(one)})
+
+
 def _paths(router: APIRouter) -> list[str]:
     return [str(getattr(route, "path", "/")) for route in router.routes]
+
+
+_PARTS: Final = (*(page.router for page in (login, *PAGES)), _shared, assets.router)
+#: The routes. They find the spaces at `request.state.rooms` and what pages share at `board`.
+router = _all_routes()

@@ -51,45 +51,44 @@ _ONE_SPACE = (
 )
 
 
-def router(
-    rooms: Rooms,
-    *,
-    upstreams: Mapping[str, str],
-    heard: Callable[[], None] = lambda: None,
-) -> APIRouter:
-    """The routes; `heard` is told when something was said that is worth a look."""
-    tap = Tap()
-    attendant = Attendant(rooms, tap, quiet=quiet.reason, heard=heard)
-    places = {vendor: Upstream(upstreams[vendor]) for vendor in SHAPES}
+class Proxy:
+    """What stands before the upstreams of one application; `heard` is told of what is worth a look."""
+
+    def __init__(
+        self, rooms: Rooms, *, upstreams: Mapping[str, str], heard: Callable[[], None] = lambda: None
+    ) -> None:
+        self._tap = Tap()
+        self.attendant = Attendant(rooms, self._tap, quiet=quiet.reason, heard=heard)
+        self.upstreams = {vendor: Upstream(upstreams[vendor]) for vendor in SHAPES}
 
     @asynccontextmanager
-    async def lifespan(_: Any) -> AsyncIterator[None]:
+    async def running(self) -> AsyncIterator[None]:
         from anyio.to_thread import run_sync
 
         yield
-        for place in places.values():
-            await place.close()
-        await run_sync(tap.close)
+        for upstream in self.upstreams.values():
+            await upstream.close()
+        await run_sync(self._tap.close)
 
-    made = APIRouter(lifespan=lifespan, include_in_schema=False)
+
+def _all_routes() -> APIRouter:
+    made = APIRouter(include_in_schema=False)
     for vendor, path in CONVERSATIONS.items():
-        made.add_api_route(
-            f"/proxy/{{token}}/{vendor}{path}", _attended(attendant, places[vendor], vendor), methods=["POST"]
-        )
+        made.add_api_route(f"/proxy/{{token}}/{vendor}{path}", _attended(vendor), methods=["POST"])
         for method, plain in PLAIN[vendor]:
-            made.add_api_route(
-                f"/proxy/{{token}}/{vendor}{plain}", _plain(places[vendor], vendor, plain), methods=[method]
-            )
+            made.add_api_route(f"/proxy/{{token}}/{vendor}{plain}", _plain(vendor, plain), methods=[method])
     return made
 
 
-def _attended(attendant: Attendant, upstream: Upstream, vendor: str) -> Callable[..., Any]:
+def _attended(vendor: str) -> Callable[..., Any]:
     shape, path = SHAPES[vendor], CONVERSATIONS[vendor]
 
     async def passed(request: Request) -> Response:
         grant = _checked(request)
+        proxy: Proxy = request.state.proxy
+        upstream = proxy.upstreams[vendor]
         raw = await _body(request)
-        ready = await attendant.prepared(raw, request.headers, grant, shape)
+        ready = await proxy.attendant.prepared(raw, request.headers, grant, shape)
         forwarded = upstream.request(
             "POST", path, _query(request), request.headers.raw, ready.body, plain=ready.changed
         )
@@ -113,11 +112,13 @@ def _attended(attendant: Attendant, upstream: Upstream, vendor: str) -> Callable
     return passed
 
 
-def _plain(upstream: Upstream, vendor: str, path: str) -> Callable[..., Any]:
+def _plain(vendor: str, path: str) -> Callable[..., Any]:
     shape = SHAPES[vendor]
 
     async def passed(request: Request) -> Response:
         _checked(request)
+        proxy: Proxy = request.state.proxy
+        upstream = proxy.upstreams[vendor]
         model = request.path_params.get("model", "")
         if model and not _MODEL.fullmatch(model):
             raise HTTPException(404, "there is no model of that name")
@@ -152,3 +153,7 @@ async def _body(request: Request) -> bytes:
 def _query(request: Request) -> bytes:
     found: bytes = request.scope.get("query_string", b"")
     return found
+
+
+#: The routes of every application; each brings its own `Proxy` at `request.state.proxy`.
+router = _all_routes()

@@ -1,12 +1,10 @@
 """The REST door: every verb under /api/, with an OpenAPI document and a page made from it."""
 
-from collections.abc import Callable
 from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 
 from holdfast.doors.rest import look, memory, memory_tool, operations, sessions, spaces
-from holdfast.doors.rest.access import Rooms
 from holdfast.doors.rest.answers import Problem
 from holdfast.doors.rest.described import describing
 from holdfast.problems import MEDIA_TYPE
@@ -28,15 +26,14 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def router(rooms: Rooms, *, heard: Callable[[], None] = lambda: None) -> APIRouter:
-    """The routes over these rooms; `heard` is told when messages came in."""
-
-    async def bring(request: Request) -> None:
-        request.state.rooms, request.state.heard = rooms, heard
-
-    whole = APIRouter(dependencies=[Depends(bring)], responses=_PROBLEMS)
+def _all_routes() -> APIRouter:
+    whole = APIRouter(responses=_PROBLEMS)
     for part in (memory, memory_tool, look, sessions, operations, spaces):
         whole.include_router(part.router, prefix="/api")
     whole.include_router(sessions.webhook)
     whole.include_router(describing, prefix="/api")
     return whole
+
+
+#: The routes. They find the spaces at `request.state.rooms` and say at `heard` that messages came in.
+router = _all_routes()

@@ -7,12 +7,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, FastAPI, Request, Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast import __version__
@@ -32,25 +32,43 @@ NOT_THERE = "the database was removed or replaced under the service: `holdfast d
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What one application brings to the routes: each stands at `request.state` under its name."""
+
+    answer_hook: Answer
+    check: Callable[[], None]  # raises Unavailable when the database is gone
+    mcp: "MountedMcp"
+    rooms: Any  # the spaces, for REST and pages
+    heard: Callable[[], None]  # told when messages came in
+    metrics: Any
+    proxy: Any
+    board: Any  # what the pages share
+
+
 def application(
+    parts: Parts,
+    routes: FastAPI,
     *,
     admit: Admit,
-    answer_hook: Answer,
-    mcp: "MountedMcp",
     worker: Worker,
-    routers: Sequence[APIRouter] = (),
     outside: Sequence[str] = (),
     watchers: Sequence[Watcher] = (),
     pages: Pages | None = None,
-    check: Callable[[], None] = lambda: None,
 ) -> App:
-    """Everything behind the guard, for `outside` names too; `check` raises when the database is gone."""
+    """Everything behind the guard, for `outside` names too."""
+    app = _WithParts(routes, parts, worker)
+    # Starlette types ASGI messages as MutableMapping.
+    hosts = {*LOCAL, *outside}
+    return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)  # type: ignore[arg-type]
 
+
+def all_routes(routers: Sequence[APIRouter]) -> FastAPI:
+    """The routes, with those of other doors; making them takes a fifth of a second, so do it once."""
     # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
     app = FastAPI(
         title="Holdfast",
         version=__version__,
-        lifespan=_lifespan(mcp, worker),
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
@@ -58,19 +76,31 @@ def application(
     )
     tell_problems(app)
     app.add_middleware(HeadToo)
-
-    app.add_api_route("/health", _health(check), methods=["GET"])
-
-    @app.post("/hooks/{event}", include_in_schema=False)
-    async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
-        return await _unless_gone(request, lambda: answer_hook(event, payload, request.state.grant))
-
-    for router in routers:
+    for router in (_own, *routers):
         app.include_router(router)
-    app.router.routes.append(Route("/mcp", mcp))
-    # Starlette types ASGI messages as MutableMapping.
-    hosts = {*LOCAL, *outside}
-    return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)  # type: ignore[arg-type]
+    app.router.routes.append(Route("/mcp", _Mcp()))
+    return app
+
+
+_own = APIRouter()
+
+
+@_own.get("/health")
+def health(request: Request, response: Response) -> dict[str, bool | str]:
+    """Whether what was acknowledged is still there."""
+    try:
+        request.state.check()
+    except Unavailable:  # anybody may ask, so nothing is told of the place
+        response.status_code = 503
+        return {"ok": False, "detail": NOT_THERE}
+    return {"ok": True}
+
+
+@_own.post("/hooks/{event}", include_in_schema=False)
+async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
+    """What a hook of an agent says."""
+    answer: Answer = request.state.answer_hook
+    return await _unless_gone(request, lambda: answer(event, payload, request.state.grant))
 
 
 async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -96,25 +126,29 @@ async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) 
     return {}
 
 
-def _health(check: Callable[[], None]) -> Callable[[Response], dict[str, bool | str]]:
-    def health(response: Response) -> dict[str, bool | str]:
-        try:
-            check()
-        except Unavailable:  # anybody may ask, so nothing is told of the place
-            response.status_code = 503
-            return {"ok": False, "detail": NOT_THERE}
-        return {"ok": True}
+class _WithParts:
+    """The shared routes with what one application brings to them, and what runs beside it."""
 
-    return health
+    def __init__(self, routes: FastAPI, parts: Parts, worker: Worker) -> None:
+        self._routes = routes
+        self._state = {field.name: getattr(parts, field.name) for field in fields(parts)}
+        self._life = Router(lifespan=_lifespan(parts, worker))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._life.lifespan(scope, receive, send)
+            return
+        scope.setdefault("state", {}).update(self._state)
+        await self._routes(scope, receive, send)
 
 
-def _lifespan(mcp: "MountedMcp", worker: Worker) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(parts: Parts, worker: Worker) -> Callable[[Any], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Any) -> AsyncIterator[None]:
         from anyio.to_thread import current_default_thread_limiter
 
         current_default_thread_limiter().total_tokens = THREADS
-        async with mcp.running():
+        async with parts.mcp.running(), parts.proxy.running():
             worker.start()
             try:
                 yield
@@ -160,3 +194,10 @@ class MountedMcp:
     async def running(self) -> AsyncIterator[None]:
         async with self._server.session_manager.run():
             yield
+
+
+class _Mcp:
+    """The MCP server of the application that is asked."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await scope["state"]["mcp"](scope, receive, send)

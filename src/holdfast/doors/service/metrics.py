@@ -57,19 +57,18 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-def router(metrics: Metrics) -> APIRouter:
-    """The one route."""
-    routes = APIRouter()
+router = APIRouter()
 
-    @routes.get("/metrics", include_in_schema=False)
-    def read(request: Request) -> Response:
-        grant = request.state.grant
-        grant.require("metrics")
-        if grant.spaces is not None:
-            raise Forbidden("the figures are sums over all spaces: make the token with --all-spaces")
-        return Response(metrics.text(), media_type=MEDIA_TYPE)
 
-    return routes
+@router.get("/metrics", include_in_schema=False)
+def read(request: Request) -> Response:
+    """The figures of the application that is asked (`request.state.metrics`)."""
+    grant = request.state.grant
+    grant.require("metrics")
+    if grant.spaces is not None:
+        raise Forbidden("the figures are sums over all spaces: make the token with --all-spaces")
+    metrics: Metrics = request.state.metrics
+    return Response(metrics.text(), media_type=MEDIA_TYPE)
 
 
 class _Stored:
