@@ -49,12 +49,13 @@ structure: $(STAMPS)/venv
 	$(BIN)/python -m tools.check_budgets
 
 # A user's first minute: the built wheel, its base dependencies and nothing else.
-build/wheel/ok: $(SHIPPED) | $(STAMPS)/venv
+build/wheel/ok: $(SHIPPED) tools/play_promises.py | $(STAMPS)/venv
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet build/wheel/holdfast-*.whl
 	cd build/wheel && venv/bin/holdfast --help > help.txt && test -s help.txt
+	$(BIN)/python tools/play_promises.py build/wheel/venv
 	touch $@
 
 format: $(STAMPS)/check ## Format, and repair what the linter can

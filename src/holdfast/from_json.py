@@ -198,7 +198,8 @@ def link(told: Json) -> Link:
 
 
 def message(told: Json) -> Message:
-    return Message(**{**told, "said_at": moment(told["said_at"])})
+    known = {name: value for name, value in told.items() if name != "redacted"}  # which its text tells
+    return Message(**{**known, "said_at": moment(told["said_at"])})
 
 
 def brief(told: Json) -> Brief:

@@ -74,7 +74,7 @@ def test_what_was_acknowledged_is_there_after_a_kill_once_and_in_order(
     with Memories.open(database_url, SPACE) as memories:
         kept = [(one.number, one.content) for one in memories.session("chat-1").messages]
     running.append(Service(running[0].home, HOLDFAST_DB=database_url))
-    again = _post(running[1], secret, place, {"messages": _said(1, "one", "TWO", "three", "four")})
+    again = _post(running[1], secret, place, {"messages": _said(1, "one", "two", "three", "four")})
 
     assert kept == [(1, "one"), (2, "two"), (3, "three")]
     assert (again["received"], [one["id"] for one in again["messages"]]) == (4, ["m4"])
