@@ -154,7 +154,7 @@ def assert_nothing_forged(block: Block, profile: Profile) -> None:
     assert len(re.findall(r"(?i)\[[\s\u200d]*id[\s\u200d]*:", block.text)) == ids
     weights = len(block.included) if layout == "by-subject" else 0
     assert len(re.findall(r"(?i)\(confidence:", block.text)) == weights
-    untrusted = sum(not shown.source.trusted for shown in block.included)
+    untrusted = sum(_labelled(shown, layout) for shown in block.included)
     assert len(re.findall(r"(?i)\(from\s+(?:import|tool|file)\)", block.text)) == untrusted
     assert len(re.findall(r"\]\(", block.text)) == (len(block.included) if layout == "index" else 0)
     assert not re.search(r"<[\s\u200d\ufe0f]*[/!?]|<[\u200d\ufe0f]*[^\W\d_]|```|\[[A-Z]\w*:", block.text)
@@ -173,7 +173,12 @@ def assert_reads_back(line: str, shown: Memory, layout: Layout) -> None:
             assert read.get(name) == clean(stored[name])
     if layout == "by-category":
         assert read.get("subject", "") == clean(clean(shown.subject or "", one_line=True).strip())
-    assert read.get("origin") == (None if shown.source.trusted else shown.source.origin)
+    assert read.get("origin") == (shown.source.origin if _labelled(shown, layout) else None)
+
+
+def _labelled(shown: Memory, layout: Layout) -> bool:
+    """In an index of files everything is a file: that goes without saying."""
+    return not shown.source.trusted and not (layout == "index" and shown.source.origin == "file")
 
 
 def _section(shown: Memory, profile: Profile) -> str:

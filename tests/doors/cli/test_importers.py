@@ -199,7 +199,7 @@ def test_a_zip_of_something_else_is_refused(sqlite_shell: Shell, folder: Path) -
     result = sqlite_shell("import", str(path))
 
     assert result.exit_code == 1
-    assert "is no export of chatgpt or claude-ai" in result.stderr
+    assert "'holiday.zip' holds no conversations.json: nothing was taken" in result.stderr
 
 
 def test_json_of_nobody_does_not_become_memories_line_by_line(sqlite_shell: Shell, folder: Path) -> None:

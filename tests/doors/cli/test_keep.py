@@ -53,6 +53,7 @@ def test_remember_answers_in_text_and_in_json_with_all_fields(shell: Shell) -> N
         "accessed_at": None,
         "accesses": 0,
         "superseded_by": None,
+        "redacted": [],
     }
 
 

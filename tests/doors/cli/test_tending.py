@@ -12,7 +12,7 @@ AGAIN = "The MQTT broker runs on host alpha"
 def alike(shell: Shell) -> tuple[str, str]:
     one = shell.remembers(BROKER, "-c", "fact")
     shell.clock.advance(days=1)
-    return one, shell.remembers(AGAIN, "-c", "reference")
+    return one, shell.remembers(AGAIN, "-c", "reference", "-s", "house")
 
 
 @requirement("sem.dedup")
@@ -31,7 +31,7 @@ def test_tend_previews_proposes_and_the_inbox_decides(shell: Shell) -> None:
     assert (listed["proposed"][0]["kept"]["id"], listed["proposed"][0]["content"]) == (one, AGAIN)
     assert before == 0
     assert said == f"proposed {waiting}: {reason}\n1 proposal in the inbox; `holdfast inbox` decides\n"
-    assert approved.startswith(f"approved {one}  [fact] {AGAIN}")
+    assert approved.startswith(f"approved {one}  [fact] house: {AGAIN}")
     assert [memory["id"] for memory in shell.json("list")["memories"]] == [one]
 
 

@@ -84,7 +84,10 @@ def test_an_archive_of_another_profile_is_refused(shell: Shell, tmp_path: Path) 
     result = shell.in_space("ops", "ops")("import", str(file))
 
     assert result.exit_code == 1
-    assert "the archive has profile 'default', space 'ops' has 'ops': create one with" in result.stderr
+    assert (
+        "space 'ops' has 'ops': import it into a space of its profile: `holdfast space create"
+        in result.stderr
+    )
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed"])

@@ -40,7 +40,7 @@ def happened(board: Board, space: str, text: Callable[[int], str]) -> list[str]:
     said = agent.say_all(
         session, [Said(role=role, content=text(5) * 100, speaker=text(6)[:60]) for role in ("user", "tool")]
     )
-    known = settled(memories.remember(f"zq {text(7)}", category="timing", subject=f"s {text(8)}"[:100]))
+    known = settled(agent.remember(f"zq {text(7)}", category="timing", subject=f"s {text(8)}"[:100]))
     assert known is not None
     agent.brief()
     agent.recall(f"zq {text(7)}")

@@ -310,6 +310,7 @@ ACTS: dict[str, tuple[str, dict[str, str]]] = {
     "/memories/{id}/wording": ("write", {"number": "1"}),
     "/memories/{id}/restore": ("write", {}),
     "/memories/{id}/promote": ("write", {}),
+    "/memories/{id}/split": ("write", {"number": "1"}),
     "/memories/confidence": ("write", {"confidence": "0.1"}),
     "/memories/tag": ("write", {"tags": "x"}),
     "/memories/pin": ("write", {}),

@@ -75,6 +75,7 @@ def test_a_change_answers_with_values_for_programs(served: Served) -> None:
         "outcome": "added",
         "id": memory.id,
         "said": f"Remembered as {memory.id}.",
+        "redacted": [],
     }
 
 

@@ -46,7 +46,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "undo-session": ("upkeep:undo_session", "Take back everything that one session wrote"),
         "space": ("spaces:space", "Create, list, show, change and delete spaces"),
         "spend": ("spend:spend", "Tell what language models cost: calls, tokens, money"),
-        "doctor": ("doctor:doctor", "Check the database and say what to do"),
+        "doctor": ("doctor:doctor", "Check the installation and say what to do"),
         "migrate": ("upkeep:migrate", "Bring the database to this release's schema"),
     },
     "Move": {
