@@ -190,9 +190,9 @@ def test_sessions_and_messages(memories: Either) -> None:
     first = memories.say_all("s1", [Said(role="user", content="one", message_id="m1")])
     again = memories.say_all(
         "s1",
-        [Said(role="user", content="other", message_id="m1"), Said(role="assistant", content="two")],
+        [Said(role="user", content="one", message_id="m1"), Said(role="assistant", content="two")],
     )
-    known = memories.say("s1", "user", "something else", message_id="m1")
+    known = memories.say("s1", "user", "one", message_id="m1")
     closed = memories.close_session("s1", exit_code=0, usage={"input_tokens": 7})
 
     assert (opened.name, opened.tier, opened.space) == ("A run", 2, "default")

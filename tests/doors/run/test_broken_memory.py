@@ -19,6 +19,7 @@ from holdfast.doors.hooks.captures import take_in
 from holdfast.doors.run import runner
 from holdfast.errors import Unavailable
 from holdfast.session_ends import end_later
+from holdfast.settings import public_place
 from holdfast.testing import FixedClock
 from tests.doors.cli.conftest import Shell
 from tests.doors.run.listening import Listener
@@ -169,7 +170,7 @@ def test_a_session_whose_end_a_busy_store_did_not_take_is_ended_later(
     if by == "the next session":
         agent_in_ops.says("All is well.", session="run-2")
     else:
-        take_in(lambda _: ops)
+        take_in(lambda _: ops, public_place(ops.store.where()))
     after = session(ops, "run-1")
 
     assert before.ended_at is None
