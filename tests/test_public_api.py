@@ -105,6 +105,7 @@ VERBS = {
     "stakes",
     "stats",
     "store",
+    "promote",
     "split",
     "subjects",
     "sync_directory",

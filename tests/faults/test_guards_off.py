@@ -98,7 +98,7 @@ def without_the_write_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     original = sqlite.open_engine
 
     def deferred(path: Any) -> Any:
-        engine = original(path)
+        engine, file = original(path)
 
         @event.listens_for(engine, "begin")
         def begin(connection: Connection) -> None:
@@ -110,7 +110,7 @@ def without_the_write_lock(monkeypatch: pytest.MonkeyPatch) -> None:
             driver.execute("PRAGMA busy_timeout = 100")
             driver.execute("BEGIN")
 
-        return engine
+        return engine, file
 
     monkeypatch.setattr(sqlite, "open_engine", deferred)
 

@@ -65,7 +65,7 @@ def test_headings_are_edited_as_well(notes: Memories, folder: Path) -> None:
     [
         ("---\nname: New\ntype: project\n---\nA new note\n", "project", "New"),
         ("just a text\n", "other", "by_hand"),
-        ("---\nname: [broken\n---\nA text under a broken heading\n", "other", "by_hand"),
+        ("---\nname: Auth: migration\n---\nA text under a loose heading\n", "other", "Auth: migration"),
         ("---\nname: New\ntype: nonsense\n---\nA new note\n", "other", "New"),
         ("\ufeff---\r\nname: New\r\ntype: user\r\n---\r\n\r\nFrom Windows\r\n", "user", "New"),
     ],

@@ -1,5 +1,7 @@
 """The likeness of two texts word by word, from the real model."""
 
+from dataclasses import astuple
+
 import pytest
 
 from holdfast import wiring
@@ -36,7 +38,11 @@ def test_a_word_without_a_counterpart_shows(model: MiniLM) -> None:
 def test_likeness_is_the_same_whichever_text_comes_first(model: MiniLM) -> None:
     one, other = "Anna waters the garden", "The garden is watered by Ben every spring"
 
-    assert model.likeness(one, other) == pytest.approx(model.likeness(other, one), abs=1e-6)
+    first, second = model.likeness(one, other), model.likeness(other, one)
+
+    assert first is not None
+    assert second is not None
+    assert astuple(first) == pytest.approx(astuple(second), abs=1e-6)
 
 
 @pytest.mark.parametrize("empty", ["", "...", "!?"])

@@ -43,8 +43,8 @@ def judging(relation: object) -> Play:
     return lambda asked: said(asked, json.dumps({"relation": relation}))
 
 
-def near(memories: Memories, category: str = "fact") -> Outcome:
-    return memories.speaking_as("user", session="b").remember(NEAR, category=category)
+def near(memories: Memories, category: str = "fact", content: str = NEAR) -> Outcome:
+    return memories.speaking_as("user", session="b").remember(content, category=category)
 
 
 @requirement("sem.dedup")
@@ -102,10 +102,10 @@ def test_a_judge_that_fails_leaves_it_to_the_rules_and_is_left_alone_for_a_while
     assert [one.content for one in outcome.related] == [OLD]
     if trouble != "another word":
         asked = len(server.asked)
-        near(memories, "decision")
+        near(memories, "decision", f"{NEAR[:-1]} today.")
         assert len(server.asked) == asked
         clock.advance(seconds=REST.total_seconds())
-        near(memories, "insight")
+        near(memories, "insight", f"{NEAR[:-1]} at all.")
         assert len(server.asked) > asked
 
 

@@ -138,11 +138,12 @@ def numbered(asked: Asked, text: str) -> int:
 @requirement("sem.dedup", "sem.extract")
 @pytest.mark.parametrize("relation", ["same_as", "updates", "contradicts"])
 def test_a_model_says_what_a_fact_is_to_a_known_memory(
-    memories: Memories, server: Scripted, relation: str
+    memories: Memories, server: Scripted, clock: FixedClock, relation: str
 ) -> None:
     writer = memories.speaking_as("user", session="earlier")
     old = settled(writer.remember("The standup is at 9:30 and Miriam leads it.", category="fact"))
     assert old is not None
+    clock.advance(days=1)
     text = {
         "same_as": "Miriam leads the standup, at 9:30.",
         "updates": "Miriam pushed the standup for Oslo.",
@@ -243,8 +244,7 @@ def test_a_model_is_shown_no_tool_output_no_injected_text_no_secret_and_nothing_
 
     shown = "\n".join(asked.user for asked in server.asked)
     assert "Petra is our landlord" in shown
-    assert "Otto leads sales" in shown
-    for never in ("SYSTEMIC", "TOOLISH", "INJECTED", "FENCED", "ghp_", "PRIVATE", "QUOTED"):
+    for never in ("Otto", "SYSTEMIC", "TOOLISH", "INJECTED", "FENCED", "ghp_", "PRIVATE", "QUOTED"):
         assert never not in shown
 
 
@@ -314,7 +314,7 @@ def test_what_is_taken_back_later_takes_a_models_memory_along(memories: Memories
     server.play = well(found)
     talk(memories, "Remember that I only drink oat milk.")
     read_all(memories)
-    assert any(memory.content == "Only oat milk for the user." for memory in kept(memories))
+    assert any("oat milk" in memory.content for memory in kept(memories))
 
     talk(memories, "hm, forget it, that was a joke", start=2)
     read_all(memories)

@@ -407,7 +407,7 @@ def test_a_key_used_for_something_else_is_a_conflict(ops: Memories) -> None:
 @requirement("trust.tombstone")
 def test_restoring_one_of_two_that_said_the_same_lets_it_be_said_again(memories: Memories) -> None:
     one = add(memories, START, category="fact")
-    other = add(memories, START, category="general")
+    other = add(memories, START, category="general", subject="house")
     memories.forget(one.id)
     memories.forget(other.id)
 
