@@ -148,6 +148,7 @@ def test_the_judge_holds_its_floor_where_each_pair_is_left_out_of_the_fit() -> N
     assert report.false_contradictions < 0.10
 
 
+@pytest.mark.faults  # a fit takes long
 def test_the_shipped_weights_are_those_that_the_pairs_give() -> None:
     again, there = fitted(), shipped()
 
@@ -157,6 +158,7 @@ def test_the_shipped_weights_are_those_that_the_pairs_give() -> None:
         assert (fresh.same_from, fresh.contradicts_from) == (stored.same_from, stored.contradicts_from)
 
 
+@pytest.mark.faults  # a fit takes long
 def test_likeness_word_by_word_makes_the_judge_better_on_pairs_left_out_of_the_fit() -> None:
     pairs, likeness = load(), MiniLM().likeness
     scales = fit_scales(load(FRESH), likeness)

@@ -102,10 +102,10 @@ def test_a_judge_that_fails_leaves_it_to_the_rules_and_is_left_alone_for_a_while
     assert [one.content for one in outcome.related] == [OLD]
     if trouble != "another word":
         asked = len(server.asked)
-        near(memories, "decision", f"{NEAR[:-1]} today.")
+        near(memories, "decision", "The interns skip Miriam's standup.")
         assert len(server.asked) == asked
         clock.advance(seconds=REST.total_seconds())
-        near(memories, "insight", f"{NEAR[:-1]} at all.")
+        near(memories, "insight", "Oslo does not want Miriam in the standup.")
         assert len(server.asked) > asked
 
 

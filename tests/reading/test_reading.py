@@ -160,7 +160,8 @@ def test_a_model_says_what_a_fact_is_to_a_known_memory(
     [outcome] = reading.outcomes
     if relation == "same_as":
         assert isinstance(outcome, Reinforced)
-        assert (after.content, after.confidence > old.confidence) == (old.content, True)
+        assert outcome.memory.confidence > outcome.previous.confidence
+        assert after.content == old.content
     elif relation == "updates":
         assert isinstance(outcome, Merged)
         assert (after.content, after.version) == (text, 2)

@@ -24,6 +24,7 @@ FILLED = {
     "messages",
     "memories",
     "versions",
+    "citations",
     "repetitions",
     "links",
     "receipts",

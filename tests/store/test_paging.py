@@ -57,7 +57,7 @@ def some_memories() -> list[Memory]:
             updated_at=chance.choice(moments),
             confirmed_at=START,
         )
-        for number in chance.sample(range(300), 300)
+        for number in chance.sample(range(120), 120)
     ]  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def stocked(database_url: str) -> Iterator[Desk]:
 def leafed(desk: Desk, where: Filter, order: Order, group: Group | None, limit: int) -> list[str]:
     found: list[str] = []
     place: Place | None = None
-    while len(found) <= 300:
+    while len(found) <= 120:
         page = finding.find(where, desk=desk, order=order, group=group, limit=limit, after=place)
         found += [memory.id for memory in page.memories]
         if len(page.memories) < limit:
@@ -117,6 +117,6 @@ def test_what_fits_very_often_is_counted_to_the_end_only_for_who_asks(
     exact = finding.find(where, desk=stocked, order="recent", limit=5)
 
     assert (quick.total, quick.more) == (20, True)
-    assert (exact.total, exact.more) == (300, False)
+    assert (exact.total, exact.more) == (120, False)
     assert list(quick.memories) == list(exact.memories)
     assert [memory.id for memory in quick.memories] == [memory.id for memory in newest]
