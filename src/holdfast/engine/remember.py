@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import assert_never
 
 from holdfast.domain.belief import reinforced, weakened
@@ -57,15 +58,19 @@ def remember(
     draft = taken_in(draft, desk.profile)
     near = nearest(draft, desk)
     words = (told,) if told is not None else judged(draft, near, desk=desk)
-    how = {"anyway": anyway, "told": words, "captured": captured, "near": near, "unattended": unattended}
     with desk.store.write(desk.space) as tx:
-        return once(
+        decided = partial(
+            decide,
+            draft,
             tx,
-            key,
-            fingerprint(draft),
-            desk.now(),
-            lambda: _cited(decide(draft, tx, desk, **how), draft, tx),
+            desk,
+            anyway=anyway,
+            told=words,
+            captured=captured,
+            near=near,
+            unattended=unattended,
         )
+        return once(tx, key, fingerprint(draft), desk.now(), lambda: _cited(decided(), draft, tx))
 
 
 def _cited(outcome: Outcome, draft: Draft, tx: Transaction) -> Outcome:
