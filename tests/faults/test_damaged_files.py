@@ -151,7 +151,7 @@ def test_15_files_with_flipped_bits_never_bring_the_product_down(healthy: Path, 
     seen = flip(healthy, tmp_path, rounds=15)
 
     assert len(seen) == 15
-    assert seen.count("told") > 5
+    assert seen.count("told") >= 3
 
 
 @pytest.mark.faults

@@ -110,7 +110,7 @@ def test_the_upkeep_in_slices_does_what_it_does_in_one_go(store: Store, clock: F
     slices = sum(1 for _ in iter(worker._round, False))
     twins[1].tend()
 
-    believed = [[memory.confidence for memory in one.find(EVERYTHING).memories] for one in twins]
+    believed = [[memory.confidence for memory in one.find().memories] for one in twins]
     assert slices > 1
     assert believed[0] == believed[1]
     assert len(set(believed[0])) == 1
