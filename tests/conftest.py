@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -26,6 +27,12 @@ WITHOUT_POSTGRES = pytest.StashKey[str]()
 # A busy machine is no failure; slowness is measured in bench/, and a hang ends by the timeout.
 settings.register_profile("holdfast", deadline=None, derandomize=os.environ.get("CI") == "true")
 settings.load_profile("holdfast")
+
+
+# What a shell starts in the background ignores these signals, and so would every program that a test starts.
+for ignored in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, signal.SIG_DFL)
 
 
 class NewDatabase(Protocol):

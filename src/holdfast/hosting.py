@@ -76,8 +76,12 @@ def serve(
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
                 house.memories()
             with running.until_a_signal(), service_place.announced(url, house.db), _watched(worker.wake):
-                said(url, _login(host, listening, browsers))
-                running.serve(app, listening, leaving=service_place.withdraw)
+                running.serve(
+                    app,
+                    listening,
+                    started=lambda: said(url, _login(host, listening, browsers)),
+                    leaving=service_place.withdraw,
+                )
         finally:
             listening.close()
             house.close()

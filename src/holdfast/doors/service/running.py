@@ -42,13 +42,20 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(app: App, listening: socket.socket, *, leaving: Callable[[], None] = lambda: None) -> None:
+def serve(
+    app: App,
+    listening: socket.socket,
+    *,
+    started: Callable[[], None] = lambda: None,
+    leaving: Callable[[], None] = lambda: None,
+) -> None:
     """Answers until a signal comes; then ends what is at hand and returns.
 
-    Where something at hand does not end in time, `leaving` is called, and then the process is gone.
+    `started` is called when it answers and a signal is heard. Where something at hand does not end in time,
+    `leaving` is called, and then the process is gone.
     """
     _share_heaps()
-    _Server(settings(app), leaving).run(sockets=[listening])
+    _Server(settings(app), started, leaving).run(sockets=[listening])
 
 
 def settings(app: App) -> uvicorn.Config:
@@ -72,9 +79,17 @@ class _Server(uvicorn.Server):
     Nothing is lost by it: what was acknowledged is committed, and what was not is rolled back.
     """
 
-    def __init__(self, config: uvicorn.Config, leaving: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], leaving: Callable[[], None]
+    ) -> None:
         super().__init__(config)
+        self._started = started
         self._leaving = leaving
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         last = threading.Timer(ENDS_WITHIN, self._leave)
