@@ -37,8 +37,8 @@ faults: $(STAMPS)/test ## The fault loops and generated inputs in their full siz
 check: lint types structure build/wheel/ok ## Format, lint, types, import directions, budgets, and the wheel alone
 
 lint: $(STAMPS)/check
-	$(BIN)/ruff format --check $(CHECKED)
-	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED) training
+	$(BIN)/ruff check $(CHECKED) training
 
 # The types of the tests need what the tests import.
 types: $(STAMPS)/check $(STAMPS)/test
@@ -59,8 +59,8 @@ build/wheel/ok: $(SHIPPED) tools/play_promises.py | $(STAMPS)/venv
 	touch $@
 
 format: $(STAMPS)/check ## Format, and repair what the linter can
-	$(BIN)/ruff format $(CHECKED)
-	$(BIN)/ruff check --fix $(CHECKED)
+	$(BIN)/ruff format $(CHECKED) training
+	$(BIN)/ruff check --fix $(CHECKED) training
 
 bench: $(STAMPS)/package ## Speed and quality, as one table (python -m bench --help: one by one)
 	$(BIN)/python -m bench overview

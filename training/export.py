@@ -1,0 +1,106 @@
+"""Writes networks as ONNX: int8 or 4-bit weights, ready to be shipped."""
+
+import warnings
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from training.network import Reader, body_of, filled
+from training.weights import load
+
+TRAINED: Final = Path("build/trained")
+ONNX: Final = Path("build/onnx")
+
+
+class _Whole(nn.Module):
+    """A reader as one graph: tokens in, probabilities out."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.reader = reader
+
+    def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, ...]:
+        states = self.reader.states(ids, mask, types)
+        whole = [self.reader.whole(states, mask, head).softmax(-1) for head in self.reader.heads]
+        tokens = [
+            self.reader.token_heads[head](states).float().softmax(-1) for head in self.reader.token_heads
+        ]
+        return (*whole, *tokens)
+
+
+class _Embedder(nn.Module):
+    """An embedder as one graph: tokens in, vectors of length one out."""
+
+    def __init__(self, body: nn.Module) -> None:
+        super().__init__()
+        self.body = body
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        states = self.body(input_ids=ids, attention_mask=mask).last_hidden_state
+        weight = mask[..., None].to(states.dtype)
+        return nn.functional.normalize((states * weight).sum(1) / weight.sum(1), dim=-1)
+
+
+def export(kind: str, body: str, name: str) -> Path:
+    """Writes trained weights as a graph with int8 matrices; answers where it is."""
+    ONNX.mkdir(parents=True, exist_ok=True)
+    whole, small = ONNX / f"{name}.onnx", ONNX / f"{name}_int8.onnx"
+    if kind == "reader":
+        reader_graph(filled(Reader(body), load(TRAINED, name)), whole)
+    else:
+        embedder_graph(filled(body_of(body), load(TRAINED, name)), whole)
+    int8(whole, small)
+    return small
+
+
+def reader_graph(reader: Reader, path: Path) -> None:
+    """Writes a reader in full precision."""
+    names = [*reader.heads, *reader.token_heads]
+    _write(_Whole(reader), ("ids", "mask", "types"), names, path)
+
+
+def embedder_graph(body: nn.Module, path: Path) -> None:
+    """Writes an embedder in full precision."""
+    _write(_Embedder(body), ("ids", "mask"), ["vectors"], path)
+
+
+def _write(model: nn.Module, inputs: tuple[str, ...], outputs: list[str], path: Path) -> None:
+    model.eval()
+    example = tuple(torch.ones((2, 8), dtype=torch.int64) for _ in inputs)
+    axes = {name: {0: "texts", 1: "tokens"} for name in inputs} | {name: {0: "texts"} for name in outputs}
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            model, example, str(path), input_names=list(inputs), output_names=outputs, dynamic_axes=axes,
+            opset_version=17, dynamo=False,
+        )  # fmt: skip
+
+
+def int8(source: Path, target: Path) -> None:
+    """The graph with int8 matrices and vocabulary."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(
+        source,
+        target,
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        op_types_to_quantize=["MatMul", "Gather"],
+        extra_options={"MatMulConstBOnly": True},
+    )
+
+
+def int4(source: Path, target: Path) -> None:
+    """The graph with 4-bit matrices, in blocks of 32, and an int8 vocabulary."""
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    quantizer = MatMulNBitsQuantizer(
+        onnx.load(source), bits=4, block_size=32, is_symmetric=True, accuracy_level=4
+    )
+    quantizer.process()
+    onnx.save(quantizer.model.model, target)
+    quantize_dynamic(target, target, weight_type=QuantType.QInt8, op_types_to_quantize=["Gather"])

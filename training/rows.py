@@ -1,0 +1,39 @@
+"""The written data: clusters of statements, conversations, and pools of memories with prompts."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+DATA: Final = Path(__file__).parent / "data"
+TEST: Final = DATA / "test"  # by authors of their own: never trained on, read once at the end
+VALIDATION: Final = frozenset({"clusters_n", "talks_s", "pools_7"})  # whole files
+LABELS: Final = ("same", "contradicts", "distinct")
+KINDS: Final = ("decision", "insight", "fact", "preference", "project", "person", "context", "feedback")
+
+Row: TypeAlias = dict[str, Any]
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def files(kind: str, part: str) -> Iterator[Path]:
+    """The files of a kind for `training`, `validation`, `all` (both of them) or `test`."""
+    for path in sorted((TEST if part == "test" else DATA).glob(f"{kind}_*.jsonl")):
+        if part in ("test", "all") or (path.stem in VALIDATION) == (part == "validation"):
+            yield path
+
+
+def rows(kind: str, part: str) -> list[Row]:
+    """All rows of a kind."""
+    return [row for path in files(kind, part) for row in read(path)]
+
+
+def pools(part: str) -> list[tuple[list[Row], list[Row]]]:
+    """The memories of each person or team, and the prompts that ask for them."""
+    return [
+        ([row for row in read(path) if "content" in row], [row for row in read(path) if "prompt" in row])
+        for path in files("pools", part)
+    ]
