@@ -13,13 +13,17 @@ from typing import Any, Protocol
 
 import pytest
 from hypothesis import settings
-from sqlalchemy import make_url
+from sqlalchemy import Connection, Engine, event, make_url
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 from holdfast.testing import FixedClock
 from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer
 
 TESTS = Path(__file__).parent
 ON_BOTH = ("engine", "store", "scenarios")  # folders
+UNCOVERED = ("faults", "quality", "bench")  # folders whose tests repeat what others cover
 MARK_OF = {"sqlite": "sqlite", "postgresql": "postgres"}
 TESTS_ON = pytest.StashKey[Counter[str]]()
 WITHOUT_POSTGRES = pytest.StashKey[str]()
@@ -33,6 +37,18 @@ settings.load_profile("holdfast")
 for ignored in (signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(ignored) is signal.SIG_IGN:
         signal.signal(ignored, signal.SIG_DFL)
+
+
+# A test opens a store of its own, and would compile all its statements anew: a third of its time.
+COMPILED: LRUCache[Any, Any] = LRUCache(5_000)
+for each in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+    each.__hash__ = lambda self: hash(type(self))  # type: ignore[method-assign]
+    each.__eq__ = lambda self, other: type(self) is type(other)  # type: ignore[method-assign]
+
+
+@event.listens_for(Engine, "engine_connect")
+def share_compiled_statements(connection: Connection) -> None:
+    connection.engine._compiled_cache = COMPILED
 
 
 class NewDatabase(Protocol):
@@ -77,7 +93,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marked = any(map(metafunc.definition.get_closest_marker, ("requirement", "smoke")))
     names = MARK_OF if marked or _on_both(metafunc.definition) else {"sqlite": "sqlite"}
-    params = [pytest.param(name, marks=getattr(pytest.mark, mark)) for name, mark in names.items()]
+    # Coverage is taken on SQLite alone: PostgreSQL would take the same lines once more, at half the speed.
+    slow = {"sqlite": (), "postgresql": (pytest.mark.no_cover,)}
+    params = [
+        pytest.param(name, marks=(getattr(pytest.mark, mark), *slow[name])) for name, mark in names.items()
+    ]
     metafunc.parametrize("dialect", params, indirect=True)
 
 
@@ -223,6 +243,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("postgres")
         if wanted & {"new_sqlite_database"}:
             item.add_marker("sqlite")
+        if item.path.relative_to(TESTS).parts[0] in UNCOVERED:
+            item.add_marker("no_cover")
     _leave_out_repeated_rows(items)
     # Files that take long begin: at the end one of them would keep one process busy and leave the other idle.
     long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "browser", "agents")))}

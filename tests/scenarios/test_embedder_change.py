@@ -27,10 +27,10 @@ from tests.models.stand_in import Asked, StandIn, changed, well
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 
-MANY = 300
+MANY = 130
 ROOM = 96  # texts that the new server embeds before it hangs
-QUESTION = "what is the colour of room 217"
-ANSWER = "The colour of room 217 is green"
+QUESTION = "what is the colour of room 117"
+ANSWER = "The colour of room 117 is green"
 
 
 @pytest.fixture

@@ -92,9 +92,9 @@ def test_pages_of_any_list_follow_each_other_as_the_whole_list_does(
     monkeypatch.setattr(paging, "_MOST_VALUES", few)
     orders: list[tuple[Order, Group | None]] = list(product(get_args(Order), (None, *get_args(Group))))
 
-    for name, where in FILTERS.items():
+    for at, (name, where) in enumerate(FILTERS.items()):
         admitted = [memory for memory in some_memories() if admits(where, memory)]
-        for order, group in orders:
+        for order, group in orders[at % 2 :: 2]:  # so that each order meets half of the filters
             whole = [memory.id for memory in in_order(admitted, order, group)]
             assert leafed(stocked, where, order, group, 17) == whole, (name, order, group)
 

@@ -109,7 +109,7 @@ def test_a_session_that_was_never_briefed_gets_its_brief_when_it_is_resumed(memo
 
 
 def test_a_large_memory_gives_a_brief_that_hosts_take_whole(memories: Memories) -> None:
-    for number in range(300):
+    for number in range(100):
         text = f'Rule "{number}": the "quoted" thing\n\tis <b>bold</b> & "so" on'
         memories.remember(text, subject=f"thing {number}")
 
