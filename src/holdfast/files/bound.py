@@ -20,8 +20,8 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Bound, Store
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import places as standing
-from holdfast.files.directory import GONE, Meeting
-from holdfast.files.looks import SyncReport
+from holdfast.files.directory import Meeting
+from holdfast.files.looks import GONE, SyncReport, asks_about
 from holdfast.files.registry import Binding, Registry
 from holdfast.files.safe import SafeDirectory
 
@@ -196,10 +196,7 @@ class Directories:
         return None
 
     def _vanished(self, desk: Desk, bound: Bound) -> SyncReport:
-        asks = (
-            f"{GONE}: {bound.path}. Nothing was forgotten. `holdfast files sync --space {desk.space} "
-            "--write-back` makes it again, `holdfast files unbind` lets go of it"
-        )
+        asks = asks_about(GONE, bound.path)
         if bound.asks != asks:
             with self._inside_marked(), self._store.write(desk.space) as tx:
                 tx.files.bind(replace(bound, asks=asks))

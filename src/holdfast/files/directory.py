@@ -16,7 +16,7 @@ from holdfast.engine.file_changes import set_aside
 from holdfast.engine.ports import Bound, FileRow
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import forms, heading, shared_index
-from holdfast.files.looks import BY_HAND, OnDisk, SyncReport
+from holdfast.files.looks import BY_HAND, EMPTY, OnDisk, SyncReport, asks_about
 from holdfast.files.places import Place, index_of, is_nested, note, places, regrouped
 from holdfast.files.safe import SafeDirectory
 from holdfast.files.seen import Listing
@@ -26,8 +26,6 @@ from holdfast.files.verbs import put
 _UNSURE_NS: Final = 2_000_000_000  # a file changed so shortly before we looked may have been changed after
 _BYTES: Final = 4  # that a character takes at most
 _MOST_HEADING: Final = 65_536
-GONE = "the directory is not there"
-EMPTY = "all of its files are gone"
 
 
 class Meeting:
@@ -94,11 +92,7 @@ class Meeting:
         return all(row.path in gone for row in known) and (len(known) > 1 or not self.listing.index)
 
     def _ask(self, why: str) -> SyncReport:
-        path, space = self._bound.path, self._desk.space
-        asks = (
-            f"{why}: {path}. Nothing was forgotten. `holdfast files sync --space {space} --write-back` "
-            "writes the files again, `--accept-empty` forgets what they said"
-        )
+        asks = asks_about(why, self._bound.path)
         self.report.asks = asks
         if self._bound.asks != asks:
             with self._desk.store.write(self._desk.space) as tx:

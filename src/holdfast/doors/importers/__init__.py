@@ -125,7 +125,7 @@ def _refuse_json(text: str, name: str) -> None:
         where = f"{name!r}, line {error.lineno}"
         raise Invalid(f"{where}: it is no JSON ({error.msg}); nothing was taken") from None
     if not (isinstance(found, dict) and "content" in found):
-        raise Invalid(f"{name!r} is JSON of no known program: name the format with --from")
+        raise Invalid(f"{name!r} is JSON of no known program", command="name the format with --from")
 
 
 def transcript_format(path: Path) -> str | None:
