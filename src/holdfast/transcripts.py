@@ -3,6 +3,7 @@
 For the command line, the first set-up and the service alike. Which lines are sources the importers know.
 """
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -30,6 +31,8 @@ __all__ = [
     "usual_places",
 ]
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
@@ -51,6 +54,7 @@ class Tally:
     kept: int = 0  # of these, the ones that were not known
     skipped: Counter[str] = field(default_factory=Counter)  # lines that are no sources, by their kind
     broken: int = 0
+    changed: list[tuple[str, str]] = field(default_factory=list)  # a session, and an id with two texts
     refused: list[tuple[str, str]] = field(default_factory=list)  # a file or session, and why
 
 
@@ -160,7 +164,7 @@ def take(
             tally.skipped["capture is off"] += len(conversation.messages)
             continue
         try:
-            kept = take_conversation(conversation, memories, dry_run=dry_run)
+            kept = take_conversation(conversation, memories, tally, dry_run=dry_run)
         except Invalid as error:
             tally.refused.append((conversation.session, str(error)))
             continue
@@ -178,11 +182,18 @@ def take_from(path: Path, offset: int, memories: Memories, format_name: str) -> 
         known = ", ".join(TRANSCRIPTS)
         raise Invalid(f"unknown format {format_name!r:.60}: use one of {known}", field="format")
     reading = TRANSCRIPTS[format_name][1](path, offset)
-    take(reading, memories, Tally())
+    tally = Tally()
+    take(reading, memories, tally)
+    for session, message in tally.changed:
+        _log.warning(
+            "session %s: message %s came with another text than before: both are kept", session, message
+        )
     return reading.next_offset
 
 
-def take_conversation(conversation: Conversation, memories: Memories, *, dry_run: bool = False) -> int:
+def take_conversation(
+    conversation: Conversation, memories: Memories, tally: Tally, *, dry_run: bool = False
+) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
 
     Raises: Invalid, Unavailable.
@@ -205,5 +216,6 @@ def take_conversation(conversation: Conversation, memories: Memories, *, dry_run
         project=conversation.project,
         started_at=conversation.started_at,
         ended_at=conversation.ended_at,
+        changed=lambda message: tally.changed.append((conversation.session, message)),
         dry_run=dry_run,
     )

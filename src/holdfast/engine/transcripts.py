@@ -3,18 +3,23 @@
 What the transcript says of a session never takes away what is known of it; reading it again changes nothing.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
 from holdfast.domain.memory import Session
 from holdfast.engine.desk import Desk
-from holdfast.engine.intake import safe_or_none
+from holdfast.engine.intake import safe, safe_or_none, text_hash
+from holdfast.engine.ports import Transaction
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import Said, say_all
 
+_log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
+_OTHER_TEXT = "session %s: the id %s came with another text than before: both are kept"
+_MOST_STEM = 180  # characters of an id that another is made of
 
 
 def take_session(
@@ -28,11 +33,13 @@ def take_session(
     project: str | None = None,
     started_at: datetime | None = None,
     ended_at: datetime | None = None,
+    changed: Callable[[str], None] | None = None,
     dry_run: bool = False,
 ) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
 
-    A dry run answers how many would be, and keeps none.
+    An id that comes with another text than before is that of two messages: both are kept, and `changed` is
+    told of the id; else the log is. A dry run answers how many would be new, and keeps none.
 
     Raises: Invalid, for ids that can't be ids.
     """
@@ -46,14 +53,15 @@ def take_session(
         started_at=started_at or desk.now(),
         ended_at=ended_at,
     )
+    changed = changed or (lambda message_id: _log.warning(_OTHER_TEXT, told.id, message_id))
     if dry_run:
-        return len(_unknown(said, desk))
+        return len(_unknown(said, desk, changed))
     _note(told, desk)
     coming = iter(said)
     kept = 0
     # In batches, so that other writers get their turn during a long import.
     while batch := list(islice(coming, _BATCH)):
-        new = _unknown(batch, desk)
+        new = _unknown(batch, desk, changed)
         kept += len(say_all(told.id, new, desk=desk)) if new else 0
     return kept
 
@@ -68,12 +76,33 @@ def _note(told: Session, desk: Desk) -> None:
             tx.sessions.save(told if known is None else _both(known, told))
 
 
-def _unknown(said: Sequence[Said], desk: Desk) -> list[Said]:
+def _unknown(said: Sequence[Said], desk: Desk, changed: Callable[[str], None]) -> list[Said]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
-    ids = [one.message_id for one in said if one.message_id is not None]
     with desk.store.read(desk.space) as tx:
-        known = {message.id for message in tx.sessions.messages_by_id(ids)}
-    return [one for one in said if one.message_id not in known]
+        known = _texts([one.message_id for one in said if one.message_id is not None], tx)
+        new = []
+        for one in said:
+            if one.message_id is not None and one.message_id in known:
+                if _is_same(one.content, known[one.message_id]):
+                    continue
+                other = f"{one.message_id[:_MOST_STEM]}~{text_hash(safe(one.content), tx.space.key)[:12]}"
+                if other in known or _texts([other], tx):
+                    continue
+                changed(one.message_id)
+                one = replace(one, message_id=other)
+            if one.message_id is not None:
+                known[one.message_id] = one.content
+            new.append(one)
+    return new
+
+
+def _texts(message_ids: Sequence[str], tx: Transaction) -> dict[str, str | None]:
+    return {message.id: message.content for message in tx.sessions.messages_by_id(message_ids)}
+
+
+def _is_same(content: str, known: str | None) -> bool:
+    """Whether a message was kept already; what was erased is none that could be compared."""
+    return known in (None, content) or safe(content) == safe(known or "")
 
 
 def _both(known: Session, told: Session) -> Session:

@@ -171,6 +171,18 @@ def test_read_again_from_the_beginning_nothing_doubles(memories: Memories, trans
     assert texts(memories) == ["One", "Two"]
 
 
+def test_another_text_under_a_known_id_is_kept_and_logged(
+    memories: Memories, transcript: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for text in ("One", "Uno"):
+        transcript.write_text(line("user", text, 1))
+        note(transcript)
+        take_in(lambda _: memories)
+
+    assert texts(memories) == ["One", "Uno"]
+    assert "message m-1 came with another text" in caplog.text
+
+
 def test_another_file_under_the_same_name_is_read_from_its_beginning(
     memories: Memories, transcript: Path
 ) -> None:
