@@ -3,7 +3,6 @@
 For the command line, the first set-up and the service alike. Which lines are sources the importers know.
 """
 
-import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from holdfast.doors.importers import TRANSCRIPTS, files_in, transcript_format
 from holdfast.doors.importers.conversation import Conversation, Reading
 from holdfast.doors.importers.exports import check_export
 from holdfast.engine.sessions import Said
+from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 from holdfast.memories import Memories
 
@@ -30,8 +30,6 @@ __all__ = [
     "transcript_format",
     "usual_places",
 ]
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +53,7 @@ class Tally:
     skipped: Counter[str] = field(default_factory=Counter)  # lines that are no sources, by their kind
     broken: int = 0
     changed: list[tuple[str, str]] = field(default_factory=list)  # a session, and an id with two texts
+    redacted: dict[str, list[str]] = field(default_factory=dict)  # kinds of what was taken out, by session
     refused: list[tuple[str, str]] = field(default_factory=list)  # a file or session, and why
 
 
@@ -173,8 +172,8 @@ def take(
         tally.kept += kept
 
 
-def take_from(path: Path, offset: int, memories: Memories, format_name: str) -> int:
-    """Keeps what a transcript says from `offset` on; answers the offset to go on from.
+def take_from(path: Path, offset: int, memories: Memories, format_name: str, tally: Tally) -> int:
+    """Keeps what a transcript says from `offset` on, adds it to the tally, and answers where to go on.
 
     Raises: OSError, Invalid, Unavailable.
     """
@@ -182,12 +181,7 @@ def take_from(path: Path, offset: int, memories: Memories, format_name: str) -> 
         known = ", ".join(TRANSCRIPTS)
         raise Invalid(f"unknown format {format_name!r:.60}: use one of {known}", field="format")
     reading = TRANSCRIPTS[format_name][1](path, offset)
-    tally = Tally()
     take(reading, memories, tally)
-    for session, message in tally.changed:
-        _log.warning(
-            "session %s: message %s came with another text than before: both are kept", session, message
-        )
     return reading.next_offset
 
 
@@ -207,7 +201,8 @@ def take_conversation(
         )
         for each in conversation.messages
     ]
-    return memories.take_session(
+    notes = SessionNotes()
+    kept = memories.take_session(
         conversation.session,
         said,
         name=conversation.name,
@@ -216,6 +211,10 @@ def take_conversation(
         project=conversation.project,
         started_at=conversation.started_at,
         ended_at=conversation.ended_at,
-        changed=lambda message: tally.changed.append((conversation.session, message)),
+        notes=notes,
         dry_run=dry_run,
     )
+    tally.changed += [(conversation.session, message) for message in notes.changed]
+    if notes.redacted:
+        tally.redacted[conversation.session] = notes.redacted
+    return kept

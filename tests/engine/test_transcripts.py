@@ -10,6 +10,7 @@ import pytest
 from holdfast import Memories
 from holdfast.domain.memory import Message, Session
 from holdfast.engine.sessions import Said
+from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 from holdfast.testing import FixedClock
 from holdfast.wiring import open_store
@@ -94,15 +95,15 @@ def test_what_is_new_follows_what_is_known(memories: Memories) -> None:
 def test_another_text_under_a_known_id_is_kept_beside_it_and_said_once(memories: Memories) -> None:
     other = Said(role="user", content="Staging moved to Dublin", message_id="m1", said_at=ENDED)
     memories.take_session("s1", SAID)
-    said: list[str] = []
+    notes = SessionNotes()
 
-    assert memories.take_session("s1", [other, SAID[1]], changed=said.append, dry_run=True) == 1
-    assert memories.take_session("s1", [other, SAID[1]], changed=said.append) == 1
-    assert memories.take_session("s1", [other, SAID[1]], changed=said.append) == 0
+    assert memories.take_session("s1", [other, SAID[1]], notes=notes, dry_run=True) == 1
+    assert memories.take_session("s1", [other, SAID[1]], notes=notes) == 1
+    assert memories.take_session("s1", [other, SAID[1]], notes=notes) == 0
 
     texts = [one.content for one in kept(memories)[1]]
     assert texts == ["Staging moved to Frankfurt", "Noted", "Staging moved to Dublin"]
-    assert said == ["m1", "m1"]
+    assert notes.changed == ["m1", "m1"]
 
 
 def test_two_texts_under_one_id_that_come_together_are_both_kept(

@@ -4,12 +4,13 @@ What the transcript says of a session never takes away what is known of it; read
 """
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 
-from holdfast.domain.memory import Session
+from holdfast.domain.memory import Message, Session
+from holdfast.domain.redact import marks_in
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none, text_hash
 from holdfast.engine.ports import Transaction
@@ -18,8 +19,16 @@ from holdfast.engine.sessions import Said, say_all
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
-_OTHER_TEXT = "session %s: the id %s came with another text than before: both are kept"
+OTHER_TEXT = "session %s: message %s came with another text than before: both are kept"
 _MOST_STEM = 180  # characters of an id that another is made of
+
+
+@dataclass(slots=True)
+class SessionNotes:
+    """What whoever takes in a session may want to tell about it."""
+
+    changed: list[str] = field(default_factory=list)  # ids that came with another text than before
+    redacted: list[str] = field(default_factory=list)  # kinds of what was taken out of new messages
 
 
 def take_session(
@@ -33,13 +42,13 @@ def take_session(
     project: str | None = None,
     started_at: datetime | None = None,
     ended_at: datetime | None = None,
-    changed: Callable[[str], None] | None = None,
+    notes: SessionNotes | None = None,
     dry_run: bool = False,
 ) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
 
-    An id that comes with another text than before is that of two messages: both are kept, and `changed` is
-    told of the id; else the log is. A dry run answers how many would be new, and keeps none.
+    An id that comes with another text than before is that of two messages: both are kept, which `notes`
+    says, or else the log. A dry run answers how many would be new, and keeps none.
 
     Raises: Invalid, for ids that can't be ids.
     """
@@ -53,17 +62,33 @@ def take_session(
         started_at=started_at or desk.now(),
         ended_at=ended_at,
     )
-    changed = changed or (lambda message_id: _log.warning(_OTHER_TEXT, told.id, message_id))
+    found = notes or SessionNotes()
     if dry_run:
-        return len(_unknown(said, desk, changed))
+        return len(_unknown(said, desk, found))
     _note(told, desk)
     coming = iter(said)
     kept = 0
     # In batches, so that other writers get their turn during a long import.
     while batch := list(islice(coming, _BATCH)):
-        new = _unknown(batch, desk, changed)
-        kept += len(say_all(told.id, new, desk=desk)) if new else 0
+        new = _unknown(batch, desk, found)
+        messages = say_all(told.id, new, desk=desk) if new else []
+        found.redacted = list(dict.fromkeys([*found.redacted, *_redacted(new, messages)]))
+        kept += len(messages)
+    if notes is None:
+        for message_id in found.changed:
+            _log.warning(OTHER_TEXT, told.id, message_id)
     return kept
+
+
+def _redacted(said: Sequence[Said], kept: Sequence[Message]) -> list[str]:
+    """The kinds of what is missing in messages as they were kept."""
+    before = {one.message_id: one.content for one in said}
+    return [
+        kind
+        for message in kept
+        for kind in marks_in(message.content)
+        if kind not in marks_in(before.get(message.id))
+    ]
 
 
 def _note(told: Session, desk: Desk) -> None:
@@ -76,7 +101,7 @@ def _note(told: Session, desk: Desk) -> None:
             tx.sessions.save(told if known is None else _both(known, told))
 
 
-def _unknown(said: Sequence[Said], desk: Desk, changed: Callable[[str], None]) -> list[Said]:
+def _unknown(said: Sequence[Said], desk: Desk, notes: SessionNotes) -> list[Said]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
     with desk.store.read(desk.space) as tx:
         known = _texts([one.message_id for one in said if one.message_id is not None], tx)
@@ -88,7 +113,7 @@ def _unknown(said: Sequence[Said], desk: Desk, changed: Callable[[str], None]) -
                 other = f"{one.message_id[:_MOST_STEM]}~{text_hash(safe(one.content), tx.space.key)[:12]}"
                 if other in known or _texts([other], tx):
                     continue
-                changed(one.message_id)
+                notes.changed.append(one.message_id)
                 one = replace(one, message_id=other)
             if one.message_id is not None:
                 known[one.message_id] = one.content

@@ -150,13 +150,13 @@ class Hearing(Speaking):
         project: str | None = None,
         started_at: datetime | None = None,
         ended_at: datetime | None = None,
-        changed: Callable[[str], None] | None = None,
+        notes: transcripts.SessionNotes | None = None,
         dry_run: bool = False,
     ) -> int:
         """Keeps a session of the past and what was said in it; answers how many messages were new.
 
-        An id that comes with another text than before is that of two messages: both are kept, and `changed`
-        is told of the id; else the log is. A dry run answers how many would be new, and keeps none.
+        An id that comes with another text than before is that of two messages: both are kept, which `notes`
+        says, or else the log. A dry run answers how many would be new, and keeps none.
         """
         return transcripts.take_session(
             session_id,
@@ -168,7 +168,7 @@ class Hearing(Speaking):
             project=project,
             started_at=started_at,
             ended_at=ended_at,
-            changed=changed,
+            notes=notes,
             dry_run=dry_run,
         )
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from holdfast.domain.memory import Message
 from holdfast.doors.hooks import captures, spool
 from holdfast.doors.hooks.captures import take_in
 from holdfast.engine.ports import Store
+from holdfast.machine_checks import hook_findings
 from tests.requirements_ledger import requirement
 
 
@@ -129,9 +131,9 @@ def test_only_what_is_new_is_read(
     began: list[int] = []
     real = transcripts.take_from
 
-    def watched(path: Path, offset: int, into: Memories, form: str) -> int:
+    def watched(path: Path, offset: int, into: Memories, form: str, tally: transcripts.Tally) -> int:
         began.append(offset)
-        return real(path, offset, into, form)
+        return real(path, offset, into, form, tally)
 
     monkeypatch.setattr(captures, "take_from", watched)
     size = transcript.stat().st_size
@@ -220,8 +222,8 @@ def test_a_note_that_comes_during_the_reading_is_not_lost(
     note(transcript)
     real = transcripts.take_from
 
-    def meanwhile(path: Path, offset: int, into: Memories, form: str) -> int:
-        read = real(path, offset, into, form)
+    def meanwhile(path: Path, offset: int, into: Memories, form: str, tally: transcripts.Tally) -> int:
+        read = real(path, offset, into, form, tally)
         with transcript.open("a") as file:
             file.write(line("assistant", "Two", 2))
         note(transcript)
@@ -256,6 +258,22 @@ def test_a_private_region_is_never_stored(memories: Memories, transcript: Path) 
     take_in(lambda _: memories)
 
     assert texts(memories) == ["My name is Ada [private]"]
+
+
+@requirement("trust.secrets")
+def test_what_was_redacted_is_said_in_the_hooks_own_log(memories: Memories, transcript: Path) -> None:
+    secret = "ghp_" + "aB3dE5gH" * 5
+    transcript.write_text(line("user", f"the token is {secret}", 1) + line("assistant", "Noted", 2))
+    Path(places.home()).mkdir(parents=True, exist_ok=True)
+
+    for _ in range(2):
+        note(transcript)
+        take_in(lambda _: memories)
+
+    [logged] = Path(places.hook_log()).read_text(encoding="utf-8").splitlines()
+    assert logged.endswith("Stop session s-1: redacted from a message: github-token")
+    assert secret not in logged
+    assert hook_findings(datetime.now(UTC)) == []
 
 
 @requirement("trust.loop")

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import places, quiet
-from holdfast.doors.hooks import events, spool
+from holdfast.doors.hooks import events, log, spool
 from holdfast.engine.ports import TimeUp
+from holdfast.engine.transcripts import OTHER_TEXT
 from holdfast.errors import Invalid, NotFound, Unavailable
 from holdfast.memories import Memories
-from holdfast.transcripts import take_from
+from holdfast.transcripts import Tally, take_from
 
 Open = Callable[[str | None], Memories]  # by the name of its space, none for the usual one
 
@@ -70,7 +71,10 @@ def _take(entry: dict[str, Any], memories: Memories) -> int:
     position = None
     if isinstance(transcript, str) and os.path.isabs(transcript) and os.path.isfile(transcript):
         position = Position(memories.space, transcript)
-        position.save(take_from(Path(transcript), position.read(), memories, str(entry.get("client"))))
+        tally = Tally()
+        client = str(entry.get("client"))
+        position.save(take_from(Path(transcript), position.read(), memories, client, tally))
+        _tell(str(entry.get("event")), tally)
     if isinstance(session, str):
         memories.open_session(
             session, client=entry.get("client"), directory=entry.get("cwd"), project=project
@@ -80,6 +84,14 @@ def _take(entry: dict[str, Any], memories: Memories) -> int:
             if position is not None:
                 position.forget()
     return 1
+
+
+def _tell(event: str, tally: Tally) -> None:
+    """What was redacted, in the hooks' own log: an agent's prompt is no place for it."""
+    for name, message in tally.changed:
+        _log.warning(OTHER_TEXT, name, message)
+    for name, kinds in tally.redacted.items():
+        log.write(event, f"session {name}: redacted from a message: {', '.join(kinds)}")
 
 
 def _end(entry: dict[str, Any], memories: Memories) -> None:
