@@ -43,7 +43,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         Raises: NotFound, Unavailable, NewerSchema, Invalid.
         """
         settings = Settings.read()
-        store = wiring.open_store(db or settings.db)
+        store = wiring.open_store(db or settings.db, clock=clock)
         try:
             return cls.of(
                 store,
