@@ -16,7 +16,7 @@ from holdfast.domain.compare.likeness import Likeness
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Clock, Embedder, Judge, Likening, NewId, Store
+from holdfast.engine.ports import Clock, Embedder, FileBacked, Judge, Likening, NewId, Store
 from holdfast.engine.readers import Readers
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
@@ -167,6 +167,8 @@ def try_embedder(embedder: Embedder | None) -> str | None:
     from holdfast.store.vectors import checked
 
     def trial(texts: Sequence[str]) -> None:
+        if isinstance(embedder, FileBacked):  # what is loaded already works until the next start
+            embedder.check_file()
         [parts] = embedder.documents(texts)  # first, for a server that has to load its model
         checked([*embedder.queries(texts), *parts])
 

@@ -130,6 +130,13 @@ class Likening(Protocol):
     def likeness(self, one: str, other: str) -> Likeness | None: ...
 
 
+@runtime_checkable
+class FileBacked(Protocol):
+    """An embedder whose model is a file."""
+
+    def check_file(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Missing(Generic[Owner_co]):
     """What has to be embedded next: with the vectors of `owners` all is done up to `upto`."""
