@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast import quiet
-from holdfast.doors.importers import TRANSCRIPTS, files_in, transcript_format
+from holdfast.doors.importers import BY_LINES, TRANSCRIPTS, files_in, transcript_format
 from holdfast.doors.importers.conversation import Conversation, Reading
 from holdfast.doors.importers.exports import check_export
+from holdfast.engine.ports import TimeUp
 from holdfast.engine.sessions import Said
 from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
@@ -30,6 +31,8 @@ __all__ = [
     "transcript_format",
     "usual_places",
 ]
+
+_SLICE = 128 * 1024  # bytes of a transcript that are read before the time is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +150,12 @@ def take(
     *,
     dry_run: bool = False,
     report: Callable[[float], None] = lambda share: None,
-) -> None:
+    time_up: TimeUp | None = None,
+) -> bool:
     """Keeps what a reading holds, but for what is to be left alone, and adds it to the tally.
 
-    `report` hears which share is done. A dry run counts, and keeps nothing.
+    `report` hears which share is done. A dry run counts, and keeps nothing. False, when the time was up
+    first: read again, it goes on.
     Raises: Unavailable.
     """
     tally.skipped.update(reading.skipped)
@@ -163,33 +168,54 @@ def take(
             tally.skipped["capture is off"] += len(conversation.messages)
             continue
         try:
-            kept = take_conversation(conversation, memories, tally, dry_run=dry_run)
+            kept = take_conversation(conversation, memories, tally, dry_run=dry_run, time_up=time_up)
         except Invalid as error:
             tally.refused.append((conversation.session, str(error)))
             continue
+        if kept is None:
+            return False
         tally.sessions.add(conversation.session)
         tally.messages += len(conversation.messages)
         tally.kept += kept
+    return True
 
 
-def take_from(path: Path, offset: int, memories: Memories, format_name: str, tally: Tally) -> int:
+def take_from(
+    path: Path, offset: int, memories: Memories, format_name: str, tally: Tally, time_up: TimeUp
+) -> tuple[int, bool]:
     """Keeps what a transcript says from `offset` on, adds it to the tally, and answers where to go on.
 
+    Also whether all of it was taken before the time was up.
     Raises: OSError, Invalid, Unavailable.
     """
     if format_name not in TRANSCRIPTS:
         known = ", ".join(TRANSCRIPTS)
         raise Invalid(f"unknown format {format_name!r:.60}: use one of {known}", field="format")
-    reading = TRANSCRIPTS[format_name][1](path, offset)
-    take(reading, memories, tally)
-    return reading.next_offset
+    while True:
+        if format_name in BY_LINES:
+            reading = BY_LINES[format_name](path, offset, _SLICE)
+        else:
+            reading = TRANSCRIPTS[format_name][1](path, offset)
+        if not take(reading, memories, tally, time_up=time_up):
+            return offset, False
+        before, offset = offset, reading.next_offset
+        if offset == before or format_name not in BY_LINES:
+            return offset, True
+        if time_up():
+            return offset, False
 
 
 def take_conversation(
-    conversation: Conversation, memories: Memories, tally: Tally, *, dry_run: bool = False
-) -> int:
+    conversation: Conversation,
+    memories: Memories,
+    tally: Tally,
+    *,
+    dry_run: bool = False,
+    time_up: TimeUp | None = None,
+) -> int | None:
     """Keeps a session and what was said in it; answers how many messages were new.
 
+    None, when the time was up before all were kept.
     Raises: Invalid, Unavailable.
     """
     said = [
@@ -212,9 +238,10 @@ def take_conversation(
         started_at=conversation.started_at,
         ended_at=conversation.ended_at,
         notes=notes,
+        time_up=time_up,
         dry_run=dry_run,
     )
     tally.changed += [(conversation.session, message) for message in notes.changed]
     if notes.redacted:
         tally.redacted[conversation.session] = notes.redacted
-    return kept
+    return None if notes.unfinished else kept

@@ -13,12 +13,13 @@ from holdfast.domain.memory import Message, Session
 from holdfast.domain.redact import marks_in
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none, text_hash
-from holdfast.engine.ports import Transaction
+from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import Said, say_all
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
+_SHORT_BATCH = 50  # where the time is looked at
 OTHER_TEXT = "session %s: message %s came with another text than before: both are kept"
 _MOST_STEM = 180  # characters of an id that another is made of
 
@@ -29,6 +30,7 @@ class SessionNotes:
 
     changed: list[str] = field(default_factory=list)  # ids that came with another text than before
     redacted: list[str] = field(default_factory=list)  # kinds of what was taken out of new messages
+    unfinished: bool = False  # the time was up first: taken again, it goes on
 
 
 def take_session(
@@ -43,12 +45,13 @@ def take_session(
     started_at: datetime | None = None,
     ended_at: datetime | None = None,
     notes: SessionNotes | None = None,
+    time_up: TimeUp | None = None,
     dry_run: bool = False,
 ) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
 
-    An id that comes with another text than before is that of two messages: both are kept, which `notes`
-    says, or else the log. A dry run answers how many would be new, and keeps none.
+    An id that comes with another text is that of two messages: both are kept, as `notes` or the log say.
+    Ended by `time_up`, `notes` say so. A dry run answers how many would be new, and keeps none.
 
     Raises: Invalid, for ids that can't be ids.
     """
@@ -66,17 +69,27 @@ def take_session(
     if dry_run:
         return len(_unknown(said, desk, found))
     _note(told, desk)
-    coming = iter(said)
-    kept = 0
-    # In batches, so that other writers get their turn during a long import.
-    while batch := list(islice(coming, _BATCH)):
-        new = _unknown(batch, desk, found)
-        messages = say_all(told.id, new, desk=desk) if new else []
-        found.redacted = list(dict.fromkeys([*found.redacted, *_redacted(new, messages)]))
+    kept = _kept(told.id, said, desk, found, time_up)
+    for message_id in found.changed if notes is None else ():
+        _log.warning(OTHER_TEXT, told.id, message_id)
+    return kept
+
+
+def _kept(
+    session_id: str, said: Sequence[Said], desk: Desk, notes: SessionNotes, time_up: TimeUp | None
+) -> int:
+    """How many messages were new. In batches, so that other writers get their turn during a long import."""
+    coming, kept = iter(said), 0
+    while batch := list(islice(coming, _BATCH if time_up is None else _SHORT_BATCH)):
+        new = _unknown(batch, desk, notes)
+        if not new:
+            continue
+        if kept and time_up is not None and time_up():
+            notes.unfinished = True
+            break
+        messages = say_all(session_id, new, desk=desk)
+        notes.redacted = list(dict.fromkeys([*notes.redacted, *_redacted(new, messages)]))
         kept += len(messages)
-    if notes is None:
-        for message_id in found.changed:
-            _log.warning(OTHER_TEXT, told.id, message_id)
     return kept
 
 

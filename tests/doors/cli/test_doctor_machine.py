@@ -12,7 +12,8 @@ import pytest
 
 from holdfast import places
 from holdfast.models import model_file
-from holdfast.models.minilm import MINILM, MiniLM
+from holdfast.models.minilm import MiniLM
+from holdfast.models.spec import MINILM
 from holdfast.wiring import try_embedder
 from tests.doors.cli.conftest import Shell
 from tests.requirements_ledger import requirement

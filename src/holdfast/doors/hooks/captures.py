@@ -41,7 +41,7 @@ def take_in(
     Raises: Unavailable; what was not read is read the next time.
     """
     done = 0
-    for path in spool.waiting():
+    for path in reversed(spool.waiting()):  # what was said last must not wait for a long past
         before = _identity(path)
         entry = spool.entry(path)
         if entry is None or before is None:  # damaged, or gone meanwhile
@@ -51,7 +51,10 @@ def take_in(
             continue
         try:
             space = entry.get("space")
-            done += _take(entry, open_memories(space if isinstance(space, str) else None))
+            taken = _take(entry, open_memories(space if isinstance(space, str) else None), time_up)
+            if taken is None:
+                return done + 1  # its note stays, and it goes on from there
+            done += taken
         except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
             _log.warning("a session can't be taken in: %s", trouble)
         _remove(path, before)
@@ -60,7 +63,8 @@ def take_in(
     return done
 
 
-def _take(entry: dict[str, Any], memories: Memories) -> int:
+def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | None:
+    """How many transcripts were read, one or none; neither when the time was up first."""
     session, project = entry.get("session_id"), entry.get("project")
     if entry.get("run"):
         _end(entry, memories)
@@ -73,8 +77,11 @@ def _take(entry: dict[str, Any], memories: Memories) -> int:
         position = Position(memories.space, transcript)
         tally = Tally()
         client = str(entry.get("client"))
-        position.save(take_from(Path(transcript), position.read(), memories, client, tally))
+        offset, whole = take_from(Path(transcript), position.read(), memories, client, tally, time_up)
+        position.save(offset)
         _tell(str(entry.get("event")), tally)
+        if not whole:
+            return None
     if isinstance(session, str):
         memories.open_session(
             session, client=entry.get("client"), directory=entry.get("cwd"), project=project

@@ -41,6 +41,11 @@ TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]
     "chatgpt": (chatgpt.fits, chatgpt.read_from),
     "claude-ai": (claude_ai.fits, claude_ai.read_from),
 }
+#: Those that can be read a number of bytes at a time.
+BY_LINES: Final[dict[str, Callable[[Path, int, int], Reading]]] = {
+    "codex": codex.read_from,
+    "claude-code": claude_code.read_from,
+}
 #: Formats of drafts, in the order in which they are tried.
 DRAFTS: Final = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
 #: Those whose kinds are their own: a category of the space where there is one of that name, else none.
