@@ -45,6 +45,7 @@ class SyncReport:
     written: list[str] = field(default_factory=list)  # by us
     removed: list[str] = field(default_factory=list)
     asks: str | None = None  # nothing was done: a person has to decide first
+    unfinished: bool = False  # there were more files than were asked for: the rest comes with the next look
 
     @property
     def quiet(self) -> bool:
