@@ -182,4 +182,6 @@ def _greeting(memories: "Memories", model: str, state: "DirectoryState | None") 
     known = memories.find(limit=0).total
     yield f"{model}; space {memories.space!r}, {known:,} remembered{where}. /help says what you can type."
     if state is not None and state.asks:
-        yield state.asks
+        from holdfast.files.looks import ASKS_COMMAND
+
+        yield f"{state.asks}: {ASKS_COMMAND.format(memories.space)}"

@@ -14,6 +14,7 @@ from holdfast.engine.ports import Clock, Embedder, Store
 from holdfast.engine.reading_state import ReadingState, reading_state
 from holdfast.engine.repair import repair
 from holdfast.engine.spaces import Overview, overview
+from holdfast.files.looks import ASKS_COMMAND
 from holdfast.settings import Settings
 
 
@@ -99,11 +100,12 @@ def _clock(store: Store, clock: Clock) -> list[Finding]:
             newest = tx.journal.newest_before(now + 100 * LONGEST_PAUSE)
         if newest is not None and now - newest > LONGEST_PAUSE:
             says = f"the clock is {(now - newest).days} days after the newest change of space {space.name!r}"
-            advice = (
+            advice = "nothing fades until then: set the clock right, or run upkeep with it if it is right"
+            command = (
                 "nothing fades until then: set the clock right, or, if it is right, "
                 f"`holdfast tend --clock-is-right --space {space.name}`"
             )
-            found.append(Finding("note", says, advice))
+            found.append(Finding("note", says, advice, command))
         elif newest is not None and (newest - now).days >= 1:
             says = f"the newest change of space {space.name!r} is {(newest - now).days} days in the future"
             found.append(Finding("note", says, "check the clock of this machine"))
@@ -125,13 +127,15 @@ def _unfinished(vectors: list[EmbeddingProgress]) -> list[Finding]:
         figures = f"{one.done:,} of {one.total:,}"
         if one.changing:
             says = f"re-embedding: {figures} in space {one.space!r}, with {one.wanted}"
-            advice = f"until then {one.searched} is searched; `holdfast tend --space {one.space}` finishes it"
+            advice = f"until then {one.searched} is searched"
+            command = f"{advice}; `holdfast tend --space {one.space}` finishes it"
         elif not one.complete:
             says = f"embedding: {figures} in space {one.space!r}"
-            advice = f"the next question does it, or `holdfast tend --space {one.space}`"
+            advice = "the next question does it"
+            command = f"{advice}, or `holdfast tend --space {one.space}`"
         else:
             continue
-        found.append(Finding("note", says, advice))
+        found.append(Finding("note", says, advice, command))
     return found
 
 
@@ -156,10 +160,13 @@ def _directories(store: Store) -> list[Finding]:
         space = overview(binding.space, store=store).space.name
         state = wiring.directories(store).state(wiring.desk_for(space, store))
         if state is not None and state.asks:
-            found.append(Finding("problem", f"the files of space {space!r} wait for you", state.asks))
+            says = f"the files of space {space!r} wait for you"
+            command = f"{state.asks}: {ASKS_COMMAND.format(space)}"
+            found.append(Finding("problem", says, f"{state.asks} on the files page", command))
         for trouble in state.troubles if state is not None else ():
-            advice = f"`holdfast files sync --space {space}` tries again"
-            found.append(Finding("problem", f"the files of space {space!r}: {trouble}", advice))
+            says = f"the files of space {space!r}: {trouble}"
+            command = f"`holdfast files sync --space {space}` tries again"
+            found.append(Finding("problem", says, "the files page has a button that tries again", command))
     return found
 
 

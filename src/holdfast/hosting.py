@@ -71,8 +71,9 @@ def serve(
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
             worker = _worker(house)
-            browsers = _browsers(service_place.token(), house)
-            app = assembled(house, worker, own=service_place.token(), outside=outside, browsers=browsers)
+            own = service_place.own_token()
+            browsers = _browsers(own, house)
+            app = assembled(house, worker, own=own, outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
                 house.memories()
             with running.until_a_signal(), service_place.announced(url, house.db), _watched(worker.wake):

@@ -36,15 +36,17 @@ def service_findings() -> list[Finding]:
         announced = json.loads(Path(places.service_file()).read_text(encoding="utf-8"))
         url, pid = str(announced["url"]), int(announced["pid"])
     except FileNotFoundError:
-        return [Finding("note", "the service is not running", "`holdfast up` starts it; hooks need it")]
+        command = "`holdfast up` starts it; hooks need it"
+        return [Finding("note", "the service is not running", "start it: hooks need it", command)]
     except (OSError, ValueError, KeyError, TypeError):
-        advice = "stop the service if it runs, then `holdfast up`"
-        return [Finding("problem", f"{places.service_file()} can't be read", advice)]
+        says = f"{places.service_file()} can't be read"
+        command = "stop the service if it runs, then `holdfast up`"
+        return [Finding("problem", says, "stop the service if it runs, then start it", command)]
     if pid == os.getpid():
         return []  # asked from within
     if not _is_alive(pid):
         says = f"the service ended without a word: its process {pid} is gone"
-        return [Finding("problem", says, "`holdfast up` starts it again")]
+        return [Finding("problem", says, "start it again", command="`holdfast up` starts it again")]
     return _answering(url, pid)
 
 
@@ -101,11 +103,15 @@ def client_findings() -> list[Finding]:
     found = []
     for name, files in _connected().items():
         client, _, place = name.partition(":")
-        scope = f" --scope {place.partition(':')[0]}" if place else ""
         title = connecting.CLIENTS[client].title if client in connecting.CLIENTS else client
-        advice = f"`holdfast connect {client}{scope}` writes it again"
+        command = f"`holdfast connect {client}` writes it again"
+        if place:
+            command = f"`holdfast connect {client} --scope {place.partition(':')[0]}` writes it again"
         for path in files:
-            found += [Finding("problem", f"{title}: {wrong}", advice) for wrong in _wrong_with(path)]
+            found += [
+                Finding("problem", f"{title}: {wrong}", "connect it again", command)
+                for wrong in _wrong_with(path)
+            ]
     return found
 
 

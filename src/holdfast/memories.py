@@ -43,7 +43,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         Raises: NotFound, Unavailable, NewerSchema, Invalid.
         """
         settings = Settings.read()
-        store = wiring.open_store(db or settings.db)
+        store = wiring.open_store(db or settings.db, clock=clock)
         try:
             return cls.of(
                 store,
@@ -114,7 +114,8 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         found = attending.attention(desk=self._desk)
         state = self.directory()
         if state is not None and state.asks:
-            found.insert(0, Finding("problem", "the files of this space wait for you", state.asks))
+            says = "the files of this space wait for you"
+            found.insert(0, Finding("problem", says, f"{state.asks} on the files page"))
         return found
 
     def __enter__(self) -> "Memories":

@@ -36,6 +36,20 @@ def token() -> str:
     return made
 
 
+def own_token() -> str:
+    """The same for the service: where none is kept and none can be, it lasts for as long as the service.
+
+    Raises: Unavailable, for a token that is there and can't be read.
+    """
+    try:
+        return token()
+    except Unavailable as trouble:
+        if os.path.lexists(places.token_file()):
+            raise
+        _log.warning("%s: hooks and commands can't use the service until it is started again", trouble)
+        return secrets.token_urlsafe(32)
+
+
 @contextmanager
 def the_only_one() -> Iterator[None]:
     """Holds the lock of this user's service.

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast import quiet
-from holdfast.doors.importers import TRANSCRIPTS, files_in, transcript_format
+from holdfast.doors.importers import BY_LINES, TRANSCRIPTS, files_in, transcript_format
 from holdfast.doors.importers.conversation import Conversation, Reading
 from holdfast.doors.importers.exports import check_export
+from holdfast.engine.ports import TimeUp
 from holdfast.engine.sessions import Said
+from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 from holdfast.memories import Memories
 
@@ -29,6 +31,8 @@ __all__ = [
     "transcript_format",
     "usual_places",
 ]
+
+_SLICE = 128 * 1024  # bytes of a transcript that are read before the time is looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class Tally:
     kept: int = 0  # of these, the ones that were not known
     skipped: Counter[str] = field(default_factory=Counter)  # lines that are no sources, by their kind
     broken: int = 0
+    changed: list[tuple[str, str]] = field(default_factory=list)  # a session, and an id with two texts
+    redacted: dict[str, list[str]] = field(default_factory=dict)  # kinds of what was taken out, by session
     refused: list[tuple[str, str]] = field(default_factory=list)  # a file or session, and why
 
 
@@ -144,10 +150,12 @@ def take(
     *,
     dry_run: bool = False,
     report: Callable[[float], None] = lambda share: None,
-) -> None:
+    time_up: TimeUp | None = None,
+) -> bool:
     """Keeps what a reading holds, but for what is to be left alone, and adds it to the tally.
 
-    `report` hears which share is done. A dry run counts, and keeps nothing.
+    `report` hears which share is done. A dry run counts, and keeps nothing. False, when the time was up
+    first: read again, it goes on.
     Raises: Unavailable.
     """
     tally.skipped.update(reading.skipped)
@@ -160,31 +168,54 @@ def take(
             tally.skipped["capture is off"] += len(conversation.messages)
             continue
         try:
-            kept = take_conversation(conversation, memories, dry_run=dry_run)
+            kept = take_conversation(conversation, memories, tally, dry_run=dry_run, time_up=time_up)
         except Invalid as error:
             tally.refused.append((conversation.session, str(error)))
             continue
+        if kept is None:
+            return False
         tally.sessions.add(conversation.session)
         tally.messages += len(conversation.messages)
         tally.kept += kept
+    return True
 
 
-def take_from(path: Path, offset: int, memories: Memories, format_name: str) -> int:
-    """Keeps what a transcript says from `offset` on; answers the offset to go on from.
+def take_from(
+    path: Path, offset: int, memories: Memories, format_name: str, tally: Tally, time_up: TimeUp
+) -> tuple[int, bool]:
+    """Keeps what a transcript says from `offset` on, adds it to the tally, and answers where to go on.
 
+    Also whether all of it was taken before the time was up.
     Raises: OSError, Invalid, Unavailable.
     """
     if format_name not in TRANSCRIPTS:
         known = ", ".join(TRANSCRIPTS)
         raise Invalid(f"unknown format {format_name!r:.60}: use one of {known}", field="format")
-    reading = TRANSCRIPTS[format_name][1](path, offset)
-    take(reading, memories, Tally())
-    return reading.next_offset
+    while True:
+        if format_name in BY_LINES:
+            reading = BY_LINES[format_name](path, offset, _SLICE)
+        else:
+            reading = TRANSCRIPTS[format_name][1](path, offset)
+        if not take(reading, memories, tally, time_up=time_up):
+            return offset, False
+        before, offset = offset, reading.next_offset
+        if offset == before or format_name not in BY_LINES:
+            return offset, True
+        if time_up():
+            return offset, False
 
 
-def take_conversation(conversation: Conversation, memories: Memories, *, dry_run: bool = False) -> int:
+def take_conversation(
+    conversation: Conversation,
+    memories: Memories,
+    tally: Tally,
+    *,
+    dry_run: bool = False,
+    time_up: TimeUp | None = None,
+) -> int | None:
     """Keeps a session and what was said in it; answers how many messages were new.
 
+    None, when the time was up before all were kept.
     Raises: Invalid, Unavailable.
     """
     said = [
@@ -196,7 +227,8 @@ def take_conversation(conversation: Conversation, memories: Memories, *, dry_run
         )
         for each in conversation.messages
     ]
-    return memories.take_session(
+    notes = SessionNotes()
+    kept = memories.take_session(
         conversation.session,
         said,
         name=conversation.name,
@@ -205,5 +237,11 @@ def take_conversation(conversation: Conversation, memories: Memories, *, dry_run
         project=conversation.project,
         started_at=conversation.started_at,
         ended_at=conversation.ended_at,
+        notes=notes,
+        time_up=time_up,
         dry_run=dry_run,
     )
+    tally.changed += [(conversation.session, message) for message in notes.changed]
+    if notes.redacted:
+        tally.redacted[conversation.session] = notes.redacted
+    return None if notes.unfinished else kept

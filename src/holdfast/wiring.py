@@ -16,7 +16,7 @@ from holdfast.domain.compare.likeness import Likeness
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Clock, Embedder, Judge, Likening, NewId, Store
+from holdfast.engine.ports import Clock, Embedder, FileBacked, Judge, Likening, NewId, Store
 from holdfast.engine.readers import Readers
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 JUDGED_WITHIN = 10.0  # seconds: somebody waits while a model judges
 #: One for each store: it remembers how it last found its directories.
 _DIRECTORIES: "WeakKeyDictionary[Store, Directories]" = WeakKeyDictionary()
+#: What followers of a store's changes go by.
+_CLOCKS: "WeakKeyDictionary[Store, Clock]" = WeakKeyDictionary()
 _ALPHABET = string.ascii_letters + string.digits
 
 
@@ -42,14 +44,15 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def open_store(db: str | None = None) -> Store:
-    """The store at `db`, at the settings' place when none is given.
+def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
+    """The store at `db`, at the settings' place when none is given; what follows its changes goes by `clock`.
 
     Raises: Unavailable, NewerSchema, Invalid.
     """
     from holdfast.store.database import Database
 
     database = Database.open(db or Settings.read().db)
+    _CLOCKS[database] = clock
     database.watchers.append(brief_files(database).changed)
     database.watchers.append(lambda space: _files_follow(database, space))
     return database
@@ -59,7 +62,8 @@ def brief_files(store: Store) -> "BriefFiles":
     """The files on this machine that show the memories of `store`."""
     from holdfast.brief_files import BriefFiles
 
-    return BriefFiles(store, lambda space: desk_for(space, store, budget=Settings.read().budget))
+    clock = _CLOCKS.get(store, utc_now)
+    return BriefFiles(store, lambda space: desk_for(space, store, clock=clock, budget=Settings.read().budget))
 
 
 def directories(store: Store) -> "Directories":
@@ -67,7 +71,8 @@ def directories(store: Store) -> "Directories":
     from holdfast.files.bound import Directories
 
     if store not in _DIRECTORIES:
-        _DIRECTORIES[store] = Directories(store, lambda space: desk_for(space, store))
+        clock = _CLOCKS.get(store, utc_now)
+        _DIRECTORIES[store] = Directories(store, lambda space: desk_for(space, store, clock=clock))
     return _DIRECTORIES[store]
 
 
@@ -162,6 +167,8 @@ def try_embedder(embedder: Embedder | None) -> str | None:
     from holdfast.store.vectors import checked
 
     def trial(texts: Sequence[str]) -> None:
+        if isinstance(embedder, FileBacked):  # what is loaded already works until the next start
+            embedder.check_file()
         [parts] = embedder.documents(texts)  # first, for a server that has to load its model
         checked([*embedder.queries(texts), *parts])
 

@@ -34,9 +34,11 @@ TALK = [
 ]
 
 
-def said(texts: list[str], start: int = 1) -> list[Said]:
+def said(texts: list[str], start: int = 1, prefix: str = "m") -> list[Said]:
     return [
-        Said(role="user", content=text, message_id=f"m{number}", said_at=AT + timedelta(minutes=number))
+        Said(
+            role="user", content=text, message_id=f"{prefix}{number}", said_at=AT + timedelta(minutes=number)
+        )
         for number, text in enumerate(texts, start=start)
     ]
 
@@ -102,6 +104,27 @@ def test_a_session_is_read_after_ten_messages_after_two_minutes_or_at_its_end(
 
     assert [read.session for read in (by_count, by_time, by_end) if read] == ["many", "few", "ended"]
     assert memories.capture_due() is None
+
+
+@requirement("sem.chunks")
+def test_a_fresh_session_does_not_wait_for_a_backlog(memories: Memories, clock: FixedClock) -> None:
+    for name in ("old-1", "old-2", "old-3"):
+        memories.take_session(name, said(["So it is. " * 60] * 30, prefix=name))
+    clock.advance(seconds=EVERY.total_seconds())
+    begun = memories.capture_due(time_up=lambda: True)
+    clock.advance(seconds=1)
+    memories.say_all("fresh", said(TALK))
+    memories.close_session("fresh")
+    clock.advance(seconds=1)
+
+    first = memories.capture_due(time_up=lambda: True)
+    rest = [read.session for _ in range(60) if (read := memories.capture_due(time_up=lambda: True))]
+
+    assert begun is not None
+    assert begun.session.startswith("old")
+    assert first is not None
+    assert first.session == "fresh"
+    assert set(rest) == {"old-1", "old-2", "old-3"}
 
 
 def test_what_was_read_is_not_read_again_and_the_job_says_how_far(memories: Memories) -> None:

@@ -11,6 +11,7 @@ from holdfast.engine.spaces import create_space
 from holdfast.errors import Invalid, TooLong, TooShort
 from holdfast.testing import FixedClock
 from holdfast.wiring import open_store
+from tests.requirements_ledger import requirement
 
 
 @pytest.fixture
@@ -83,3 +84,29 @@ def test_a_page_of_events_goes_on_where_the_last_one_ended(ops: Memories, clock:
     pages = [[event.content for event in ops.events(limit=2, offset=offset)] for offset in (0, 2, 4)]
 
     assert pages == [["number 4", "number 3"], ["number 2", "number 1"], ["number 0"]]
+
+
+@requirement("ops.cooldowns")
+def test_the_spellings_of_a_service_are_one_cooldown(ops: Memories, clock: FixedClock) -> None:
+    ops.record_attempt("restart", "Jellyfin", True)
+    clock.advance(minutes=1)
+    ops.record_attempt("restart", "jellyfin", True)
+
+    [standing] = ops.cooldowns()
+
+    assert standing.service == "Jellyfin"
+    assert len(standing.attempts) == 2
+    assert not standing.allowed
+    assert ops.cooldowns(service="JELLYFIN") == [standing]
+
+
+@requirement("ops.events")
+def test_events_are_found_by_any_spelling_of_their_service(ops: Memories, clock: FixedClock) -> None:
+    ops.record_event("info", "went down", service="Media Server")
+    clock.advance(minutes=1)
+    ops.record_event("info", "is up again", service="media-server")
+    ops.record_event("info", "is something else", service="mediaserver2")
+
+    found = ops.events(service="media_server")
+
+    assert [event.content for event in found] == ["is up again", "went down"]

@@ -10,6 +10,7 @@ import pytest
 from holdfast import Memories
 from holdfast.domain.memory import Message, Session
 from holdfast.engine.sessions import Said
+from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 from holdfast.testing import FixedClock
 from holdfast.wiring import open_store
@@ -88,6 +89,44 @@ def test_what_is_new_follows_what_is_known(memories: Memories) -> None:
     assert [one.content for one in messages] == ["Staging moved to Frankfurt", "Noted", "And back"]
     assert session is not None
     assert session.ended_at == later.said_at
+
+
+@requirement("sem.tap.logs")
+def test_another_text_under_a_known_id_is_kept_beside_it_and_said_once(memories: Memories) -> None:
+    other = Said(role="user", content="Staging moved to Dublin", message_id="m1", said_at=ENDED)
+    memories.take_session("s1", SAID)
+    notes = SessionNotes()
+
+    assert memories.take_session("s1", [other, SAID[1]], notes=notes, dry_run=True) == 1
+    assert memories.take_session("s1", [other, SAID[1]], notes=notes) == 1
+    assert memories.take_session("s1", [other, SAID[1]], notes=notes) == 0
+
+    texts = [one.content for one in kept(memories)[1]]
+    assert texts == ["Staging moved to Frankfurt", "Noted", "Staging moved to Dublin"]
+    assert notes.changed == ["m1", "m1"]
+
+
+def test_two_texts_under_one_id_that_come_together_are_both_kept(
+    memories: Memories, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = Said(role="user", content="Staging moved to Dublin", message_id="m1", said_at=ENDED)
+
+    assert memories.take_session("s1", [SAID[0], other, SAID[0]]) == 2
+
+    assert [one.content for one in kept(memories)[1]] == [SAID[0].content, other.content]
+    assert "another text" in caplog.text
+    assert "Dublin" not in caplog.text
+
+
+@requirement("trust.export-erase")
+def test_what_was_erased_does_not_come_back_with_its_id(memories: Memories) -> None:
+    memories.take_session("s1", SAID)
+    with memories.store.write(memories.space) as tx:
+        tx.sessions.silence(["m1"])
+
+    assert memories.take_session("s1", SAID) == 0
+
+    assert [one.content for one in kept(memories)[1]] == [None, "Noted"]
 
 
 def test_a_session_that_goes_on_here_is_not_ended_by_its_transcript(

@@ -17,7 +17,7 @@ from tests.requirements_ledger import requirement
 
 @pytest.mark.slow
 @requirement("trust.durable")
-@pytest.mark.parametrize("how", ["read-only", "full"])
+@pytest.mark.parametrize("how", ["read-only", "full", "tokenless"])
 def test_a_service_on_a_disk_without_writes_serves_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:

@@ -1,7 +1,8 @@
 """Serves a memory from a disk that takes no writes.
 
-Run as `python -m tests.faults.unwritable FOLDER read-only|full`. The folder is a small file system of its
-own. Prints as JSON what the service and the commands answered.
+Run as `python -m tests.faults.unwritable FOLDER read-only|full|tokenless`. The folder is a small file system
+of its own; tokenless: read-only, and no token file was made before. Prints as JSON what the service and the
+commands answered.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import httpx2
 import pytest
 
 from holdfast import Memories, service_place
+from holdfast.administration import Administration
 from tests.doors.service.conftest import Service
 
 
 def make_unwritable(folder: Path, how: str) -> None:
-    if how == "read-only":
+    if how != "full":
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
         return
     with suppress(OSError), (folder / "ballast").open("wb", buffering=0) as ballast:
@@ -34,9 +36,12 @@ def main(folder: Path, how: str) -> dict[str, object]:
         patch.setenv("HOLDFAST_EMBEDDER", "none")
         with Memories.open(str(folder / "holdfast.db")) as memories:
             memories.remember("The router stands in the cellar", subject="router")
-        service_place.token()
+            made = Administration(memories.store).create_token("admin", "write").secret
+        if how != "tokenless":
+            service_place.token()
         make_unwritable(folder, how)
         service = Service(folder)
+        service.secret = made if how == "tokenless" else None
         told = answers(service)
         doctor = subprocess.run(
             [sys.executable, "-m", "holdfast", "doctor"],

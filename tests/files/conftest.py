@@ -23,8 +23,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    store = open_store(database_url)
+def store(database_url: str, clock: FixedClock) -> Iterator[Store]:
+    store = open_store(database_url, clock=clock)
     yield store
     store.close()
 
@@ -51,7 +51,7 @@ def notes(bind: Bind) -> Memories:
 @pytest.fixture
 def sqlite_notes(sqlite_url: str, clock: FixedClock, folder: Path) -> Iterator[Memories]:
     """The same on SQLite alone, for what does not depend on the database."""
-    store = open_store(sqlite_url)
+    store = open_store(sqlite_url, clock=clock)
     create_space("notes", store=store, clock=clock, profile="files")
     memories = Memories.of(store, "notes", clock=clock)
     memories.bind_directory(str(folder))

@@ -15,6 +15,7 @@ from holdfast import Memories
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Refused, settled
 from holdfast.errors import Conflict
+from holdfast.testing import FixedClock
 from tests.files.conftest import Bind
 from tests.requirements_ledger import requirement
 
@@ -518,3 +519,15 @@ def test_claude_codes_own_notes_are_shared_without_a_fight(bind: Bind, tmp_path:
         .read_text()
         .startswith("---\nname: new-fact\ndescription: Indents with tabs\nmetadata:\n  type: feedback\n")
     )
+
+
+@requirement("files.same-memory")
+def test_files_that_follow_a_change_go_by_the_clock_of_the_store(notes: Memories, clock: FixedClock) -> None:
+    clock.advance(days=3)
+    written(notes, "one", "Note one")
+
+    with notes.store.read(notes.space) as tx:
+        bound = tx.files.bound()
+
+    assert bound is not None
+    assert bound.agreed_at == clock.now()

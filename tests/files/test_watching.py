@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from holdfast import Memories
+from holdfast import Filter, Memories
 from holdfast.files.watching import Watching, follow
 from tests.doors.service.conftest import Service
 from tests.requirements_ledger import requirement
@@ -47,6 +47,40 @@ def test_the_chore_takes_over_what_was_done_by_hand(sqlite_notes: Memories, fold
 
     with sqlite_notes.store.read("notes") as tx:
         assert [row.path for row in tx.files.all()] == ["note.md"]
+
+
+def test_a_large_directory_is_taken_over_in_slices(sqlite_notes: Memories, folder: Path) -> None:
+    for number in range(180):
+        (folder / f"note_{number}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    chore = follow(lambda: sqlite_notes.store)
+
+    more = [chore(lambda: True)]
+    with sqlite_notes.store.read("notes") as tx:
+        first = tx.memories.count(Filter())
+    while more[-1]:
+        more.append(chore(lambda: True))
+
+    assert 0 < first <= 50
+    assert len(more) == 4
+    assert sqlite_notes.find().total == 180
+    assert len(list(folder.glob("note_*.md"))) == 180
+
+
+def test_a_file_that_was_moved_among_many_new_ones_stays_the_same_memory(
+    sqlite_notes: Memories, folder: Path
+) -> None:
+    sqlite_notes.write_file("zebra.md", "Zebras are striped.", name="Zebra", type="user")
+    [known] = sqlite_notes.find().memories
+    (folder / "zebra.md").rename(folder / "zz_moved.md")
+    for number in range(120):
+        (folder / f"note_{number}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    chore = follow(lambda: sqlite_notes.store)
+
+    while chore(lambda: True):
+        pass
+
+    assert sqlite_notes.show(known.id).memory.active
+    assert sqlite_notes.find().total == 121
 
 
 @requirement("files.by-hand", "files.same-memory")

@@ -32,6 +32,7 @@ class Finding:
     level: Literal["problem", "note"]
     says: str
     advice: str
+    command: str | None = None  # said on the command line in place of `advice`
 
 
 def findings(health: Health) -> list[Finding]:
@@ -46,11 +47,11 @@ def unread(space: str, failed: int, error: str | None, put_off: str | None) -> l
     if failed:
         pieces = "piece of conversation" if failed == 1 else "pieces of conversation"
         says = f"a model could not read {failed:,} {pieces} in space {space!r}: {error or 'its workers died'}"
-        advice = (
-            "what the rules found stands; "
-            f"`holdfast capture --again --space {space}` tries once more, --leave gives them up"
+        advice = "what the rules found stands"
+        command = (
+            f"{advice}; `holdfast capture --again --space {space}` tries once more, --leave gives them up"
         )
-        found.append(Finding("problem", says, advice))
+        found.append(Finding("problem", says, advice, command))
     if put_off is not None:
         advice = "what the rules found stands; raise HOLDFAST_DAILY_CAP or wait: the rest is read tomorrow"
         found.append(Finding("note", f"models rest in space {space!r}: {put_off}", advice))
@@ -59,22 +60,22 @@ def unread(space: str, failed: int, error: str | None, put_off: str | None) -> l
 
 def _schema(health: Health) -> list[Finding]:
     if not health.exists:
-        return [Finding("note", "there is no database yet", "the first `holdfast remember` makes it")]
+        command = "the first `holdfast remember` makes it"
+        return [Finding("note", "there is no database yet", "the first memory makes it", command)]
     if health.damage:
-        return [
-            Finding(
-                "problem",
-                f"the database is damaged: {health.damage[0]}",
-                "stop all writers, keep the file, and restore with `holdfast backup FILE --restore --db NEW`",
-            )
-        ]
+        says = f"the database is damaged: {health.damage[0]}"
+        advice = "stop all writers, keep the file, and restore a backup to a new one"
+        command = (
+            "stop all writers, keep the file, and restore with `holdfast backup FILE --restore --db NEW`"
+        )
+        return [Finding("problem", says, advice, command)]
     if health.revision is not None and health.revision > health.head:
         says = f"the schema is at {health.revision}, newer than this release's {health.head}"
         return [Finding("problem", says, "upgrade with `pip install -U holdfast`")]
     if health.revision != health.head:
         at = health.revision or "no tables"
-        needs = "run `holdfast migrate`"
-        return [Finding("problem", f"the schema is at {at}, this release needs {health.head}", needs)]
+        says = f"the schema is at {at}, this release needs {health.head}"
+        return [Finding("problem", says, "migrate the database", command="run `holdfast migrate`")]
     return []
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from holdfast.domain.profile import Cooldown
+from holdfast.domain.subjects import subject_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,20 +56,23 @@ def window(cooldown: Cooldown) -> timedelta:
 
 
 def standings(attempts: Iterable[Attempt], cooldowns: Iterable[Cooldown], now: datetime) -> list[Standing]:
-    """Each service and action of which something lies inside the window, by name."""
+    """Each service and action of which something lies inside the window, by name, as it was spelt first."""
     by_name = {cooldown.name: (place, cooldown) for place, cooldown in enumerate(cooldowns)}
     groups: dict[tuple[str, int], list[Attempt]] = {}
-    for attempt in attempts:
+    spelt: dict[str, str] = {}
+    for attempt in sorted(attempts, key=lambda attempt: (attempt.created_at, attempt.id)):
         if attempt.action in by_name:
             place, cooldown = by_name[attempt.action]
             if attempt.created_at > now - window(cooldown):
-                groups.setdefault((attempt.service, place), []).append(attempt)
+                key = subject_key(attempt.service)
+                spelt.setdefault(key, attempt.service)
+                groups.setdefault((key, place), []).append(attempt)
     known = [cooldown for _, cooldown in by_name.values()]
-    return [_standing(service, known[place], group) for (service, place), group in sorted(groups.items())]
+    return [_standing(spelt[key], known[place], group) for (key, place), group in sorted(groups.items())]
 
 
 def _standing(service: str, cooldown: Cooldown, group: list[Attempt]) -> Standing:
-    newest = sorted(group, key=lambda attempt: (attempt.created_at, attempt.id), reverse=True)
+    newest = group[::-1]
     free_at = None
     if len(newest) >= cooldown.most:
         # Allowed again when so many have left the window that one more fits.

@@ -27,10 +27,10 @@ def attention(*, desk: Desk) -> list[Finding]:
         tallies = tx.jobs.tallies()
         vectors = embedding_progress(desk.embedder.name if desk.embedder else None, tx)
     found = unread(desk.space, reading.failed, reading.error, reading.put_off)
-    found += [_failed(one, desk.space) for one in tallies if one.state == "failed" and one.kind != READING]
+    found += [_failed(one) for one in tallies if one.state == "failed" and one.kind != READING]
     late = [one for one in tallies if one.state == "queued" and now - one.oldest_due_at > LATE]
     if late and reading.put_off is None:
-        found.append(_late(late, desk.space))
+        found.append(_late(late))
     stopped = metering.spend(desk=desk, days=1).stopped
     if stopped and reading.put_off is None:
         found.append(
@@ -40,27 +40,20 @@ def attention(*, desk: Desk) -> list[Finding]:
     return sorted(found, key=lambda one: one.level != "problem")
 
 
-def _failed(tally: JobTally, space: str) -> Finding:
+def _failed(tally: JobTally) -> Finding:
     jobs = "job" if tally.count == 1 else "jobs"
     says = f"{tally.count:,} {jobs} of kind {tally.kind!r} could not be done"
-    return Finding(
-        "problem", says, f"`holdfast doctor` tells more; `holdfast tend --space {space}` tries again"
-    )
+    return Finding("problem", says, "upkeep tries again; the checkup on the settings page tells more")
 
 
-def _late(late: list[JobTally], space: str) -> Finding:
+def _late(late: list[JobTally]) -> Finding:
     amount = sum(one.count for one in late)
     jobs = "piece of work waits" if amount == 1 else "pieces of work wait"
-    advice = (
-        f"`holdfast service status` tells whether it runs; `holdfast capture --space {space}` does it now"
-    )
-    return Finding("note", f"{amount:,} {jobs} for more than an hour", advice)
+    return Finding("note", f"{amount:,} {jobs} for more than an hour", "the service does it when it can")
 
 
 def _unfinished(vectors: EmbeddingProgress) -> list[Finding]:
     if vectors.complete or vectors.total - vectors.done < _FEW:
         return []
     says = f"{vectors.done:,} of {vectors.total:,} texts can be found by meaning so far"
-    return [
-        Finding("note", says, f"the rest follows by itself, or with `holdfast tend --space {vectors.space}`")
-    ]
+    return [Finding("note", says, "the rest follows by itself")]

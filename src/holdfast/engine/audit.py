@@ -25,19 +25,19 @@ NEVER_USED_AFTER = timedelta(days=30)
 _SAYS: dict[Kind, tuple[str, str]] = {
     "duplicates": (
         "say the same as another",
-        "`holdfast tend` proposes each pair once, `holdfast inbox` decides; or forget one of the two",
+        "upkeep proposes each pair once, and you decide in the inbox; or forget one of the two",
     ),
     "undated": (
         'say "yesterday", "currently" or the like without a date',
-        "revise them with the day that was meant; `holdfast why ID` tells when it was said",
+        "revise them with the day that was meant; their history tells when it was said",
     ),
     "secrets": (
         "hold what looks like a password or key, now or in an earlier wording",
-        "change the secret where it is used, then `holdfast erase ID`",
+        "change the secret where it is used, then erase the memory",
     ),
     "contradictions": (
         "contradict another that is believed too",
-        "forget the wrong one, or revise it; after two weeks `holdfast tend` proposes to keep the newer",
+        "forget the wrong one, or revise it; after two weeks upkeep proposes to keep the newer",
     ),
     "never_used": (
         "were never recalled or put into a prompt in 30 days",
@@ -45,7 +45,7 @@ _SAYS: dict[Kind, tuple[str, str]] = {
     ),
     "other_model": (
         "of the models that there are vectors of are not the configured embedder",
-        "`holdfast tend` makes the vectors anew; the old ones go when the new are complete",
+        "upkeep makes the vectors anew; the old ones go when the new are complete",
     ),
 }
 

@@ -28,8 +28,8 @@ def backup_lines(store: Store, *, damaged_too: bool = False) -> Iterator[str]:
             damaged = () if damaged_too else tx.integrity.damaged_texts()
             if damaged:
                 raise Unavailable(
-                    f"space {space.name!r} holds damaged texts ({', '.join(damaged[:5])}): "
-                    "`holdfast doctor --repair` mends what it can, --anyway backs up all as it is"
+                    f"space {space.name!r} holds damaged texts ({', '.join(damaged[:5])})",
+                    command="`holdfast doctor --repair` mends what it can, --anyway backs up all as it is",
                 )
             yield from lines(tx)
 

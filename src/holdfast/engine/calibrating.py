@@ -9,34 +9,60 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from operator import mul
+from threading import Lock
 
 from holdfast.domain.calibration import Calibration, fitted
+from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
-_BATCH = 8  # questions at a time: a slow server has to answer each batch as fast as a question
+_BATCH = 8  # texts at a time: a slow server has to answer each batch as fast as a question
+Documents = Callable[[Sequence[str]], Sequence[Sequence[bytes]]]
+Queries = Callable[[Sequence[str]], Sequence[bytes]]
 
 
-def measured(
-    name: str,
-    documents: Callable[[Sequence[str]], Sequence[Sequence[bytes]]],
-    queries: Callable[[Sequence[str]], Sequence[bytes]],
-) -> Calibration:
-    """How the cosines of the embedder of that name lie on the scale.
+class Measuring:
+    """A calibration as far as it was made: what is done stays done when the time is up."""
+
+    def __init__(self) -> None:
+        self._texts: list[tuple[float, ...]] = []
+        self._cosines: list[list[float]] = []  # of each question with each text
+        self._lock = Lock()
+
+    def go_on(self, name: str, documents: Documents, queries: Queries, time_up: TimeUp) -> Calibration | None:
+        """How the cosines of the embedder of that name lie on the scale; none when the time was up first.
+
+        Raises: Unavailable, when the embedder answers nonsense.
+        """
+        questions, answers = shipped()
+        with self._lock:
+            while batch := answers[len(self._texts) : len(self._texts) + _BATCH]:
+                self._texts += self._checked(name, batch, [parts[0] for parts in documents(batch) if parts])
+                if time_up():
+                    return None
+            while batch := questions[len(self._cosines) : len(self._cosines) + _BATCH]:
+                asked = self._checked(name, batch, queries(batch))
+                self._cosines += [[sum(map(mul, one, text)) for text in self._texts] for one in asked]
+                if time_up():
+                    return None
+            return fitted(self._cosines)
+
+    def _checked(self, name: str, texts: Sequence[str], vectors: Sequence[bytes]) -> list[tuple[float, ...]]:
+        found = [_numbers(vector) for vector in vectors]
+        if len(found) != len(texts):
+            raise Unavailable(f"the embedder {name} did not give a vector for each text")
+        if len({len(vector) for vector in (*self._texts[:1], *found)}) > 1:
+            raise Unavailable(f"the embedder {name} gave vectors of several sizes")
+        return found
+
+
+def measured(name: str, documents: Documents, queries: Queries) -> Calibration:
+    """How the cosines of the embedder of that name lie on the scale, in one go.
 
     Raises: Unavailable, when the embedder answers nonsense.
     """
-    questions, answers = shipped()
-    texts = [_numbers(parts[0]) for parts in documents(answers) if parts]
-    asked = [
-        _numbers(vector)
-        for start in range(0, len(questions), _BATCH)
-        for vector in queries(questions[start : start + _BATCH])
-    ]
-    if len(texts) != len(answers) or len(asked) != len(questions):
-        raise Unavailable(f"the embedder {name} did not give a vector for each text")
-    if len({len(vector) for vector in (*texts, *asked)}) > 1:
-        raise Unavailable(f"the embedder {name} gave vectors of several sizes")
-    return fitted([[sum(map(mul, question, text)) for text in texts] for question in asked])
+    found = Measuring().go_on(name, documents, queries, lambda: False)
+    assert found is not None  # the time was never up
+    return found
 
 
 @cache

@@ -85,16 +85,17 @@ def capture_due(
 ) -> Captured | None:
     """Reads the next session whose time has come; none when there is none.
 
-    First some messages in which what was deleted may stand in other words. Ended by `time_up`, it leaves the
-    rest of the session to the next call.
+    The latest first: a session of today must not wait for an import of years. Before that some messages in
+    which what was deleted may stand in other words. Ended by `time_up`, it leaves the rest of the session to
+    the next call.
     """
     rewordings.look_due(desk=desk)
-    job = jobs.take((KIND,), desk=desk)
+    job = jobs.take((KIND,), desk=desk, latest=True)
     return _done(job, desk, quiet, time_up) if job is not None else None
 
 
 def _all_due(desk: Desk, quiet: Quiet, wanted: str | None) -> Iterator[Captured]:
-    while (job := jobs.take((KIND,), desk=desk)) is not None:
+    while (job := jobs.take((KIND,), desk=desk, latest=True)) is not None:
         yield _done(job, desk, quiet)
         if job.id == wanted:
             return
@@ -109,7 +110,7 @@ def _done(job: Job, desk: Desk, quiet: Quiet, time_up: TimeUp = lambda: False) -
             part, job, more = _piece(job, session_id, desk, quiet, time_up)
             whole = _added(whole, part)
             if more and time_up():
-                jobs.put_off(job, desk.now(), None, desk=desk)
+                jobs.put_off(job, job.due_at, None, desk=desk)  # not later than it was: others came since
                 return whole
             if not more:
                 return whole

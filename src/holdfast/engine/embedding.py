@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.calibrating import measured
+from holdfast.engine.calibrating import Measuring
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Embedded, Embedder, Missing, TimeUp, Transaction, VectorModel, VectorRows
 from holdfast.errors import Unavailable
@@ -21,6 +21,7 @@ KINDS = ("memories", "messages")
 BATCH = 64  # texts embedded and stored at a time
 _BATCH_CHARACTERS = 4_000  # of one batch, so that it takes a moment; a longer text is one of its own
 _log = logging.getLogger(__name__)
+_MEASURING: dict[str, Measuring] = {}  # calibrations that are under way, by the model's name
 Given = TypeVar("Given")
 
 
@@ -90,8 +91,9 @@ def _catch_up(
             tx.models.begin(embedder.name, desk.now())
     elif caught_up(model, keeps):
         return 0
-    if embedder.name != MEASURED_WITH and (model is None or model.calibration is None):
-        _calibrate(desk, embedder)
+    uncalibrated = embedder.name != MEASURED_WITH and (model is None or model.calibration is None)
+    if uncalibrated and not _calibrate(desk, embedder, time_up):
+        return 1  # there is more to do at once
     done, complete = _feed(desk, embedder, "memories", model.memories_to if model else 0, limit, time_up)
     if complete and keeps:
         reached = model.messages_to if model else 0
@@ -124,12 +126,24 @@ def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memo
     return [message for message in tx.sessions.messages_by_id(ids) if message.findable]
 
 
-def _calibrate(desk: Desk, embedder: Embedder) -> None:
-    """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors."""
+def _calibrate(desk: Desk, embedder: Embedder, time_up: TimeUp) -> bool:
+    """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors.
+
+    False, when the time was up first; what was found so far waits for the next call.
+    """
     queries = partial(given, embedder, lambda texts: embedder.queries(texts))
-    found = measured(embedder.name, partial(embedded, embedder), queries)
+    measuring = _MEASURING.setdefault(embedder.name, Measuring())
+    try:
+        found = measuring.go_on(embedder.name, partial(embedded, embedder), queries, time_up)
+    except Unavailable:
+        _MEASURING.pop(embedder.name, None)
+        raise
+    if found is None:
+        return False
+    _MEASURING.pop(embedder.name, None)
     with desk.store.write(desk.space) as tx:
         tx.models.calibrate(embedder.name, found.as_row())
+    return True
 
 
 def caught_up(model: VectorModel, keeps: bool) -> bool:

@@ -3,18 +3,34 @@
 What the transcript says of a session never takes away what is known of it; reading it again changes nothing.
 """
 
+import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 
-from holdfast.domain.memory import Session
+from holdfast.domain.memory import Message, Session
+from holdfast.domain.redact import marks_in
 from holdfast.engine.desk import Desk
-from holdfast.engine.intake import safe_or_none
+from holdfast.engine.intake import safe, safe_or_none, text_hash
+from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import Said, say_all
 
+_log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
+_SHORT_BATCH = 50  # where the time is looked at
+OTHER_TEXT = "session %s: message %s came with another text than before: both are kept"
+_MOST_STEM = 180  # characters of an id that another is made of
+
+
+@dataclass(slots=True)
+class SessionNotes:
+    """What whoever takes in a session may want to tell about it."""
+
+    changed: list[str] = field(default_factory=list)  # ids that came with another text than before
+    redacted: list[str] = field(default_factory=list)  # kinds of what was taken out of new messages
+    unfinished: bool = False  # the time was up first: taken again, it goes on
 
 
 def take_session(
@@ -28,11 +44,14 @@ def take_session(
     project: str | None = None,
     started_at: datetime | None = None,
     ended_at: datetime | None = None,
+    notes: SessionNotes | None = None,
+    time_up: TimeUp | None = None,
     dry_run: bool = False,
 ) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
 
-    A dry run answers how many would be, and keeps none.
+    An id that comes with another text is that of two messages: both are kept, as `notes` or the log say.
+    Ended by `time_up`, `notes` say so. A dry run answers how many would be new, and keeps none.
 
     Raises: Invalid, for ids that can't be ids.
     """
@@ -46,16 +65,43 @@ def take_session(
         started_at=started_at or desk.now(),
         ended_at=ended_at,
     )
+    found = notes or SessionNotes()
     if dry_run:
-        return len(_unknown(said, desk))
+        return len(_unknown(said, desk, found))
     _note(told, desk)
-    coming = iter(said)
-    kept = 0
-    # In batches, so that other writers get their turn during a long import.
-    while batch := list(islice(coming, _BATCH)):
-        new = _unknown(batch, desk)
-        kept += len(say_all(told.id, new, desk=desk)) if new else 0
+    kept = _kept(told.id, said, desk, found, time_up)
+    for message_id in found.changed if notes is None else ():
+        _log.warning(OTHER_TEXT, told.id, message_id)
     return kept
+
+
+def _kept(
+    session_id: str, said: Sequence[Said], desk: Desk, notes: SessionNotes, time_up: TimeUp | None
+) -> int:
+    """How many messages were new. In batches, so that other writers get their turn during a long import."""
+    coming, kept = iter(said), 0
+    while batch := list(islice(coming, _BATCH if time_up is None else _SHORT_BATCH)):
+        new = _unknown(batch, desk, notes)
+        if not new:
+            continue
+        if kept and time_up is not None and time_up():
+            notes.unfinished = True
+            break
+        messages = say_all(session_id, new, desk=desk)
+        notes.redacted = list(dict.fromkeys([*notes.redacted, *_redacted(new, messages)]))
+        kept += len(messages)
+    return kept
+
+
+def _redacted(said: Sequence[Said], kept: Sequence[Message]) -> list[str]:
+    """The kinds of what is missing in messages as they were kept."""
+    before = {one.message_id: one.content for one in said}
+    return [
+        kind
+        for message in kept
+        for kind in marks_in(message.content)
+        if kind not in marks_in(before.get(message.id))
+    ]
 
 
 def _note(told: Session, desk: Desk) -> None:
@@ -68,12 +114,33 @@ def _note(told: Session, desk: Desk) -> None:
             tx.sessions.save(told if known is None else _both(known, told))
 
 
-def _unknown(said: Sequence[Said], desk: Desk) -> list[Said]:
+def _unknown(said: Sequence[Said], desk: Desk, notes: SessionNotes) -> list[Said]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
-    ids = [one.message_id for one in said if one.message_id is not None]
     with desk.store.read(desk.space) as tx:
-        known = {message.id for message in tx.sessions.messages_by_id(ids)}
-    return [one for one in said if one.message_id not in known]
+        known = _texts([one.message_id for one in said if one.message_id is not None], tx)
+        new = []
+        for one in said:
+            if one.message_id is not None and one.message_id in known:
+                if _is_same(one.content, known[one.message_id]):
+                    continue
+                other = f"{one.message_id[:_MOST_STEM]}~{text_hash(safe(one.content), tx.space.key)[:12]}"
+                if other in known or _texts([other], tx):
+                    continue
+                notes.changed.append(one.message_id)
+                one = replace(one, message_id=other)
+            if one.message_id is not None:
+                known[one.message_id] = one.content
+            new.append(one)
+    return new
+
+
+def _texts(message_ids: Sequence[str], tx: Transaction) -> dict[str, str | None]:
+    return {message.id: message.content for message in tx.sessions.messages_by_id(message_ids)}
+
+
+def _is_same(content: str, known: str | None) -> bool:
+    """Whether a message was kept already; what was erased is none that could be compared."""
+    return known in (None, content) or safe(content) == safe(known or "")
 
 
 def _both(known: Session, told: Session) -> Session:

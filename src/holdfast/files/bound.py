@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from holdfast import places
 from holdfast.domain.query import Filter
@@ -20,14 +20,15 @@ from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Bound, Store
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import places as standing
-from holdfast.files.directory import GONE, Meeting
-from holdfast.files.looks import SyncReport
+from holdfast.files.directory import Meeting
+from holdfast.files.looks import GONE, SyncReport, asks_about
 from holdfast.files.registry import Binding, Registry
 from holdfast.files.safe import SafeDirectory
 
 LAYOUTS: Final = ("files", "folders", "shared")
 _SETTLED_NS: Final = 2_000_000_000  # what was changed longer ago shows any further change
 _log = logging.getLogger(__name__)
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +70,26 @@ class Directories:
             return
         self._quietly(binding, lambda: self._tell(space, self.sync(self._desk_of(space))))
 
-    def arrive(self, desk: Desk) -> None:
-        """Call this before every use of a space: what was done by hand is taken over first."""
+    def arrive(self, desk: Desk, *, most: int | None = None) -> bool:
+        """Call this before every use of a space: what was done by hand is taken over first.
+
+        True, where more than `most` files were changed and the rest is left to the next call.
+        """
         binding = self._binding(desk.space)
         if binding is None or self._busy():
-            return
-        self._quietly(binding, lambda: self._tell(desk.space, self._arrive(desk, binding)))
+            return False
+        report = self._quietly(binding, lambda: self._arrive(desk, binding, most))
+        self._tell(desk.space, report)
+        return report is not None and report.unfinished
 
-    def sync(self, desk: Desk, *, accept_empty: bool = False, write_back: bool = False) -> SyncReport:
+    def sync(
+        self,
+        desk: Desk,
+        *,
+        accept_empty: bool = False,
+        write_back: bool = False,
+        most: int | None = None,
+    ) -> SyncReport:
         """Brings a directory and its space to agree; what came of it is the caller's to tell.
 
         Raises: NotFound, when none is bound here; Unavailable, TooLong.
@@ -99,7 +112,7 @@ class Directories:
                 return self._vanished(desk, bound)
             with root:
                 meeting = Meeting(desk, root, bound)
-                report = meeting.held(accept_empty=accept_empty, write_back=write_back)
+                report = meeting.held(accept_empty=accept_empty, write_back=write_back, most=most)
             self._clean.pop(desk.space, None)
             self._followed[desk.space] = meeting.followed
             self._behind.discard(desk.space)
@@ -168,7 +181,7 @@ class Directories:
 
     # ------------------------------------------------------------------------------------------------ inside
 
-    def _arrive(self, desk: Desk, binding: Binding) -> SyncReport | None:
+    def _arrive(self, desk: Desk, binding: Binding, most: int | None = None) -> SyncReport | None:
         try:
             root = SafeDirectory(binding.path)
         except NotFound:
@@ -182,13 +195,13 @@ class Directories:
                 unfollowed = set(tx.files.unfollowed())
             refused = bound.refused.keys() if bound is not None else set()
             if desk.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
-                return self.sync(desk)
+                return self.sync(desk, most=most)
             followed = self._followed.get(desk.space) == last
             if followed and self._clean.get(desk.space) == snapshot:
                 return None
             meeting = Meeting(desk, root, bound)
             if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
-                return self.sync(desk)
+                return self.sync(desk, most=most)
             self._followed[desk.space] = last
             latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
             if time.time_ns() - latest > _SETTLED_NS:
@@ -196,10 +209,7 @@ class Directories:
         return None
 
     def _vanished(self, desk: Desk, bound: Bound) -> SyncReport:
-        asks = (
-            f"{GONE}: {bound.path}. Nothing was forgotten. `holdfast files sync --space {desk.space} "
-            "--write-back` makes it again, `holdfast files unbind` lets go of it"
-        )
+        asks = asks_about(GONE, bound.path)
         if bound.asks != asks:
             with self._inside_marked(), self._store.write(desk.space) as tx:
                 tx.files.bind(replace(bound, asks=asks))
@@ -247,12 +257,13 @@ class Directories:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def _quietly(self, binding: Binding, work: Callable[[], object]) -> None:
+    def _quietly(self, binding: Binding, work: Callable[[], Done]) -> Done | None:
         try:
-            work()
+            return work()
         except (OSError, HoldfastError) as trouble:  # what was remembered is committed
             self._behind.add(binding.space)
             _log.warning("the directory %s can't follow: %s", binding.path, trouble)
+            return None
 
     def _tell(self, space: str, report: SyncReport | None) -> None:
         """Logs what came of looking at a directory that nobody asked about; what it asks, once."""

@@ -16,7 +16,7 @@ from holdfast.engine.file_changes import set_aside
 from holdfast.engine.ports import Bound, FileRow
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import forms, heading, shared_index
-from holdfast.files.looks import BY_HAND, OnDisk, SyncReport
+from holdfast.files.looks import BY_HAND, EMPTY, OnDisk, SyncReport, asks_about
 from holdfast.files.places import Place, index_of, is_nested, note, places, regrouped
 from holdfast.files.safe import SafeDirectory
 from holdfast.files.seen import Listing
@@ -26,8 +26,6 @@ from holdfast.files.verbs import put
 _UNSURE_NS: Final = 2_000_000_000  # a file changed so shortly before we looked may have been changed after
 _BYTES: Final = 4  # that a character takes at most
 _MOST_HEADING: Final = 65_536
-GONE = "the directory is not there"
-EMPTY = "all of its files are gone"
 
 
 class Meeting:
@@ -42,8 +40,10 @@ class Meeting:
         self.followed = 0  # the number of the change up to which the files say what the memories say
         self._unsure = False  # whether a file had to be read because it was changed when we last looked
 
-    def held(self, *, accept_empty: bool = False, write_back: bool = False) -> SyncReport:
-        """Brings both sides to agree.
+    def held(
+        self, *, accept_empty: bool = False, write_back: bool = False, most: int | None = None
+    ) -> SyncReport:
+        """Brings both sides to agree, or as far as `most` files of what was done by hand go.
 
         Raises: Unavailable, TooLong.
         """
@@ -58,7 +58,8 @@ class Meeting:
             self._forget_disk(gone)
             gone = set()
         self._keep_index_lines()
-        self._take_over(self._other(rows), gone)
+        # Where files are gone, others may be theirs under a new name: those are looked at together.
+        self._take_over(self._other(rows, most=None if gone else most), gone)
         self._write()
         return self.report
 
@@ -94,11 +95,7 @@ class Meeting:
         return all(row.path in gone for row in known) and (len(known) > 1 or not self.listing.index)
 
     def _ask(self, why: str) -> SyncReport:
-        path, space = self._bound.path, self._desk.space
-        asks = (
-            f"{why}: {path}. Nothing was forgotten. `holdfast files sync --space {space} --write-back` "
-            "writes the files again, `--accept-empty` forgets what they said"
-        )
+        asks = asks_about(why, self._bound.path)
         self.report.asks = asks
         if self._bound.asks != asks:
             with self._desk.store.write(self._desk.space) as tx:
@@ -112,9 +109,9 @@ class Meeting:
                 if row is not None:
                     tx.files.put(replace(row, hash=None, stat=None))
 
-    def _other(self, rows: dict[str, FileRow]) -> dict[str, OnDisk]:
-        """The files that are new, or not what they were when both sides agreed."""
-        found = {}
+    def _other(self, rows: dict[str, FileRow], *, most: int | None = None) -> dict[str, OnDisk]:
+        """The files that are new, or not what they were when both sides agreed; of these `most`."""
+        found: dict[str, OnDisk] = {}
         agreed = self._bound.agreed_at
         since = int(agreed.timestamp() * 1e9) - _UNSURE_NS if agreed is not None else 0
         for path, seen in self.listing.files.items():
@@ -126,6 +123,10 @@ class Meeting:
             state, why = self._bound.refused.get(path, ("", ""))
             if state == seen.state:
                 self.report.refused[path] = (state, why)
+                continue
+            other = row is None or row.stat != seen.state  # else nothing but a look tells
+            if other and most is not None and len(found) >= most:
+                self.report.unfinished = True
                 continue
             on_disk = self._looked_at(path, row, len(rows))
             if on_disk is not None:

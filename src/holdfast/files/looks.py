@@ -6,6 +6,18 @@ from holdfast.domain.memory import Source
 from holdfast.files.seen import Seen
 
 BY_HAND = Source(origin="file")
+GONE = "the directory is not there"
+EMPTY = "all of its files are gone"
+#: What the command line says after the question, for a space.
+ASKS_COMMAND = (
+    "`holdfast files sync --space {} --write-back` writes them again, "
+    "`--accept-empty` forgets what they said, `holdfast files unbind` lets go of the directory"
+)
+
+
+def asks_about(why: str, path: str) -> str:
+    """What a person has to decide, in words that fit every door."""
+    return f"{why}: {path}. Nothing was forgotten. Write the files again, or forget what they said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +45,7 @@ class SyncReport:
     written: list[str] = field(default_factory=list)  # by us
     removed: list[str] = field(default_factory=list)
     asks: str | None = None  # nothing was done: a person has to decide first
+    unfinished: bool = False  # there were more files than were asked for: the rest comes with the next look
 
     @property
     def quiet(self) -> bool:

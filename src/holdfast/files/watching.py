@@ -17,6 +17,7 @@ from holdfast.files.registry import Binding, Registry
 
 _LOOK_AGAIN = 1_000  # milliseconds after which the list of directories is read again
 _SETTLE = 200  # milliseconds that belong together
+_FILES_AT_A_TIME = 50
 _log = logging.getLogger(__name__)
 
 
@@ -86,8 +87,10 @@ def follow(open_store: Callable[[], Store]) -> Callable[[TimeUp], bool]:
         found = wiring.directories(store)
         left.extend(() if left else found.bindings())
         while left:
+            one = left.pop(0)
             with suppress(HoldfastError):  # its space was deleted; or it is tried again
-                found.arrive(wiring.desk_for(left.pop(0).space, store))
+                if found.arrive(wiring.desk_for(one.space, store), most=_FILES_AT_A_TIME):
+                    left.append(one)
             if time_up():
                 return bool(left)
         return False

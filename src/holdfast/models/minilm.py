@@ -33,6 +33,10 @@ class MiniLM:
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
 
+    def check_file(self) -> None:
+        """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
+        model_file.find(self._folder)
+
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
         """For each text the vectors of its parts, as float32.
 

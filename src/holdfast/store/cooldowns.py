@@ -7,6 +7,7 @@ from sqlalchemy import Connection, insert, select
 from holdfast.domain.operations import Attempt
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import cooldowns
+from holdfast.store.spellings import is_spelt
 
 
 class CooldownTable:
@@ -33,7 +34,7 @@ class CooldownTable:
         """What was done after `moment`, the latest first."""
         query = select(cooldowns).where(cooldowns.c.space == self._space, cooldowns.c.created_at > moment)
         if service is not None:
-            query = query.where(cooldowns.c.service == service)
+            query = query.where(is_spelt(cooldowns.c.service, service, self._space, self._connection))
         query = query.order_by(cooldowns.c.created_at.desc(), cooldowns.c.id)
         return [_attempt(row) for row in self._connection.execute(query)]
 

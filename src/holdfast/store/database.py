@@ -48,7 +48,8 @@ class Database:
             if found != migrate.HEAD:
                 if database.path is None:
                     raise Unavailable(
-                        f"{database.where()} is not at this release's schema: run `holdfast migrate`"
+                        f"{database.where()} is not at this release's schema",
+                        command="run `holdfast migrate`",
                     )
                 database._migrate_file()
         return database
@@ -75,7 +76,7 @@ class Database:
         try:
             engine, file = sqlite.open_engine(path)
             if sqlite.foreign(path):
-                raise Unavailable(f"{path} belongs to another program: name another file with --db")
+                raise Unavailable(f"{path} belongs to another program", command="name another file with --db")
         except TROUBLES as error:
             raise unavailable(error, str(path)) from error
         return cls(engine, path=path, file=file)

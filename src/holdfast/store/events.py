@@ -6,6 +6,7 @@ from holdfast.domain.operations import Event
 from holdfast.domain.query import Moment
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import events
+from holdfast.store.spellings import is_spelt
 
 
 class EventTable:
@@ -39,13 +40,11 @@ class EventTable:
     ) -> list[Event]:
         """The latest first."""
         query = select(events).where(events.c.space == self._space)
-        for column, wanted in (
-            (events.c.level, level),
-            (events.c.service, service),
-            (events.c.session_id, session),
-        ):
+        for column, wanted in ((events.c.level, level), (events.c.session_id, session)):
             if wanted is not None:
                 query = query.where(column == wanted)
+        if service is not None:
+            query = query.where(is_spelt(events.c.service, service, self._space, self._connection))
         if after is not None:
             same = and_(events.c.created_at == after.at, events.c.id > after.id)
             query = query.where(or_(events.c.created_at < after.at, same))

@@ -43,14 +43,14 @@ class JobTable:
         row = self._connection.execute(select(jobs).where(self._mine, jobs.c.id == job_id)).one_or_none()
         return _job(row) if row else None
 
-    def due(self, kinds: Sequence[str], now: datetime) -> Job | None:
-        """The oldest job that waits for its time, or whose worker's lease ran out."""
+    def due(self, kinds: Sequence[str], now: datetime, *, latest: bool = False) -> Job | None:
+        """The oldest job that waits for its time, or whose worker's lease ran out; or the latest."""
         waiting = and_(jobs.c.state == "queued", jobs.c.due_at <= now)
         left_behind = and_(jobs.c.state == "running", jobs.c.leased_until <= now)
         query = (
             select(jobs)
             .where(self._mine, jobs.c.kind.in_(kinds), or_(waiting, left_behind))
-            .order_by(jobs.c.due_at, jobs.c.id)
+            .order_by(jobs.c.due_at.desc() if latest else jobs.c.due_at, jobs.c.id)
             .limit(1)
         )
         row = self._connection.execute(query).one_or_none()

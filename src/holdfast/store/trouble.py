@@ -15,8 +15,11 @@ REFUSALS = (UnicodeEncodeError, OverflowError, StatementError)
 
 _FULL = "the disk is full: free some space, then try again; what was acknowledged is safe"
 _READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
-_NO_DATABASE = "this file is no Holdfast database: name another with --db, or move the file away"
-_DAMAGED = "the file is damaged: restore a backup with `holdfast backup FILE --restore`, the file stays"
+_NO_DATABASE = "this file is no Holdfast database: name another, or move the file away"
+_DAMAGED = "the file is damaged: restore a backup, the file stays"
+_FOLDER = "this is a folder: name a file"
+_STRANGER = "the server refuses the user or the password: check the URL of the database"
+_NOT_THERE = "the server has no such database, user or table: check the URL of the database"
 _HELD = "another process has held the database for too long: stop it, then try again"
 _DOWN = "the server can't be reached: start it, then try again; what was acknowledged is safe"
 
@@ -27,7 +30,7 @@ _MEANINGS = (
     ("quota exceeded", _FULL),
     ("disk i/o error", "the disk failed to read or write: check it; what was acknowledged is safe"),
     ("not a database", _NO_DATABASE),
-    ("is a directory", "this is a folder: name a file with --db"),
+    ("is a directory", _FOLDER),
     ("malformed", _DAMAGED),
     ("could not decode to utf-8", _DAMAGED),
     ("codec can't decode", _DAMAGED),
@@ -36,8 +39,8 @@ _MEANINGS = (
     ("permission denied for", "the server's user may not do this: grant it rights on the database"),
     ("permission denied", _READ_ONLY),
     ("unable to open", "the database can't be opened: check that the folder exists and may be written"),
-    ("authentication failed", "the server refuses the user or the password: check the URL of --db"),
-    ("does not exist", "the server has no such database, user or table: check the URL of --db"),
+    ("authentication failed", _STRANGER),
+    ("does not exist", _NOT_THERE),
     ("lock timeout", _HELD),
     ("locked", _HELD),
     ("busy", _HELD),
@@ -51,6 +54,10 @@ _MEANINGS = (
     ("shutting down", _DOWN),
     ("connection timeout expired", _DOWN),
 )
+_COMMANDS: dict[str, str] = {
+    _DAMAGED: "`holdfast backup FILE --restore`",
+    **dict.fromkeys((_NO_DATABASE, _FOLDER, _STRANGER, _NOT_THERE), "--db names the database"),
+}
 
 
 def refused(error: UnicodeEncodeError | OverflowError | StatementError) -> Invalid | None:
@@ -75,7 +82,7 @@ def unavailable(error: Trouble, where: str) -> Unavailable:
     everything = str(error.orig if isinstance(error, DBAPIError) else error).lower()
     for sign, meaning in _MEANINGS:
         if sign in everything:
-            return Unavailable(f"{where}: {meaning}")
+            return Unavailable(f"{where}: {meaning}", command=_COMMANDS.get(meaning))
     return Unavailable(f"{where}: the store can't be used now ({said})")
 
 

@@ -150,11 +150,15 @@ class Hearing(Speaking):
         project: str | None = None,
         started_at: datetime | None = None,
         ended_at: datetime | None = None,
+        notes: transcripts.SessionNotes | None = None,
+        time_up: TimeUp | None = None,
         dry_run: bool = False,
     ) -> int:
         """Keeps a session of the past and what was said in it; answers how many messages were new.
 
-        A dry run answers how many would be, and keeps none.
+        An id that comes with another text than before is that of two messages: both are kept, which `notes`
+        says, or else the log. Ended by `time_up`, `notes` say so. A dry run answers how many would be new,
+        and keeps none.
         """
         return transcripts.take_session(
             session_id,
@@ -166,6 +170,8 @@ class Hearing(Speaking):
             project=project,
             started_at=started_at,
             ended_at=ended_at,
+            notes=notes,
+            time_up=time_up,
             dry_run=dry_run,
         )
 

@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 
 from holdfast import places
+from holdfast.models import model_file
+from holdfast.models.minilm import MiniLM
+from holdfast.models.spec import MINILM
+from holdfast.wiring import try_embedder
 from tests.doors.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
@@ -120,3 +124,25 @@ def test_doctor_names_damage_and_repairs_it(sqlite_shell: Shell) -> None:
     assert "repaired: space default: 1 text, 1 word index entry\n" in repaired.stdout
     assert "Lives in Lisbon" in sqlite_shell.says("recall", "Lisbon")
     assert sqlite_shell("backup", f"{path}.gz").exit_code == 0
+
+
+def test_a_missing_model_file_is_a_problem(
+    sqlite_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", MINILM)
+    monkeypatch.setattr(model_file, "_packaged", lambda: tmp_path / "model.onnx")
+
+    seen = sqlite_shell("doctor")
+
+    assert seen.exit_code == 1
+    assert "model.onnx is not there" in seen.stdout
+
+
+def test_a_model_file_that_was_taken_from_a_running_service_is_a_problem(tmp_path: Path) -> None:
+    (copied := tmp_path / model_file.FILE).write_bytes(model_file.find().read_bytes())
+    embedder = MiniLM(str(tmp_path))
+    before = try_embedder(embedder)
+    copied.unlink()
+
+    assert before is None
+    assert f"{copied} is not there" in (try_embedder(embedder) or "")

@@ -212,6 +212,18 @@ def test_sessions_that_can_not_be_kept_are_named_and_the_others_go_on(
     assert said(sqlite_shell) == {SESSION: ["kept"]}
 
 
+def test_another_text_under_a_known_id_is_kept_and_said(sqlite_shell: Shell, tmp_path: Path) -> None:
+    sqlite_shell.says("import", str(write(tmp_path / "s.jsonl", claude_line("user", "before"))))
+    file = write(tmp_path / "s.jsonl", claude_line("user", "after"))
+
+    told = sqlite_shell.json("import", str(file))
+    again = sqlite_shell.says("import", str(file))
+
+    assert said(sqlite_shell) == {SESSION: ["before", "after"]}
+    assert [one["session"] for one in told["changed"]] == [SESSION]
+    assert "another text" not in again
+
+
 # -------------------------------------------------------------------------------------------------- following
 
 

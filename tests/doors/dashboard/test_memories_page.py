@@ -206,7 +206,7 @@ def test_an_empty_space_tells_how_to_get_its_first_memory(board: Board) -> None:
         for one in Page(answer.text).all("button")
         if "data-copy" in one.attributes
     ]
-    assert any(command.startswith("holdfast remember") and "--space ops" in command for command in commands)
+    assert any(command.startswith("holdfast connect") and "--space ops" in command for command in commands)
 
 
 def test_who_may_read_sees_no_way_to_change(stocked: Board) -> None:

@@ -21,8 +21,9 @@ def test_an_empty_space_tells_how_to_get_its_first_memory(board: Board) -> None:
 
     assert "Nothing is known here yet" in page.by_id("main").whole_text
     commands = [one.attributes["data-copy"] for one in page.all("button") if "data-copy" in one.attributes]
-    assert [command.split()[1] for command in commands] == ["remember", "connect", "up"]
+    assert [command.split()[1] for command in commands] == ["connect", "up"]
     assert "--space ops" in commands[0]
+    assert "Add a memory" in page.by_id("main").whole_text
 
 
 def test_what_is_new_and_what_was_known_are_told_apart(board: Board) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from holdfast.domain.memory import Message
 from holdfast.doors.hooks import captures, spool
 from holdfast.doors.hooks.captures import take_in
 from holdfast.engine.ports import Store
+from holdfast.machine_checks import hook_findings
 from tests.requirements_ledger import requirement
 
 
@@ -129,9 +131,9 @@ def test_only_what_is_new_is_read(
     began: list[int] = []
     real = transcripts.take_from
 
-    def watched(path: Path, offset: int, into: Memories, form: str) -> int:
+    def watched(path: Path, offset: int, *more: Any) -> tuple[int, bool]:
         began.append(offset)
-        return real(path, offset, into, form)
+        return real(path, offset, *more)
 
     monkeypatch.setattr(captures, "take_from", watched)
     size = transcript.stat().st_size
@@ -171,6 +173,49 @@ def test_read_again_from_the_beginning_nothing_doubles(memories: Memories, trans
     assert texts(memories) == ["One", "Two"]
 
 
+@pytest.mark.parametrize("client", ["claude-code", "gemini"])
+def test_a_large_transcript_is_taken_in_slices_and_gives_way_to_a_fresh_one(
+    memories: Memories, transcript: Path, tmp_path: Path, client: str
+) -> None:
+    before = [f"Line {number} " + "x" * 2_000 for number in range(300)]
+    by_lines = "".join(line("user", text, 0, uuid=f"m-{n}") for n, text in enumerate(before))
+    transcript.write_text(gemini_chat(before) if client == "gemini" else by_lines)
+    note(transcript, client=client)
+    assert take_in(lambda _: memories, time_up=lambda: True) == 1
+    first = len(texts(memories))
+    fresh = tmp_path / "s-2.jsonl"
+    fresh.write_text(line("user", "Fresh", 1, sessionId="s-2", uuid="f-1"))
+    note(fresh, session_id="s-2")
+
+    take_in(lambda _: memories, time_up=lambda: True)
+    between = said(memories, "s-2")
+    slices = sum(1 for _ in iter(lambda: take_in(lambda _: memories, time_up=lambda: True), 0))
+
+    assert [message.content for message in between] == ["Fresh"]
+    assert 0 < first < 150
+    assert slices > 2
+    assert texts(memories) == before
+    assert spool.waiting() == []
+
+
+def gemini_chat(texts: list[str]) -> str:
+    heading = {"sessionId": "s-1", "projectHash": "p", "startTime": "2026-11-15T12:00:00.000Z"}
+    turns = [{"id": f"g-{n}", "type": "user", "content": text} for n, text in enumerate(texts)]
+    return "".join(json.dumps(one) + "\n" for one in (heading, *turns))
+
+
+def test_another_text_under_a_known_id_is_kept_and_logged(
+    memories: Memories, transcript: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for text in ("One", "Uno"):
+        transcript.write_text(line("user", text, 1))
+        note(transcript)
+        take_in(lambda _: memories)
+
+    assert texts(memories) == ["One", "Uno"]
+    assert "message m-1 came with another text" in caplog.text
+
+
 def test_another_file_under_the_same_name_is_read_from_its_beginning(
     memories: Memories, transcript: Path
 ) -> None:
@@ -208,8 +253,8 @@ def test_a_note_that_comes_during_the_reading_is_not_lost(
     note(transcript)
     real = transcripts.take_from
 
-    def meanwhile(path: Path, offset: int, into: Memories, form: str) -> int:
-        read = real(path, offset, into, form)
+    def meanwhile(path: Path, offset: int, *more: Any) -> tuple[int, bool]:
+        read = real(path, offset, *more)
         with transcript.open("a") as file:
             file.write(line("assistant", "Two", 2))
         note(transcript)
@@ -244,6 +289,22 @@ def test_a_private_region_is_never_stored(memories: Memories, transcript: Path) 
     take_in(lambda _: memories)
 
     assert texts(memories) == ["My name is Ada [private]"]
+
+
+@requirement("trust.secrets")
+def test_what_was_redacted_is_said_in_the_hooks_own_log(memories: Memories, transcript: Path) -> None:
+    secret = "ghp_" + "aB3dE5gH" * 5
+    transcript.write_text(line("user", f"the token is {secret}", 1) + line("assistant", "Noted", 2))
+    Path(places.home()).mkdir(parents=True, exist_ok=True)
+
+    for _ in range(2):
+        note(transcript)
+        take_in(lambda _: memories)
+
+    [logged] = Path(places.hook_log()).read_text(encoding="utf-8").splitlines()
+    assert logged.endswith("Stop session s-1: redacted from a message: github-token")
+    assert secret not in logged
+    assert hook_findings(datetime.now(UTC)) == []
 
 
 @requirement("trust.loop")

@@ -157,6 +157,35 @@ def test_vectors_are_made_in_batches_that_take_a_moment(store: Store, clock: Fix
     assert memories.embed(256) == 0
 
 
+def test_a_first_calibration_is_made_in_slices(store: Store, clock: FixedClock) -> None:
+    given: list[int] = []
+
+    class Watched(Hashing):
+        def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
+            given.append(len(texts))
+            return super().documents(texts)
+
+        def queries(self, texts: Sequence[str]) -> list[bytes]:
+            given.append(len(texts))
+            return super().queries(texts)
+
+    found = []
+    for name, time_up in (("slices", lambda: True), ("at-once", lambda: False)):
+        create_space(name, store=store, clock=clock)
+        memories = Memories.of(store, name, clock=clock, embedder=Watched("another"))
+        fill(store, name, clock, ["Host 1 is up"])
+        calls = sum(1 for _ in iter(lambda: memories.embed(256, time_up=time_up), 0))  # noqa: B023
+        with store.read(name) as tx:
+            [model] = tx.models.all()
+        found.append((calls, model.calibration))
+
+    (slices, in_slices), (once, at_once) = found
+    assert max(given) <= 8
+    assert slices > 20
+    assert once == 1
+    assert in_slices == at_once is not None
+
+
 def test_no_space_waits_for_the_vectors_of_another(store: Store, clock: FixedClock) -> None:
     spaces = {}
     for name in ("a", "b", "c"):

@@ -12,9 +12,16 @@ from holdfast.doors.cli import say
 from holdfast.doors.cli.call import Call, in_space
 
 if TYPE_CHECKING:
-    from holdfast.engine.audit import Finding
+    from holdfast.engine.audit import Finding, Kind
 
 _SHOWN = 10  # ids or pairs of one kind; --json has all of them
+_COMMANDS: "dict[Kind, str]" = {
+    "duplicates": "`holdfast tend` proposes each pair once, `holdfast inbox` decides; or forget one of them",
+    "undated": "revise them with the day that was meant; `holdfast why ID` tells when it was said",
+    "secrets": "change the secret where it is used, then `holdfast erase ID`",
+    "contradictions": "forget or revise the wrong one; `holdfast tend` proposes the newer after two weeks",
+    "other_model": "`holdfast tend` makes the vectors anew; the old ones go when the new are complete",
+}
 
 
 @click.command()
@@ -50,7 +57,7 @@ def _said(finding: "Finding") -> list[str]:
     return [
         f"{click.style(name, bold=True)}: {finding.count:,} {say.one_line(finding.says)}",
         f"  {', '.join([*map(say.one_line, shown[:_SHOWN]), *more])}",
-        f"  {say.one_line(finding.advice)}",
+        f"  {say.one_line(_COMMANDS.get(finding.kind, finding.advice))}",
     ]
 
 

@@ -33,7 +33,7 @@ class Call:
         """The store that was asked for; closed after the block."""
         from holdfast import wiring
 
-        store = wiring.open_store(self.db)
+        store = wiring.open_store(self.db, clock=self.time())
         try:
             yield store
         finally:

@@ -139,7 +139,7 @@ def _show(seen: "Checkup") -> None:
     for finding in seen.findings:
         colour = "red" if finding.level == "problem" else "yellow"
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
-        click.echo(f"  {say.one_line(finding.advice)}")
+        click.echo(f"  {say.one_line(finding.command or finding.advice)}")
     if waiting:
         click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for a decision")
         click.echo("  `holdfast inbox` shows what waits in a space")
@@ -178,7 +178,10 @@ def _as_json(seen: "Checkup") -> dict[str, Any]:
             "head": health.head,
             "damage": list(health.damage),
         },
-        "findings": [{"level": one.level, "says": one.says, "advice": one.advice} for one in seen.findings],
+        "findings": [
+            {"level": one.level, "says": one.says, "advice": one.command or one.advice}
+            for one in seen.findings
+        ],
         "spaces": [as_json.overview(one) for one in seen.spaces],
         "waiting": sum(one.waiting for one in seen.spaces),
         "embedder": seen.embedder,

@@ -53,7 +53,10 @@ def init(call: Call, directory: str, layout: str | None) -> None:
         state = memories.directory()
     assert state is not None
     told = f"space {say.one_line(memories.space)} is bound to {say.one_line(state.path)}"
-    call.tell("\n".join([told, *_lines(report)]), {"directory": _state(state), "sync": _report(report)})
+    call.tell(
+        "\n".join([told, *_lines(report, memories.space)]),
+        {"directory": _state(state), "sync": _report(report)},
+    )
 
 
 @files.command()
@@ -70,7 +73,7 @@ def status(call: Call) -> None:
     if state is None:
         call.tell("bound to no directory: `holdfast files init DIR` binds one", {"directory": None})
         return
-    call.tell("\n".join(_described(state)), {"directory": _state(state)})
+    call.tell("\n".join(_described(state, memories.space)), {"directory": _state(state)})
 
 
 @files.command()
@@ -98,7 +101,7 @@ def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
         )
     with call.memories() as memories:
         report = memories.sync_directory(accept_empty=accept_empty, write_back=write_back)
-    call.tell("\n".join(_lines(report)), {"sync": _report(report)})
+    call.tell("\n".join(_lines(report, memories.space)), {"sync": _report(report)})
     if report.asks:
         raise click.exceptions.Exit(1)
 
@@ -117,9 +120,15 @@ def unbind(call: Call) -> None:
     call.tell(f"{say.one_line(path)} is an ordinary directory again", {"unbound": path})
 
 
-def _lines(report: "SyncReport") -> list[str]:
+def _asked(asks: str, space: str) -> str:
+    from holdfast.files.looks import ASKS_COMMAND
+
+    return say.one_line(f"{asks}: {ASKS_COMMAND.format(space)}")
+
+
+def _lines(report: "SyncReport", space: str) -> list[str]:
     if report.asks:
-        return [say.one_line(report.asks)]
+        return [_asked(report.asks, space)]
     told = {
         "taken over": [*report.taken, *report.new],
         "moved": [f"{old} to {new}" for old, new in report.renamed],
@@ -140,7 +149,7 @@ def _some(found: list[str], most: int = 10) -> str:
     return ", ".join(found[:most]) + more
 
 
-def _described(state: "DirectoryState") -> list[str]:
+def _described(state: "DirectoryState", space: str) -> list[str]:
     here = "" if state.here else ", which is on another machine"
     lines = [
         f"bound to {say.one_line(state.path)}{here}",
@@ -149,7 +158,7 @@ def _described(state: "DirectoryState") -> list[str]:
         f"  agreed     {say.moment(datetime.fromisoformat(state.agreed_at)) if state.agreed_at else 'never'}",
     ]
     if state.asks:
-        lines.append(f"  asks       {say.one_line(state.asks)}")
+        lines.append(f"  asks       {_asked(state.asks, space)}")
     if state.conflicts:
         lines.append(f"  conflicts  {', '.join(state.conflicts)}: `holdfast inbox` shows both texts")
     return lines + [f"  trouble    {say.one_line(trouble)}" for trouble in state.troubles]

@@ -143,6 +143,8 @@ def _add(whole: "Tally", part: "Tally") -> None:
     whole.kept += part.kept
     whole.skipped.update(part.skipped)
     whole.broken += part.broken
+    whole.changed += part.changed
+    whole.redacted.update(part.redacted)
     whole.refused += part.refused
 
 
@@ -166,6 +168,13 @@ def told(tally: "Tally", *, dry_run: bool = False) -> list[str]:
         lines.append(f"  no sources, skipped: {', '.join(shown + more)}")
     if tally.broken:
         lines.append(f"  {say.count(tally.broken, 'line is', 'lines are')} broken and left out")
+    if tally.changed:
+        ids = [say.one_line(message) for _, message in tally.changed[:_WRONG_SHOWN]]
+        ids += [f"{len(tally.changed) - _WRONG_SHOWN:,} more"] if len(tally.changed) > _WRONG_SHOWN else []
+        lines.append(f"  came with another text than before, both are kept: {', '.join(ids)}")
+    if tally.redacted:
+        kinds = dict.fromkeys(kind for found in tally.redacted.values() for kind in found)
+        lines.append(f"  redacted: {', '.join(kinds)}")
     for place, reason in tally.refused[:_WRONG_SHOWN]:
         lines.append(f"  left out {say.one_line(place)}: {say.one_line(reason)}")
     if len(tally.refused) > _WRONG_SHOWN:
@@ -181,6 +190,8 @@ def as_json(tally: "Tally") -> dict[str, Any]:
         "new": tally.kept,
         "skipped": dict(tally.skipped.most_common()),
         "broken": tally.broken,
+        "redacted": tally.redacted,
+        "changed": [{"session": session, "message": message} for session, message in tally.changed],
         "refused": [{"place": place, "reason": reason} for place, reason in tally.refused],
     }
 

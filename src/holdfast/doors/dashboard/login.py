@@ -66,7 +66,7 @@ def link(request: Request) -> dict[str, str]:
     """A new one-time link, for `holdfast open`; only for this machine's user."""
     grant = request.state.grant
     if grant.token is not None or hasattr(request.state, "browser"):
-        raise Forbidden("links are for who holds this machine's own token: `holdfast open` asks for one")
+        raise Forbidden("links are for who holds this machine's own token: sign in with yours")
     return {"path": link_path(_board(request).browsers)}
 
 

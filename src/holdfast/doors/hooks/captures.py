@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import places, quiet
-from holdfast.doors.hooks import events, spool
+from holdfast.doors.hooks import events, log, spool
 from holdfast.engine.ports import TimeUp
+from holdfast.engine.transcripts import OTHER_TEXT
 from holdfast.errors import Invalid, NotFound, Unavailable
 from holdfast.memories import Memories
-from holdfast.transcripts import take_from
+from holdfast.transcripts import Tally, take_from
 
 Open = Callable[[str | None], Memories]  # by the name of its space, none for the usual one
 
@@ -40,7 +41,7 @@ def take_in(
     Raises: Unavailable; what was not read is read the next time.
     """
     done = 0
-    for path in spool.waiting():
+    for path in reversed(spool.waiting()):  # what was said last must not wait for a long past
         before = _identity(path)
         entry = spool.entry(path)
         if entry is None or before is None:  # damaged, or gone meanwhile
@@ -50,7 +51,10 @@ def take_in(
             continue
         try:
             space = entry.get("space")
-            done += _take(entry, open_memories(space if isinstance(space, str) else None))
+            taken = _take(entry, open_memories(space if isinstance(space, str) else None), time_up)
+            if taken is None:
+                return done + 1  # its note stays, and it goes on from there
+            done += taken
         except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
             _log.warning("a session can't be taken in: %s", trouble)
         _remove(path, before)
@@ -59,7 +63,8 @@ def take_in(
     return done
 
 
-def _take(entry: dict[str, Any], memories: Memories) -> int:
+def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | None:
+    """How many transcripts were read, one or none; neither when the time was up first."""
     session, project = entry.get("session_id"), entry.get("project")
     if entry.get("run"):
         _end(entry, memories)
@@ -70,7 +75,13 @@ def _take(entry: dict[str, Any], memories: Memories) -> int:
     position = None
     if isinstance(transcript, str) and os.path.isabs(transcript) and os.path.isfile(transcript):
         position = Position(memories.space, transcript)
-        position.save(take_from(Path(transcript), position.read(), memories, str(entry.get("client"))))
+        tally = Tally()
+        client = str(entry.get("client"))
+        offset, whole = take_from(Path(transcript), position.read(), memories, client, tally, time_up)
+        position.save(offset)
+        _tell(str(entry.get("event")), tally)
+        if not whole:
+            return None
     if isinstance(session, str):
         memories.open_session(
             session, client=entry.get("client"), directory=entry.get("cwd"), project=project
@@ -80,6 +91,14 @@ def _take(entry: dict[str, Any], memories: Memories) -> int:
             if position is not None:
                 position.forget()
     return 1
+
+
+def _tell(event: str, tally: Tally) -> None:
+    """What was redacted, in the hooks' own log: an agent's prompt is no place for it."""
+    for name, message in tally.changed:
+        _log.warning(OTHER_TEXT, name, message)
+    for name, kinds in tally.redacted.items():
+        log.write(event, f"session {name}: redacted from a message: {', '.join(kinds)}")
 
 
 def _end(entry: dict[str, Any], memories: Memories) -> None:

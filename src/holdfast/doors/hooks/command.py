@@ -10,17 +10,16 @@ import sys
 import time
 from _thread import start_new_thread
 from json import loads
-from time import monotonic, sleep, strftime
+from time import monotonic, sleep
 
 from holdfast import places, quiet
-from holdfast.doors.hooks import events, service, spool
+from holdfast.doors.hooks import events, log, service, spool
 
 WHOLE = 0.93  # seconds from the start of the process until it ends at the latest; a hook may take one
 FOR_THE_SERVICE = 0.73  # from the same start until it goes on without an answer
 _USUAL_AGE = 0.1  # of the process when it gets here, where nobody tells
 _MOST_INPUT = 16 * 1024 * 1024
 _MOST_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
-_MOST_LOG = 64 * 1024
 # What the model is told at the start: true whatever becomes of the service later in the session.
 NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast up` starts it.)"
 SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
@@ -209,18 +208,4 @@ def _end(trouble: BaseException | None) -> None:
 
 
 def _log(about: list[str], trouble: BaseException) -> None:
-    """A line for `doctor` and the curious; only where there is something of ours already."""
-    line = f"{strftime('%Y-%m-%dT%H:%M:%S%z')} {' '.join(about)} {type(trouble).__name__}: {trouble}"
-    path = places.hook_log()
-    try:
-        if not os.path.isdir(places.home()):
-            return
-        if os.path.exists(path) and os.stat(path).st_size > _MOST_LOG:
-            os.replace(path, f"{path}.old")
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(descriptor, f"{line[:500]}\n".encode("utf-8", "replace"))
-        finally:
-            os.close(descriptor)
-    except OSError:  # a full disk or one that can't be written: then there is no log
-        return
+    log.write(" ".join(about), f"{type(trouble).__name__}: {trouble}")

@@ -41,6 +41,11 @@ TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]
     "chatgpt": (chatgpt.fits, chatgpt.read_from),
     "claude-ai": (claude_ai.fits, claude_ai.read_from),
 }
+#: Those that can be read a number of bytes at a time.
+BY_LINES: Final[dict[str, Callable[[Path, int, int], Reading]]] = {
+    "codex": codex.read_from,
+    "claude-code": claude_code.read_from,
+}
 #: Formats of drafts, in the order in which they are tried.
 DRAFTS: Final = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
 #: Those whose kinds are their own: a category of the space where there is one of that name, else none.
@@ -125,7 +130,7 @@ def _refuse_json(text: str, name: str) -> None:
         where = f"{name!r}, line {error.lineno}"
         raise Invalid(f"{where}: it is no JSON ({error.msg}); nothing was taken") from None
     if not (isinstance(found, dict) and "content" in found):
-        raise Invalid(f"{name!r} is JSON of no known program: name the format with --from")
+        raise Invalid(f"{name!r} is JSON of no known program", command="name the format with --from")
 
 
 def transcript_format(path: Path) -> str | None:

@@ -51,14 +51,16 @@ def fits(first: Sequence[Object]) -> bool:
     )
 
 
-def read_from(path: Path, offset: int = 0) -> Reading:
-    """What was said in a transcript from `offset` on, and the offset to go on from.
+def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
+    """What was said in a transcript from `offset` on, and the offset to go on from, after `most` bytes.
 
     Raises: OSError.
     """
     gathering = Gathering(CLIENT)
-    next_offset = start_in(path, offset)
-    for line in lines_from(path, next_offset):
+    start = next_offset = start_in(path, offset)
+    for line in lines_from(path, start):
+        if most is not None and next_offset - start >= most:
+            break
         next_offset = line.end
         gathering.broken += line.broken
         if line.object is not None:

@@ -37,8 +37,8 @@ def fits(first: Sequence[Object]) -> bool:
     return any(_meta_of(found) is not None for found in first[:1])
 
 
-def read_from(path: Path, offset: int = 0) -> Reading:
-    """What was said in a rollout from `offset` on, and the offset to go on from.
+def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
+    """What was said in a rollout from `offset` on, and the offset to go on from, after `most` bytes.
 
     Raises: OSError.
     """
@@ -50,8 +50,10 @@ def read_from(path: Path, offset: int = 0) -> Reading:
     if session is not None and not of_subagent:
         directory = text_of(meta, "cwd")
         gathering.note(session, directory=directory, project=project_of(directory), at=moment_of(meta))
-    next_offset = start_in(path, offset)
-    for line in lines_from(path, next_offset):
+    start = next_offset = start_in(path, offset)
+    for line in lines_from(path, start):
+        if most is not None and next_offset - start >= most:
+            break
         next_offset = line.end
         gathering.broken += line.broken
         if line.object is None:

@@ -54,7 +54,7 @@ def is_hidden(name: str) -> bool:
 def refuse_other(name: str) -> None:
     """Raises: Invalid, for a file that is no note by its name."""
     if Path(name).suffix.casefold() != ".md":
-        raise Invalid(f"{name!r} is no note of basic-memory, which are .md files: leave out --from")
+        raise Invalid(f"{name!r} is no note of basic-memory, which are .md files", command="leave out --from")
 
 
 def _why_not(path: Path) -> str | None:

@@ -46,9 +46,7 @@ PLAIN: Final = {
     ),
 }
 _MODEL = re.compile(r"\w[\w.@:-]*(?:/\w[\w.@:-]*)*", re.ASCII)
-_ONE_SPACE = (
-    "the proxy takes a token of its own: `holdfast token create --scope proxy --space NAME` makes one"
-)
+_ONE_SPACE = "the proxy takes a token with the scope proxy for one space: the settings page makes one"
 
 
 class Proxy:

@@ -28,7 +28,9 @@ from holdfast.errors import Unavailable
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
-NOT_THERE = "the database was removed or replaced under the service: `holdfast doctor` says what to do"
+NOT_THERE = (
+    "the database was removed or replaced under the service: put it back, then start the service again"
+)
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 

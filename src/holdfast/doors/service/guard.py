@@ -29,8 +29,8 @@ MOST_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
 MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
-_NO_TOKEN = "a token is needed: Authorization: Bearer TOKEN (`holdfast token create` makes one)"
-_WRONG_ADDRESS = "the token in the address is unknown or revoked (`holdfast token create` makes one)"
+_NO_TOKEN = "a token is needed: Authorization: Bearer TOKEN (the settings page makes one)"
+_WRONG_ADDRESS = "the token in the address is unknown or revoked (the settings page makes one)"
 _TOO_LARGE = "the body is too large: at most {:,} bytes fit"
 _TOO_SLOW = "the rest of the body did not come within {:g} s"
 _FOREIGN_FORM = "a page of another origin may not change anything here: use this service's own pages"

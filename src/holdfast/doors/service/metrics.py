@@ -66,7 +66,7 @@ def read(request: Request) -> Response:
     grant = request.state.grant
     grant.require("metrics")
     if grant.spaces is not None:
-        raise Forbidden("the figures are sums over all spaces: make the token with --all-spaces")
+        raise Forbidden("the figures are sums over all spaces: use a token for all spaces")
     metrics: Metrics = request.state.metrics
     return Response(metrics.text(), media_type=MEDIA_TYPE)
 
