@@ -6,7 +6,7 @@ same pairs and about pairs without a label.
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from torch.nn import functional
 from training.embedder import embed
 from training.measure import gate_figures, helping_figures, relation_figures
 from training.network import DEVICE, HEADS, Reader, Vocabulary, batch, body_of, packed, vocabulary
-from training.pairs import Pair, helping, labelled, unlabelled
+from training.pairs import Pair, helping, labelled, stating, unlabelled
 from training.rows import KINDS, Row, pools, rows
 from training.weights import save
 
@@ -28,6 +28,7 @@ FROM_TEACHER: Final = 0.7  # the share of the loss that follows a teacher
 TALK_EVERY: Final = 5  # so many batches of pairs for one of conversations
 TALKS: Final = 24
 HELP_EVERY: Final = 3
+STATE_EVERY: Final = 4
 PROBABILITIES: Final = "probabilities"
 
 
@@ -80,7 +81,8 @@ def train(course: Course, out: Path) -> Reader:
         "prompts",
         flush=True,
     )
-    _fit(model, course, _inputs(pairs, words), pairs, taught, talks, helps)
+    beside = {"helps": helps, "states": stating(course.part)}
+    _fit(model, course, _inputs(pairs, words), pairs, taught, talks, beside)
     name = f"{course.body}{course.layers or ''}_{course.seed}"
     print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     check(model, words, f"{name}")
@@ -150,7 +152,7 @@ def _fit(
     pairs: Sequence[Pair],
     taught: np.ndarray[Any, Any] | None,
     talks: Sequence[Talk],
-    helps: Sequence[Pair],
+    beside: Mapping[str, Sequence[Pair]],
 ) -> None:
     words = vocabulary(course.body)
     epochs = [_by_length(inputs, _some(pairs), course.size) for _ in range(course.epochs)]
@@ -170,7 +172,10 @@ def _fit(
         steering, [course.rate, 4 * course.rate], total_steps=steps + 1, pct_start=0.08
     )
     talk_batches = _endless(talks, TALKS)
-    help_batches = _endless(list(zip(helps, _inputs(helps, words), strict=True)), course.size)
+    batches = {
+        head: _endless(list(zip(given, _inputs(given, words), strict=True)), size)
+        for (head, given), size in zip(beside.items(), (course.size, 32), strict=True)
+    }
     weights = torch.tensor([pair.weight for pair in pairs])
     labels = torch.tensor([pair.label for pair in pairs])
     count_known = len(pairs) if taught is None else len(labelled(course.part))
@@ -201,8 +206,9 @@ def _fit(
             total = (loss * weights[at].to(DEVICE)).mean()
             if talks and step % TALK_EVERY == 0:
                 total = total + _talk_loss(model, words, next(talk_batches))
-            if helps and step % HELP_EVERY == 1:
-                total = total + _help_loss(model, words, next(help_batches))
+            for head, every in (("helps", HELP_EVERY), ("states", STATE_EVERY)):
+                if step % every == 1:
+                    total = total + _head_loss(model, words, head, next(batches[head]))
             steering.zero_grad(set_to_none=True)
             total.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -234,12 +240,12 @@ def _endless(given: Sequence[Any], size: int) -> Iterator[list[Any]]:
         yield from (order[at : at + size] for at in range(0, len(order), size))
 
 
-def _help_loss(
-    model: Reader, words: Vocabulary, chosen: Sequence[tuple[Pair, tuple[list[int], list[int]]]]
+def _head_loss(
+    model: Reader, words: Vocabulary, head: str, chosen: Sequence[tuple[Pair, tuple[list[int], list[int]]]]
 ) -> Tensor:
     with torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=DEVICE == "cuda"):
         ids, mask, types = batch([words.pair(*tokens) for _, tokens in chosen], words.pad)
-        said = model.whole(model.states(ids, mask, types), mask, "helps")
+        said = model.whole(model.states(ids, mask, types), mask, head)
     truth = torch.tensor([pair.label for pair, _ in chosen], device=DEVICE)
     weight = torch.tensor([pair.weight for pair, _ in chosen], device=DEVICE)
     return (
@@ -266,11 +272,12 @@ def _talk_loss(model: Reader, words: Vocabulary, talks: Sequence[Talk]) -> Tenso
     truth = torch.tensor([each.remember for each in talks], device=DEVICE)
     loss = functional.cross_entropy(remember, truth, label_smoothing=SMOOTHING)
     if (marked >= 0).any():
+        rarer = torch.tensor([1.0, 2.0], device=DEVICE)  # a word that is missed is worse than one too many
         loss = loss + functional.cross_entropy(
-            carries.flatten(0, 1), marked.flatten().to(DEVICE), ignore_index=-100
+            carries.flatten(0, 1), marked.flatten().to(DEVICE), rarer, ignore_index=-100
         )
     if (kind >= 0).any():
-        loss = loss + 0.3 * functional.cross_entropy(
+        loss = loss + 0.6 * functional.cross_entropy(
             kinds.flatten(0, 1), kind.flatten().to(DEVICE), ignore_index=-100
         )
     return loss

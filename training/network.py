@@ -44,12 +44,13 @@ class Vocabulary:
         return tokens, [0] * len(tokens)
 
     def pair(
-        self, first: Sequence[int], second: Sequence[int], most: int = 160
+        self, first: Sequence[int], second: Sequence[int], most: int = LONGEST
     ) -> tuple[list[int], list[int]]:
-        """Two texts as the body reads them."""
-        room = (most - 2 - len(self.between)) // 2
+        """Two texts as the body reads them; a first one that is too long is cut."""
+        second = second[: most // 2]
+        room = most - 2 - len(self.between) - len(second)
         before = [self.start, *first[:room], *self.between]
-        after = [*second[:room], self.end]
+        after = [*second, self.end]
         return before + after, [0] * len(before) + [int(self.typed)] * len(after)
 
 

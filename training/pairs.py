@@ -103,6 +103,26 @@ def unlabelled(part: str, seed: int = 0) -> list[Pair]:
     return found
 
 
+# ------------------------------------------------------------------------------------ passages and facts
+
+
+def stating(part: str, seed: int = 0) -> list[Pair]:
+    """Conversations and facts: label 1 where the fact is stated, 0 where it was changed or is another's."""
+    chance = random.Random(seed)
+    talks = rows("talks", part)
+    others = [fact["content"] for row in talks for fact in row["facts"]]
+    found: list[Pair] = []
+    for row in talks:
+        passage = "\n".join(message["text"] for message in row["messages"])
+        for fact in row["facts"]:
+            found += [Pair(passage, fact["content"], 1, 1.5), Pair(fact["from"], fact["content"], 1)]
+            found += [Pair(passage, text, 0) for text in fact.get("changed", ())]
+            found.append(Pair(passage, chance.choice(others), 0, 0.5))
+        if not row["facts"]:
+            found.append(Pair(passage, chance.choice(others), 0, 0.5))
+    return found
+
+
 # ------------------------------------------------------------------------------------ prompts and memories
 
 
