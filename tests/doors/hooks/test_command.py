@@ -373,7 +373,7 @@ def test_only_the_standard_library_is_loaded_and_little_of_it() -> None:
     ours = {name for name in loaded if name.split(".")[0] == "holdfast"}
     outer = {"holdfast", "holdfast.places", "holdfast.quiet", "holdfast.doors", "holdfast.doors.hooks"}
     assert ours == outer | {
-        f"holdfast.doors.hooks.{part}" for part in ("command", "events", "service", "spool")
+        f"holdfast.doors.hooks.{part}" for part in ("command", "events", "log", "service", "spool")
     }
     assert {name.split(".")[0] for name in loaded - ours} <= sys.stdlib_module_names | {"__main__"}
     slow = {
