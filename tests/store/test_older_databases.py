@@ -10,6 +10,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.domain.memory import Memory, Source
+from holdfast.errors import Unavailable
 from holdfast.store import migrate
 from holdfast.store.database import Database
 from holdfast.testing import FixedClock
@@ -172,8 +173,9 @@ def test_a_server_is_migrated_by_command_only(
     new_postgresql_database: NewDatabase, next_release: str
 ) -> None:
     url = new_postgresql_database()
-    with pytest.raises(Exception, match="run `holdfast migrate`"):
+    with pytest.raises(Unavailable, match="is not at this release's schema") as wrong:
         Memories.open(url)
+    assert wrong.value.command == "run `holdfast migrate`"
 
     assert migrate_store(url) == (REVISIONS[-1], next_release)
 
