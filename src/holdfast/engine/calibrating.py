@@ -10,12 +10,14 @@ from functools import cache
 from importlib.resources import files
 from operator import mul
 from threading import Lock
+from typing import TypeVar
 
 from holdfast.domain.calibration import Calibration, fitted
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
 _BATCH = 8  # texts at a time: a slow server has to answer each batch as fast as a question
+_Row = TypeVar("_Row")
 Documents = Callable[[Sequence[str]], Sequence[Sequence[bytes]]]
 Queries = Callable[[Sequence[str]], Sequence[bytes]]
 
@@ -34,17 +36,25 @@ class Measuring:
         Raises: Unavailable, when the embedder answers nonsense.
         """
         questions, answers = shipped()
+        while batch := answers[(done := len(self._texts)) :][:_BATCH]:
+            texts = self._checked(name, batch, [parts[0] for parts in documents(batch) if parts])
+            self._keep(self._texts, done, texts)
+            if time_up():
+                return None
+        while batch := questions[(done := len(self._cosines)) :][:_BATCH]:
+            asked = self._checked(name, batch, queries(batch))
+            self._keep(
+                self._cosines, done, [[sum(map(mul, one, text)) for text in self._texts] for one in asked]
+            )
+            if time_up():
+                return None
+        return fitted(self._cosines)
+
+    def _keep(self, known: list[_Row], done: int, fresh: list[_Row]) -> None:
+        """Adds what comes after the first `done`, unless another thread was faster."""
         with self._lock:
-            while batch := answers[len(self._texts) : len(self._texts) + _BATCH]:
-                self._texts += self._checked(name, batch, [parts[0] for parts in documents(batch) if parts])
-                if time_up():
-                    return None
-            while batch := questions[len(self._cosines) : len(self._cosines) + _BATCH]:
-                asked = self._checked(name, batch, queries(batch))
-                self._cosines += [[sum(map(mul, one, text)) for text in self._texts] for one in asked]
-                if time_up():
-                    return None
-            return fitted(self._cosines)
+            if len(known) == done:
+                known += fresh
 
     def _checked(self, name: str, texts: Sequence[str], vectors: Sequence[bytes]) -> list[tuple[float, ...]]:
         found = [_numbers(vector) for vector in vectors]
