@@ -156,11 +156,6 @@ def _span(row: Row, fact: Row, words: Vocabulary) -> list[int]:
     return talk.carries or []
 
 
-def pools_report(embedder: Session, reader: Session | None, part: str) -> str:
-    """Prompts and pools by the embedder alone."""
-    return pool_figures(vectors_of(embedder), pools(part))
-
-
 def report(reader: Path | None, embedder: Path | None, body: str = "minilm") -> None:
     """Prints all figures."""
     words = vocabulary(body)

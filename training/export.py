@@ -1,4 +1,4 @@
-"""Writes networks as ONNX: int8 or 4-bit weights, ready to be shipped."""
+"""Writes networks as ONNX: int8 weights, ready to be shipped."""
 
 import warnings
 from pathlib import Path
@@ -90,17 +90,3 @@ def int8(source: Path, target: Path) -> None:
         op_types_to_quantize=["MatMul", "Gather"],
         extra_options={"MatMulConstBOnly": True},
     )
-
-
-def int4(source: Path, target: Path) -> None:
-    """The graph with 4-bit matrices, in blocks of 32, and an int8 vocabulary."""
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
-
-    quantizer = MatMulNBitsQuantizer(
-        onnx.load(source), bits=4, block_size=32, is_symmetric=True, accuracy_level=4
-    )
-    quantizer.process()
-    onnx.save(quantizer.model.model, target)
-    quantize_dynamic(target, target, weight_type=QuantType.QInt8, op_types_to_quantize=["Gather"])

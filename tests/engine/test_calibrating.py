@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from holdfast.domain.calibration import BEST_NOISE, calibrated
-from holdfast.engine.calibrating import measured, shipped
+from holdfast.domain.calibration import BEST_NOISE, Calibration, calibrated
+from holdfast.engine.calibrating import Measuring, shipped
 from holdfast.errors import Unavailable
 from holdfast.models.minilm import MiniLM
 
@@ -32,6 +32,12 @@ class Broken:
         return [vector for _ in texts[self.left_out[1] :]]
 
 
+def measured(embedder: Broken | MiniLM) -> Calibration:
+    found = Measuring().go_on(embedder.name, embedder.documents, embedder.queries, lambda: False)
+    assert found is not None
+    return found
+
+
 def test_the_questions_are_many_and_of_each_kind_and_none_is_twice() -> None:
     questions, answers = shipped()
 
@@ -43,7 +49,7 @@ def test_the_questions_are_many_and_of_each_kind_and_none_is_twice() -> None:
 def test_the_constants_are_the_defaults_own_figures() -> None:
     default = MiniLM()
 
-    found = measured(default.name, default.documents, default.queries)
+    found = measured(default)
 
     assert found.scale == pytest.approx(1.0, abs=0.02)
     assert found.offset == pytest.approx(0.0, abs=0.01)
@@ -72,12 +78,12 @@ def test_the_constants_are_the_defaults_own_figures() -> None:
 )
 def test_nonsense_is_no_calibration(broken: Broken) -> None:
     with pytest.raises(Unavailable):
-        measured(broken.name, broken.documents, broken.queries)
+        measured(broken)
 
 
 def test_a_model_that_tells_nothing_apart_is_calibrated_to_say_nothing() -> None:
     same = Broken()
 
-    found = measured(same.name, same.documents, same.queries)
+    found = measured(same)
 
     assert calibrated(1.0, found) == pytest.approx(BEST_NOISE)

@@ -65,16 +65,6 @@ class Measuring:
         return found
 
 
-def measured(name: str, documents: Documents, queries: Queries) -> Calibration:
-    """How the cosines of the embedder of that name lie on the scale, in one go.
-
-    Raises: Unavailable, when the embedder answers nonsense.
-    """
-    found = Measuring().go_on(name, documents, queries, lambda: False)
-    assert found is not None  # the time was never up
-    return found
-
-
 @cache
 def shipped() -> tuple[Sequence[str], Sequence[str]]:
     """Questions, and in the same order the texts that answer them."""
