@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from training.judge import read_talk
 from training.measure import decide, locomo, pool_figures, question_figures, shares, thresholds
 from training.network import Vocabulary, vocabulary
 from training.pairs import Pair, of_cluster
 from training.rows import KINDS, Row, pools, rows
+from training.talks import read_talk
 
 
 class Session:

@@ -60,8 +60,8 @@ def relation_figures(probabilities: Array, pairs: Sequence[Pair]) -> str:
     )
 
 
-def gate_figures(keep: Sequence[float], tokens: Sequence[Sequence[float]], talks: Sequence[Row]) -> str:
-    """A line of figures: conversations, and facts whose words are found."""
+def gate_figures(keep: Sequence[float], talks: Sequence[Row]) -> str:
+    """A line of figures: conversations that are rightly kept or passed over."""
     truth = np.array([row["remember"] for row in talks])
     said = np.array(keep)
     best = max(np.arange(0.2, 0.8, 0.02), key=lambda cut: np.mean((said > cut) == truth))

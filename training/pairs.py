@@ -19,7 +19,7 @@ class Pair:
 
     first: str
     second: str
-    label: int
+    label: int | None  # none: a teacher has to tell
     weight: float = 1.0
 
 
@@ -93,13 +93,13 @@ def unlabelled(part: str, seed: int = 0) -> list[Pair]:
         inside = [(one, other) for one in against for other in beside]
         inside += [(one, other) for at, one in enumerate(against) for other in against[:at]]
         inside += [(one, other) for at, one in enumerate(beside) for other in beside[:at]]
-        found += [Pair(one, other, DISTINCT) for one, other in chance.sample(inside, min(14, len(inside)))]
+        found += [Pair(one, other, None) for one, other in chance.sample(inside, min(14, len(inside)))]
         for kind in ("questions", "oblique"):
-            found.append(Pair(chance.choice(cluster[kind]), cluster["memory"], DISTINCT))
+            found.append(Pair(chance.choice(cluster[kind]), cluster["memory"], None))
         stranger = chance.choice(clusters)
-        found.append(Pair(chance.choice(beside), chance.choice(stranger["distinct"]), DISTINCT))
+        found.append(Pair(chance.choice(beside), chance.choice(stranger["distinct"]), None))
     facts = [fact["content"] for row in rows("talks", part) for fact in row["facts"]]
-    found += [Pair(one, chance.choice(facts), DISTINCT) for one in facts]
+    found += [Pair(one, chance.choice(facts), None) for one in facts]
     return found
 
 
