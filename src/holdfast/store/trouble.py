@@ -15,11 +15,11 @@ REFUSALS = (UnicodeEncodeError, OverflowError, StatementError)
 
 _FULL = "the disk is full: free some space, then try again; what was acknowledged is safe"
 _READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
-_NO_DATABASE = "this file is no Holdfast database: name another, or move the file away"
+_NO_DATABASE = "this file is no Holdfast database"
 _DAMAGED = "the file is damaged: restore a backup, the file stays"
-_FOLDER = "this is a folder: name a file"
-_STRANGER = "the server refuses the user or the password: check the URL of the database"
-_NOT_THERE = "the server has no such database, user or table: check the URL of the database"
+_FOLDER = "this is a folder, where a file has to be"
+_STRANGER = "the server refuses the user or the password of the database's URL"
+_NOT_THERE = "the server has no such database, user or table as the URL says"
 _HELD = "another process has held the database for too long: stop it, then try again"
 _DOWN = "the server can't be reached: start it, then try again; what was acknowledged is safe"
 
@@ -55,8 +55,10 @@ _MEANINGS = (
     ("connection timeout expired", _DOWN),
 )
 _COMMANDS: dict[str, str] = {
-    _DAMAGED: "`holdfast backup FILE --restore`",
-    **dict.fromkeys((_NO_DATABASE, _FOLDER, _STRANGER, _NOT_THERE), "--db names the database"),
+    _DAMAGED: "`holdfast backup FILE --restore` does it",
+    _NO_DATABASE: "name another with --db, or move the file away",
+    _FOLDER: "name a file with --db",
+    **dict.fromkeys((_STRANGER, _NOT_THERE), "check the URL of --db"),
 }
 
 
