@@ -9,7 +9,8 @@ PYTEST := $(BIN)/python -m pytest
 PROCESSES ?= 2
 EXTRAS := postgres,multilingual,anthropic,openai,telegram
 CHECKED := src tests tools bench examples
-SHIPPED := pyproject.toml README.md LICENSE $(shell find src -type f -not -name "*.pyc")
+SHIPPED := pyproject.toml README.md LICENSE $(shell find src weights -type f -not -name "*.pyc")
+WEIGHTS := build/weights
 
 .DEFAULT_GOAL := help
 .PHONY: help start install test fast agents faults check lint types structure format bench clean
@@ -49,11 +50,11 @@ structure: $(STAMPS)/venv
 	$(BIN)/python -m tools.check_budgets
 
 # A user's first minute: the built wheel, its base dependencies and nothing else.
-build/wheel/ok: $(SHIPPED) tools/play_promises.py | $(STAMPS)/venv
+build/wheel/ok: $(SHIPPED) tools/play_promises.py | $(STAMPS)/venv $(WEIGHTS)/ok
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet build/wheel/holdfast-*.whl
+	build/wheel/venv/bin/python -m pip install --quiet --find-links $(WEIGHTS) build/wheel/holdfast-*.whl
 	cd build/wheel && venv/bin/holdfast --help > help.txt && test -s help.txt
 	$(BIN)/python tools/play_promises.py build/wheel/venv
 	touch $@
@@ -76,8 +77,14 @@ $(STAMPS)/venv:
 	$(BIN)/python -m pip install --quiet "pip>=25.1"
 	mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/package: pyproject.toml $(STAMPS)/venv
-	$(BIN)/python -m pip install --quiet --editable ".[$(EXTRAS)]"
+# The weights of our own models, as wheels.
+$(WEIGHTS)/ok: $(shell find weights -type f) | $(STAMPS)/venv
+	rm -rf $(WEIGHTS) && mkdir -p $(WEIGHTS)
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WEIGHTS) weights/embedder weights/reader
+	touch $@
+
+$(STAMPS)/package: pyproject.toml $(STAMPS)/venv $(WEIGHTS)/ok
+	$(BIN)/python -m pip install --quiet --find-links $(WEIGHTS) --editable ".[$(EXTRAS)]"
 	touch $@
 
 $(STAMPS)/test: $(STAMPS)/package

@@ -1,4 +1,4 @@
-"""How well recall ranks, and when it is silent, measured on questions with known answers.
+"""What recall gives at its default threshold, and when it is silent, on questions with known answers.
 
 Drives whatever it is given through two functions, so that what is measured is the product itself.
 """
@@ -6,13 +6,10 @@ Drives whatever it is given through two functions, so that what is measured is t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-#: Our own labelled questions.
-OWN = Path(__file__).parent / "data"
 
 Remember = Callable[[str, str | None], str]  # content and subject to the id that now holds it
 Ask = Callable[
@@ -43,26 +40,60 @@ class QueriesReport:
         }
 
 
-def measure(folder: Path, remember: Remember, ask: Ask) -> QueriesReport:
-    """Stores the folder's memories and asks its questions.
+@dataclass(frozen=True, slots=True)
+class User:
+    """The memories of one user, and prompts with the memories that help."""
+
+    memories: Sequence[dict[str, Any]]
+    prompts: Sequence[tuple[str, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What one prompt came to."""
+
+    answerable: bool
+    first: bool
+    five: bool
+    answered: bool
+
+
+def users(folder: Path) -> Iterator[User]:
+    """All users in a folder.
 
     Raises: ValueError, naming the file and the line, for data of another form.
     """
-    ids = {
-        row["id"]: remember(row["content"], row["subject"])
-        for row in _rows(folder / "queries_memories.jsonl", ("id", "content", "subject"))
-    }
-    first, five, answered, silent = [], [], [], []
-    for row in _rows(folder / "queries.jsonl", ("query", "relevant")):
-        found, answers = ask(row["query"])
-        gold = {ids[name] for name in row["relevant"]}
-        if gold:
-            first.append(bool(gold & set(found[:1])))
-            five.append(bool(gold & set(found[:5])))
-            answered.append(answers)
-        else:
-            silent.append(not answers)
-    return QueriesReport(len(first) + len(silent), *map(_share, (first, five, silent, answered)))
+    if (folder / "queries.jsonl").exists():
+        memories = _rows(folder / "queries_memories.jsonl", ("id", "content", "subject"))
+        asked = _rows(folder / "queries.jsonl", ("query", "relevant"))
+        yield User(memories, [(row["query"], row["relevant"]) for row in asked])
+    for path in sorted(folder.glob("pools_*.jsonl")):
+        rows = _rows(path, ())
+        memories = [row for row in rows if "content" in row]
+        yield User(memories, [(row["prompt"], row["relevant"]) for row in rows if "prompt" in row])
+
+
+def measure(user: User, remember: Remember, ask: Ask) -> list[Answered]:
+    """Stores a user's memories and asks the prompts."""
+    ids = {row["id"]: remember(row["content"], row.get("subject")) for row in user.memories}
+    found = []
+    for prompt, relevant in user.prompts:
+        given, answers = ask(prompt)
+        gold = {ids[name] for name in relevant}
+        found.append(Answered(bool(gold), bool(gold & set(given[:1])), bool(gold & set(given[:5])), answers))
+    return found
+
+
+def reported(answered: Sequence[Answered]) -> QueriesReport:
+    """The shares over all prompts."""
+    asked = [each for each in answered if each.answerable]
+    return QueriesReport(
+        len(answered),
+        _share([each.first for each in asked]),
+        _share([each.five for each in asked]),
+        _share([not each.answered for each in answered if not each.answerable]),
+        _share([each.answered for each in asked]),
+    )
 
 
 def _share(cases: Sequence[bool]) -> float:

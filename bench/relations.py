@@ -10,20 +10,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, get_args
+from typing import Any, Protocol, get_args
 
-from holdfast.domain.compare import Relation, Statement, TextJudge, Verdict
+from holdfast.domain.compare import Relation, Statement, Verdict
 
-DATA = Path(__file__).parent / "data"
+#: The rows that nobody trained on.
+TEST = Path(__file__).parent.parent / "training" / "data" / "test"
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _TEXTS = ("id", "domain", "existing", "new", "relation")
 
 
 class Judge(Protocol):
-    """Anything that compares two statements."""
+    """Anything that compares pairs of statements."""
 
-    def compare(self, known: Statement, draft: Statement) -> Verdict:
-        """The relation of `draft` to `known`."""
+    def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
+        """The relation of each draft (second) to what is known (first)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,34 +75,25 @@ class RelationsReport:
 
 
 def load(path: Path | None = None) -> list[Pair]:
-    """The labelled pairs of a file, by default of our own.
+    """The labelled pairs of a file, by default of the test part: pairs, or clusters that pairs follow from.
 
     Raises:
         ValueError: a line is no JSON object, lacks a field or names an unknown relation.
     """
-    source = path if path is not None else DATA / "relations.jsonl"
-    rows = source.read_text(encoding="utf-8").splitlines()
-    return [_pair(row, number) for number, row in enumerate(rows, start=1) if row.strip()]
+    sources = [path] if path is not None else sorted(TEST.glob("clusters_*.jsonl"))
+    return [
+        pair
+        for source in sources
+        for number, row in enumerate(source.read_text(encoding="utf-8").splitlines(), start=1)
+        if row.strip()
+        for pair in _pairs(row, number)
+    ]
 
 
 def measure(judge: Judge, pairs: Sequence[Pair]) -> RelationsReport:
     """The figures of one judge on labelled pairs."""
-    return _report((pair, judge.compare(pair.known, pair.draft)) for pair in pairs)
-
-
-def cross_validate(pairs: Sequence[Pair], folds: int = 5) -> RelationsReport:
-    """The figures of the text judge where each pair is judged by weights fitted without it.
-
-    Every `folds`-th pair forms a fold, so the split is the same each time.
-    """
-    from bench.fitting import fit_scales  # fitting reads pairs from here
-
-    judged: list[tuple[Pair, Verdict]] = []
-    for fold in range(folds):
-        learnt = [pair for index, pair in enumerate(pairs) if index % folds != fold]
-        judge = TextJudge(fit_scales(learnt, None))
-        judged += [(pair, judge.compare(pair.known, pair.draft)) for pair in pairs[fold::folds]]
-    return _report(judged)
+    verdicts = judge.compare([(pair.known, pair.draft) for pair in pairs])
+    return _report(zip(pairs, verdicts, strict=True))
 
 
 def _report(judged: Iterable[tuple[Pair, Verdict]]) -> RelationsReport:
@@ -133,13 +125,33 @@ def _share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0
 
 
-def _pair(row: str, number: int) -> Pair:
+def _pairs(row: str, number: int) -> list[Pair]:
     try:
         fields = json.loads(row)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {number}: not JSON ({error.msg})") from error
     if not isinstance(fields, dict):
         raise ValueError(f"line {number}: an object is needed, not {type(fields).__name__}")
+    return _of_cluster(fields, number) if "memory" in fields else [_pair(fields, number)]
+
+
+def _of_cluster(fields: dict[str, Any], number: int) -> list[Pair]:
+    """A memory with each of the texts about it."""
+    return [
+        Pair(
+            id=f"{number}-{relation}-{place}",
+            domain=str(fields.get("domain", "")),
+            known=Statement(text=fields["memory"]),
+            draft=Statement(text=text),
+            relation=relation,
+            why="",
+        )
+        for relation in RELATIONS
+        for place, text in enumerate(fields.get(relation, ()))
+    ]
+
+
+def _pair(fields: dict[str, Any], number: int) -> Pair:
     missing = [name for name in _TEXTS if not isinstance(fields.get(name), str)]
     if missing:
         raise ValueError(f"line {number}: missing or not a text: {', '.join(missing)}")

@@ -11,7 +11,7 @@ from holdfast.domain import markers
 from holdfast.domain.capture.extract import extract
 from holdfast.domain.capture.gate import Spoken, gate
 from holdfast.domain.capture.sentences import own_voice
-from holdfast.domain.compare.judge import TextJudge
+from holdfast.domain.compare import Judge
 from holdfast.domain.compare.statement import Statement
 from holdfast.domain.echoes import Echoes
 from holdfast.domain.injected import typed
@@ -20,7 +20,7 @@ from holdfast.domain.passage import passage
 from holdfast.domain.redact import redact
 from holdfast.domain.render import inline, link_target
 from holdfast.domain.render.file_names import file_name
-from holdfast.domain.terms import asked, terms
+from holdfast.domain.terms import asked, telling
 from holdfast.domain.text import clean, is_visible, normal_form
 from holdfast.files import heading
 from holdfast.models.parts import parts_of
@@ -44,7 +44,7 @@ def _echoed(text: str) -> bool:
 
 def _compared(text: str) -> object:
     text = clean(text)[:16_384]
-    return TextJudge().compare(Statement(text=text), Statement(text=f"{text} not"))
+    return Judge().compare([(Statement(text=text), Statement(text=f"{text} not"))])
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -62,7 +62,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "link_target": link_target,
     "file_name": lambda text: file_name(clean(text)),
     "heading": lambda text: heading.read(f"---\n{text}\n---\n{text}"),
-    "terms": lambda text: terms(clean(text)),
+    "terms": lambda text: telling(clean(text)),
     "asked": lambda text: asked(clean(text)),
     "named_days": lambda text: named_days(clean(text), date(2026, 3, 1)),
     "passage": lambda text: passage(clean(text), {"a"}, 300),

@@ -37,6 +37,7 @@ def main() -> None:
     embedder.add_argument("--keep", type=float, default=0.5)
     embedder.add_argument("--follow", type=float, default=1.0)
     embedder.add_argument("--teacher", type=Path)
+    embedder.add_argument("--apart", type=float, default=0.0)
     embedder.add_argument("--out", type=Path, default=Path("build/trained"))
     given = parser.parse_args()
     if given.command == "starts":

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -15,8 +15,11 @@ from torch.nn import functional
 from training.measure import locomo, pool_figures, question_figures
 from training.network import DEVICE, Vocabulary, batch, body_of, packed, vocabulary
 from training.pairs import text_of
-from training.rows import pools, rows
+from training.rows import Row, pools, rows
 from training.weights import save
+
+CUT: Final = 0.45  # the cosine from which a memory should help
+STEEP: Final = 20.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Course:
     keep: float = 0.5  # how much it is held to where it started
     follow: float = 1.0  # how much it follows its teacher
     teacher: Path | None = None  # texts and their vectors
+    apart: float = 0.0  # how much it learns to keep memories apart from prompts that they do not help with
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ def train(course: Course, out: Path) -> nn.Module:
     taught = _Taught(course.teacher) if course.teacher else None
     material = items(course.part)
     extra = every_text(course.part)
+    users = pools(course.part)
     started = time.monotonic()
     steering = torch.optim.AdamW(
         model.parameters(), lr=course.rate, weight_decay=0.01, fused=DEVICE == "cuda"
@@ -111,6 +116,8 @@ def train(course: Course, out: Path) -> nn.Module:
             sampled = random.sample(extra, 256)
             mine, theirs = _vectors(model, words, sampled), taught.of(sampled)
             loss = loss + 10 * course.follow * functional.mse_loss(mine @ mine.T, theirs @ theirs.T)
+        if course.apart:
+            loss = loss + course.apart * _apart_loss(model, words, *random.choice(users))
         if course.keep:
             with torch.no_grad():
                 before = _vectors(base, words, texts)
@@ -128,6 +135,18 @@ def train(course: Course, out: Path) -> nn.Module:
         np.savez(out / f"{name}.vectors.npz", texts=np.array(texts, object), found=embed(model, words, texts))
     save(packed(model), out, name)
     return model
+
+
+def _apart_loss(model: nn.Module, words: Vocabulary, memories: list[Row], prompts: list[Row]) -> Tensor:
+    """A cosine should tell by itself whether a memory helps, so that one threshold can keep silent."""
+    texts = [text_of(row) for row in memories] + [row["prompt"] for row in prompts]
+    known, asked = _vectors(model, words, texts).split([len(memories), len(prompts)])
+    helps = torch.tensor(
+        [[float(memory["id"] in prompt["relevant"]) for memory in memories] for prompt in prompts],
+        device=DEVICE,
+    )
+    weight = torch.where(helps > 0, 10.0, 1.0)
+    return functional.binary_cross_entropy_with_logits((asked @ known.T - CUT) * STEEP, helps, weight)
 
 
 class _Taught:

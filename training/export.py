@@ -52,6 +52,7 @@ def export(kind: str, body: str, name: str) -> Path:
     else:
         embedder_graph(filled(body_of(body), load(TRAINED, name)), whole)
     int8(whole, small)
+    optimise(small)
     return small
 
 
@@ -90,3 +91,14 @@ def int8(source: Path, target: Path) -> None:
         op_types_to_quantize=["MatMul", "Gather"],
         extra_options={"MatMulConstBOnly": True},
     )
+
+
+def optimise(path: Path) -> None:
+    """Fuses what can be fused, so that whoever loads the graph need not."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(path.with_suffix(".fused"))
+    onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    path.with_suffix(".fused").replace(path)

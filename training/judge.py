@@ -19,12 +19,12 @@ from training.embedder import embed
 from training.losses import head_loss, pair_loss, talk_loss
 from training.measure import gate_figures, helping_figures, relation_figures
 from training.network import DEVICE, HEADS, Reader, Vocabulary, batch, body_of, packed, vocabulary
-from training.pairs import Pair, helping, labelled, stating, unlabelled
+from training.pairs import Pair, kept_helping, labelled, stating, unlabelled
 from training.rows import pools, rows
 from training.talks import Talk, read_talk, read_talks
 from training.weights import save
 
-TALK_EVERY: Final = 5  # so many batches of pairs for one of conversations
+TALK_EVERY: Final = 4  # so many batches of pairs for one of conversations
 TALKS: Final = 24
 HELP_EVERY: Final = 3
 STATE_EVERY: Final = 4
@@ -54,6 +54,7 @@ class Material:
     taught: np.ndarray[Any, Any] | None  # what the teachers say of each pair
     talks: list[Talk]
     helps: list[Pair]
+    helps_taught: np.ndarray[Any, Any] | None
     states: list[Pair]
 
 
@@ -65,15 +66,16 @@ def train(course: Course, out: Path) -> Reader:
     every = [*labelled(course.part), *unlabelled(course.part)]
     material = Material(
         pairs=every if course.teachers else [pair for pair in every if pair.label is not None],
-        taught=_taught(course.teachers, len(every)),
+        taught=_taught(course.teachers, "found"),
         talks=[read_talk(row, words) for row in rows("talks", course.part) + rows("gate", course.part)],
-        helps=helping(course.part, start_vectors()),
+        helps=kept_helping(course.part, start_vectors),
+        helps_taught=_taught(course.teachers, "helps"),
         states=stating(course.part),
     )
     sizes = {
         field.name: len(getattr(material, field.name) or ())
         for field in fields(material)
-        if field.name != "taught"
+        if not field.name.endswith("taught")
     }
     print(course, sizes, flush=True)
     model = Reader(course.body, course.layers).to(DEVICE)
@@ -83,7 +85,11 @@ def train(course: Course, out: Path) -> Reader:
     print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
     check(model, words, name)
     if not course.teachers:
-        np.savez(out / f"{name}.{PROBABILITIES}.npz", found=both_orders(model, words, every))
+        np.savez(
+            out / f"{name}.{PROBABILITIES}.npz",
+            found=both_orders(model, words, every),
+            helps=one_order(model, words, material.helps, head="helps"),
+        )
     save(packed(model), out, f"reader_{name}")
     return model
 
@@ -108,13 +114,9 @@ def start_vectors() -> Callable[[Sequence[str]], np.ndarray[Any, Any]]:
     return lambda texts: embed(body, words, texts)
 
 
-def _taught(files: Sequence[Path], count: int) -> np.ndarray[Any, Any] | None:
-    if not files:
-        return None
-    found = np.mean([np.load(file)["found"] for file in files], 0)
-    if len(found) != count:
-        raise ValueError(f"the teachers saw {len(found)} pairs, not these {count}")
-    return found.astype(np.float32)
+def _taught(files: Sequence[Path], what: str) -> np.ndarray[Any, Any] | None:
+    """What the teachers say on average."""
+    return np.mean([np.load(file)[what] for file in files], 0).astype(np.float32) if files else None
 
 
 def _inputs(pairs: Sequence[Pair], words: Vocabulary) -> list[tuple[list[int], list[int]]]:
@@ -136,7 +138,10 @@ def _fit(model: Reader, course: Course, material: Material) -> None:
     steering, schedule = _steering(model, course.rate, sum(map(len, epochs)))
     talks = _endless(material.talks, TALKS)
     heads = {
-        "helps": (HELP_EVERY, _endless(_with_inputs(material.helps, words), course.size)),
+        "helps": (
+            HELP_EVERY,
+            _endless(_with_inputs(material.helps, words, material.helps_taught), course.size),
+        ),
         "states": (STATE_EVERY, _endless(_with_inputs(material.states, words), STATES)),
     }
     model.train()
@@ -175,8 +180,11 @@ def _steering(
     return steering, schedule
 
 
-def _with_inputs(pairs: Sequence[Pair], words: Vocabulary) -> list[tuple[Pair, tuple[list[int], list[int]]]]:
-    return list(zip(pairs, _inputs(pairs, words), strict=True))
+def _with_inputs(
+    pairs: Sequence[Pair], words: Vocabulary, taught: np.ndarray[Any, Any] | None = None
+) -> list[tuple[Pair, tuple[list[int], list[int]], Any]]:
+    said = [None] * len(pairs) if taught is None else taught
+    return list(zip(pairs, _inputs(pairs, words), said, strict=True))
 
 
 def _some(pairs: Sequence[Pair]) -> list[int]:

@@ -43,17 +43,23 @@ def pair_loss(
 
 
 def head_loss(
-    model: Reader, words: Vocabulary, head: str, chosen: Sequence[tuple[Pair, tuple[list[int], list[int]]]]
+    model: Reader,
+    words: Vocabulary,
+    head: str,
+    chosen: Sequence[tuple[Pair, tuple[list[int], list[int]], Any]],
 ) -> Tensor:
-    """Of a head that says yes or no to two texts."""
+    """Of a head that says yes or no to two texts; last in each row is what teachers say, if anything."""
     with torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=DEVICE == "cuda"):
-        ids, mask, types = batch([words.pair(*tokens) for _, tokens in chosen], words.pad)
+        ids, mask, types = batch([words.pair(*tokens) for _, tokens, _ in chosen], words.pad)
         said = model.whole(model.states(ids, mask, types), mask, head)
-    truth = torch.tensor([pair.label for pair, _ in chosen], device=DEVICE)
-    weight = torch.tensor([pair.weight for pair, _ in chosen], device=DEVICE)
-    return (
-        functional.cross_entropy(said, truth, reduction="none", label_smoothing=SMOOTHING) * weight
-    ).mean()
+    truth = torch.tensor([pair.label for pair, _, _ in chosen], device=DEVICE)
+    weight = torch.tensor([pair.weight for pair, _, _ in chosen], device=DEVICE)
+    loss = functional.cross_entropy(said, truth, reduction="none", label_smoothing=SMOOTHING)
+    if chosen[0][2] is not None:
+        wanted = torch.tensor(np.stack([taught for _, _, taught in chosen]), device=DEVICE)
+        followed = functional.kl_div(said.log_softmax(-1), wanted, reduction="none").sum(-1)
+        loss = (loss + followed) / 2
+    return (loss * weight).mean()
 
 
 def talk_loss(model: Reader, words: Vocabulary, talks: Sequence[Talk]) -> Tensor:

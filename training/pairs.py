@@ -1,9 +1,12 @@
 """Labelled and unlabelled pairs of statements, as they follow from the written clusters."""
 
+import gzip
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,9 +151,19 @@ def helping(part: str, vectors: Callable[[Sequence[str]], Any], seed: int = 0) -
         ].tolist()
         for row, order in zip(prompts, ranked, strict=True):
             helps = {at for at, memory in enumerate(memories) if memory["id"] in row["relevant"]}
-            found += [Pair(row["prompt"], texts[at], 1, 2.0) for at in helps]
-            found += [Pair(row["prompt"], texts[at], 0, 2.0) for at in order if at not in helps]
+            found += [Pair(row["prompt"], texts[at], 1, 3.0) for at in helps]
+            found += [Pair(row["prompt"], texts[at], 0, 3.0) for at in order if at not in helps]
     return found
+
+
+def kept_helping(part: str, vectors: Callable[[], Callable[[Sequence[str]], Any]]) -> list[Pair]:
+    """The same, made once and kept in build/: teachers and pupil see the same pairs in the same order."""
+    path = Path(f"build/helping_{part}.json.gz")
+    if not path.exists():
+        made = [[pair.first, pair.second, pair.label, pair.weight] for pair in helping(part, vectors())]
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(json.dumps(made).encode(), mtime=0))
+    return [Pair(*row) for row in json.loads(gzip.decompress(path.read_bytes()))]
 
 
 def text_of(memory: Row) -> str:

@@ -1,4 +1,4 @@
-"""The benchmark of capture without a model: what is kept of a conversation, and whether it was said."""
+"""The benchmark of capture: what is kept of a conversation, and what our own reader finds worth keeping."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from bench.commands.figures import answer, unusable, with_result_file
 from holdfast.doors.cli.tables import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bench.gate import GateReport
 
@@ -19,30 +19,38 @@ _MEANS = {
     "recall": "worth keeping, and kept",
     "captured": "expected facts that a memory holds",
     "invented": "memories with a name or number that nobody said",
+    "reader.accuracy": "conversations that our reader rightly keeps or passes over",
+    "reader.facts": "facts whose words our reader finds",
 }
 
 
 @click.command()
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Labelled conversations as JSON lines; ours if not said."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Labelled conversations as JSON lines; the test part if not said.",
 )
 @with_result_file
 @click.pass_context
 def gate(ctx: click.Context, data: Path | None, file: str | None) -> None:
-    """Measure what capture keeps of conversations, by rules, without a model.
+    """Measure what capture keeps of conversations by rules, and what our own reader finds in them.
 
     \b
         python -m bench gate
         python -m bench gate --data conversations.jsonl --json figures.json
     """
-    from bench.gate import load, measure
+    from bench.gate import load, measure, read_figures
+    from holdfast.models.reader import KEEP_FROM
+    from holdfast.wiring import own_reader
 
     try:
         rows = load(data)
     except (ValueError, OSError) as error:
         raise unusable(data, error) from None
     report = measure(_extracted, rows)
-    answer(ctx, report.as_json(), file, lambda: _show(report))
+    figures = report.as_json()
+    figures["metrics"] |= read_figures(own_reader(), rows, KEEP_FROM)
+    answer(ctx, figures, file, lambda: _show(report, figures["metrics"]))
 
 
 def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
@@ -54,7 +62,7 @@ def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
     return [one.content for one in extract(said, judged(said))]
 
 
-def _show(report: "GateReport") -> None:
+def _show(report: "GateReport", metrics: "Mapping[str, float]") -> None:
     click.echo(f"what is kept of {len(report.found):,} conversations\n")
     for one in report.found:
         if not (one.row.facts or one.memories):
@@ -66,6 +74,6 @@ def _show(report: "GateReport") -> None:
             click.echo(f"  kept{', INVENTED' if memory in one.invented else ''}: {memory}")
     click.echo()
     table = Table([Column(title="figure"), Column(title="share", justify="right"), Column(title="meaning")])
-    for name, share in report.metrics().items():
+    for name, share in metrics.items():
         table.rows.append([name, f"{share:.1%}", _MEANS[name]])
     table.show()

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Labelled pairs as JSON lines; ours if not said."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="Labelled pairs or clusters as JSON lines; the test part if not said.",
 )
 @with_result_file
 @click.pass_context
 def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
     """Measure how well same, contradicting and distinct memories are told apart.
 
-    As `remember` does it: by the text, and by the likeness that the default embedder sees.
+    As `remember` does it: by exact rules, and by our own reader.
 
     \b
         python -m bench relations
@@ -38,18 +40,20 @@ def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
         pairs = load(data)
     except (ValueError, OSError) as error:
         raise unusable(data, error) from None
-    report = measure(wiring.judge_with(wiring.open_embedder()), pairs)
+    report = measure(wiring.own_judge(), pairs)
     answer(ctx, report.as_json(), file, lambda: _show(report))
 
 
 @click.command()
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="A folder with queries.jsonl and queries_memories.jsonl."
+    "--data",
+    type=click.Path(path_type=Path),
+    help="A folder of pools_*.jsonl, or of queries.jsonl and queries_memories.jsonl; else the test part.",
 )
 @with_result_file
 @click.pass_context
 def queries(ctx: click.Context, data: Path | None, file: str | None) -> None:
-    """Measure how well recall ranks, and when it is silent, in a throw-away store.
+    """Measure what recall gives at its default threshold, and when it is silent, in throw-away stores.
 
     \b
         python -m bench queries
@@ -57,17 +61,21 @@ def queries(ctx: click.Context, data: Path | None, file: str | None) -> None:
     """
     import tempfile
 
-    from bench.queries import OWN, measure
+    from bench.queries import measure, reported, users
+    from bench.relations import TEST
     from holdfast.memories import Memories
 
+    answered = []
     try:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            Memories.open(f"{folder}/bench.db", "default") as memories,
-        ):
-            report = measure(data or OWN, *_driven(memories))
+        for user in users(data or TEST):
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                Memories.open(f"{folder}/bench.db", "default") as memories,
+            ):
+                answered += measure(user, *_driven(memories))
     except (ValueError, KeyError, OSError) as error:
         raise unusable(data, error) from None
+    report = reported(answered)
     figures = report.as_json()
 
     def show() -> None:
@@ -88,8 +96,8 @@ def _driven(memories: "Memories") -> "tuple[Remember, Ask]":
         return memory.id
 
     def ask(question: str) -> "tuple[Sequence[str], bool]":
-        ranked = memories.recall(question, threshold=0.0, limit=5)
-        return [hit.memory.id for hit in ranked.memories], bool(memories.recall(question, limit=1).hits)
+        found = memories.recall(question, limit=5)
+        return [hit.memory.id for hit in found.memories], bool(found.hits)
 
     return remember, ask
 

@@ -17,7 +17,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from bench.speed.cost import Meter
-from holdfast.domain.ideas import ideas
+from holdfast.models.shipped import word_pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,7 +147,9 @@ class GeneratedEmbedder:
 @cache
 def words() -> list[str]:
     """All words, the most common first."""
-    found = sorted({entry[0] for entry in ideas().of if len(entry) == 1 and entry[0].isalpha()})
+    found = sorted(
+        word for word in word_pieces().numbers if word.isascii() and word.isalpha() and len(word) > 3
+    )
     Random(0).shuffle(found)
     return found
 

@@ -217,6 +217,7 @@ def _entry(entry: "Entry") -> Json:
         "before": entry.before,
         "after": entry.after,
         "note": entry.note,
+        "judged": entry.judged,
         "created_at": moment(entry.created_at),
     }
 

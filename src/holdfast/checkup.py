@@ -14,6 +14,7 @@ from holdfast.engine.ports import Clock, Embedder, Store
 from holdfast.engine.reading_state import ReadingState, reading_state
 from holdfast.engine.repair import repair
 from holdfast.engine.spaces import Overview, overview
+from holdfast.errors import Unavailable
 from holdfast.files.looks import ASKS_COMMAND
 from holdfast.settings import Settings
 
@@ -45,7 +46,8 @@ def checkup(
     """
     health = wiring.examine(db)
     name = embedder.name if embedder else None
-    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_machine(health, clock)]
+    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_reader()]
+    found += _machine(health, clock)
     if not health.exists or health.damage or health.revision != health.head:
         return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
     store = wiring.open_store(db)
@@ -118,6 +120,16 @@ def _embedding(trouble: str | None) -> list[Finding]:
     says = f"the embedder does not work: {trouble}"
     advice = "memories are kept and found by words; mend it, or set HOLDFAST_EMBEDDER=none"
     return [Finding("problem", says, advice)]
+
+
+def _reader() -> list[Finding]:
+    try:
+        wiring.own_reader().check_file()
+    except Unavailable as trouble:
+        says = f"the reader does not work: {trouble}"
+        advice = "until then only equal texts count as the same, and recall ranks by words and meaning alone"
+        return [Finding("problem", says, advice, trouble.command)]
+    return []
 
 
 def _unfinished(vectors: list[EmbeddingProgress]) -> list[Finding]:

@@ -3,11 +3,12 @@
 from types import TracebackType
 
 from holdfast import wiring
+from holdfast.domain.compare import PairModel
 from holdfast.domain.grant import Grant, needs
 from holdfast.domain.health import Finding
 from holdfast.domain.memory import Origin
 from holdfast.engine import attention as attending
-from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store
+from holdfast.engine.ports import Clock, Embedder, NewId, Store
 from holdfast.engine.readers import Readers
 from holdfast.engine.spaces import no_space
 from holdfast.errors import HoldfastError
@@ -35,7 +36,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         *,
         clock: Clock = wiring.utc_now,
         ids: NewId = wiring.new_id,
-        judge: Judge | None = None,
+        judge: PairModel | None = None,
         embedder: Embedder | None = None,
     ) -> "Memories":
         """The memories of `space` in `db`, a file path or a postgresql:// URL; the user's own by default.
@@ -67,7 +68,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         *,
         clock: Clock = wiring.utc_now,
         ids: NewId = wiring.new_id,
-        judge: Judge | None = None,
+        judge: PairModel | None = None,
         embedder: Embedder | None = None,
         budget: int | None = None,
         readers: Readers | None = None,

@@ -11,12 +11,11 @@ from weakref import WeakKeyDictionary
 
 from holdfast import places
 from holdfast.domain.budget import estimate_tokens
-from holdfast.domain.compare import ExactValues, TextJudge
-from holdfast.domain.compare.likeness import Likeness
+from holdfast.domain.compare import Judge, PairModel
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Clock, Embedder, FileBacked, Judge, Likening, NewId, Store
+from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Space, Store
 from holdfast.engine.readers import Readers
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.brief_files import BriefFiles
     from holdfast.doors.importers import Found
     from holdfast.files.bound import Directories
+    from holdfast.models.reader import OwnReader
 
 JUDGED_WITHIN = 10.0  # seconds: somebody waits while a model judges
 #: One for each store: it remembers how it last found its directories.
@@ -138,25 +138,18 @@ def reopened(name: str) -> Embedder | None:
         return None
 
 
-def judge_with(embedder: Embedder | None) -> TextJudge:
-    """The judge of texts, with the likeness that the embedder tells, where it tells one.
+@lru_cache(maxsize=1)
+def own_reader() -> "OwnReader":
+    """Our own reader, shared by all spaces; loaded when it is first asked."""
+    from holdfast.models.reader import OwnReader
 
-    Only the default one does. Nothing is loaded before two texts are near each other; a model that can't be
-    had leaves the judgement to the text alone.
-    """
-    if not isinstance(embedder, Likening):
-        return TextJudge()
-    likening = embedder.likeness
+    return OwnReader()
 
-    def meaning(one: str, other: str) -> Likeness | None:
-        from holdfast.engine.embedding import given
 
-        try:
-            return given(embedder, lambda texts: likening(*texts), [one, other])
-        except Unavailable:  # doctor tells; nobody who remembers something should have to wait for it
-            return None
-
-    return TextJudge(meaning=meaning)
+@lru_cache(maxsize=1)
+def own_judge() -> Judge:
+    """The judge that every space shares, with the verdicts that it has made."""
+    return Judge(own_reader())
 
 
 def try_embedder(embedder: Embedder | None) -> str | None:
@@ -218,7 +211,7 @@ def desk_for(
     *,
     clock: Clock = utc_now,
     ids: NewId = new_id,
-    judge: Judge | None = None,
+    judge: PairModel | None = None,
     embedder: Embedder | None = None,
     open_embedder: Callable[[str], Embedder | None] = reopened,
     budget: int | None = None,
@@ -228,6 +221,24 @@ def desk_for(
 
     Raises: NotFound, with the command that would create the space.
     """
+    return Desk(
+        space=space,
+        profile=profile_of(_existing(space, store, clock)),
+        store=store,
+        judge=Judge(judge) if judge is not None else own_judge(),
+        clock=clock,
+        new_id=ids,
+        estimate=estimate_tokens,
+        embedder=embedder,
+        reader=own_reader() if embedder is not None else None,
+        open_embedder=open_embedder,
+        budget=budget,
+        readers=readers,
+        arrive=_files_first,
+    )
+
+
+def _existing(space: str, store: Store, clock: Clock) -> Space:
     found = store.space(space)
     if found is None and space == DEFAULT:
         try:
@@ -238,17 +249,4 @@ def desk_for(
         raise NotFound(
             f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
         )
-    return Desk(
-        space=space,
-        profile=profile_of(found),
-        store=store,
-        judge=ExactValues(judge or judge_with(embedder)),
-        clock=clock,
-        new_id=ids,
-        estimate=estimate_tokens,
-        embedder=embedder,
-        open_embedder=open_embedder,
-        budget=budget,
-        readers=readers,
-        arrive=_files_first,
-    )
+    return found

@@ -7,9 +7,18 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from holdfast.domain.memory import Message
-from holdfast.domain.message_ranking import Heard, Place, Weighed, heard, neighbours, promising, weighed
+from holdfast.domain.message_ranking import (
+    FLOOR,
+    Heard,
+    Place,
+    Weighed,
+    heard,
+    neighbours,
+    promising,
+    weighed,
+)
 from holdfast.domain.question import Question, question
-from holdfast.domain.ranking import FLOOR, SHARE, Telling
+from holdfast.domain.ranking import SHARE, Telling
 from holdfast.domain.terms import held
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -42,7 +51,7 @@ def ranked(
     """All messages with what speaks for them; by words alone without cosines."""
     holds = [held(one.content or "") for one in messages]
     counts = Counter(base for each in holds for base in each.stems)
-    telling = Telling.of(asked(text).spoken_terms, counts, len(messages), holds)
+    telling = Telling.of(asked(text).spoken_terms, counts, len(messages))
     told = heard(messages, cosines or {}, asked(text), telling)
     return weighed(told, told, telling, by_meaning=cosines is not None)
 
@@ -142,7 +151,7 @@ def test_without_meaning_all_of_the_questions_words_are_a_whole_share() -> None:
 def test_neighbours_are_sought_for_the_best_only() -> None:
     told = [message(number, FILLER) for number in range(1, 8)]
     cosines = {one.id: (one.number / 10,) for one in told}
-    telling = Telling.of(asked("painting").spoken_terms, Counter(), 7, [])
+    telling = Telling.of(asked("painting").spoken_terms, Counter(), 7)
     by_place: dict[Place, Heard] = heard(told, cosines, asked("painting"), telling)
 
     assert promising(by_place, 2) == [("s1", 7), ("s1", 6)]

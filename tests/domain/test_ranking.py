@@ -8,12 +8,12 @@ from holdfast.domain.ranking import (
     FLOOR,
     SHARE,
     Telling,
-    covers,
     evidence,
     floor,
+    floor_of,
+    odds,
     rarity,
     share,
-    shared_ideas,
 )
 from holdfast.domain.terms import asked, held
 
@@ -23,7 +23,7 @@ TEXTS = ("Alec is the user's boss", "The invoice is due on Friday", "Backups run
 def telling(question: str) -> Telling:
     holds = [held(text) for text in TEXTS]
     counts = Counter(base for each in holds for base in each.stems)
-    return Telling.of(asked(question), counts, len(TEXTS), holds)
+    return Telling.of(asked(question), counts, len(TEXTS))
 
 
 def test_rarity_goes_from_one_to_nearly_nothing_in_every_space() -> None:
@@ -43,22 +43,22 @@ def test_a_shared_word_speaks_more_in_a_shorter_text() -> None:
     assert short["meaning"] == long["meaning"]
 
 
-def test_an_idea_counts_where_the_word_itself_is_missing() -> None:
-    wanted = telling("the bill")
-
-    assert shared_ideas(wanted, held("The invoice comes on Friday")) > 0
-    assert shared_ideas(wanted, held("The bill comes on Friday")) == 0
+def test_what_was_not_read_is_held_against_one_floor() -> None:
+    assert floor(by_meaning=True) == FLOOR
+    assert floor(by_meaning=False) == SHARE
 
 
-def test_a_text_that_holds_every_term_is_not_about_the_world() -> None:
-    assert covers(telling("who is the boss?"), held("Alec is the user's boss"))
-    assert covers(telling("is the bill due?"), held("The invoice is due on Friday"))
-    assert not covers(telling("who was the boss of Rome?"), held("Alec is the user's boss"))
+def test_one_that_surely_helps_is_enough_and_so_are_several_that_may() -> None:
+    silent = floor_of([(0.3, odds(0.02))] * 8)
+
+    assert floor_of([(0.5, odds(0.9))]) < silent
+    assert floor_of([(0.4, odds(0.3))] * 8) < silent == floor_of([(0.4, odds(0.1))]) == floor_of([])
+    assert floor_of([(0.1, odds(0.02))], words=0.7) < silent
 
 
-def test_a_question_about_the_world_has_to_be_answered_better() -> None:
-    assert floor(by_meaning=True, general=True) > floor(by_meaning=True, general=False) == FLOOR
-    assert floor(by_meaning=False, general=True) == SHARE
+@pytest.mark.parametrize("probability", [0.0, 1e-12, 0.5, 1.0])
+def test_odds_are_bounded(probability: float) -> None:
+    assert abs(odds(probability)) < 6
 
 
 def test_in_a_long_question_each_word_counts_less() -> None:

@@ -7,6 +7,7 @@ whatever variant, another value contradicts it, and facts 0 and 1, 2 and 3 … a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from holdfast.domain.compare import Statement, Verdict
 
@@ -28,8 +29,8 @@ def numbers_of(text: str) -> tuple[int, int, str]:
 class ScriptedJudge:
     """Decides by the numbers in the text alone."""
 
-    def compare(self, known: Statement, draft: Statement) -> Verdict:
-        return verdict(known.text, draft.text)
+    def judge(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
+        return [verdict(known.text, draft.text) for known, draft in pairs]
 
 
 def verdict(known: str, draft: str) -> Verdict:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -292,7 +293,7 @@ def test_confidence_is_clamped_and_rounded_in_the_database(memories: Memories) -
     held = {1.5: 1.0, -1.0: 0.0, infinite: 1.0, -infinite: 0.0, 0.7 + 0.1: 0.8, 0.1 + 0.2: 0.3, 1e-9: 0.0}
 
     for number, expected in held.items():
-        new = added(memories.remember(f"something new at {number}", confidence=number)).memory
+        new = added(memories.remember(f"something new of {uuid4()}", confidence=number)).memory
         memories.revise(known, confidence=number)
 
         assert memories.show(new.id).memory.confidence == expected

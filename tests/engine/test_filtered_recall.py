@@ -60,6 +60,11 @@ def _word(number: int) -> str:
     return hashlib.sha256(str(number).encode()).hexdigest()[:10]
 
 
+def _by_itself(hit: MemoryHit) -> dict[str, float]:
+    """What speaks for a hit, without what a reader says: it reads the best few of what it is shown."""
+    return {name: part for name, part in hit.evidence.items() if name not in ("helps", "limit")}
+
+
 @requirement("sem.search")
 def test_a_filtered_recall_finds_what_an_unfiltered_one_ranks(memories: Memories) -> None:
     kept = [
@@ -75,7 +80,7 @@ def test_a_filtered_recall_finds_what_an_unfiltered_one_ranks(memories: Memories
     assert [hit.memory.id for hit in found.memories] == [kept[18].id, kept[37].id]
     assert [hit.memory.id for hit in expected] == [kept[18].id, kept[37].id, kept[56].id]
     # How rare a word is, the whole space tells: a filter does not change a score.
-    assert [hit.score for hit in found.hits] == [hit.score for hit in expected[:2]]
+    assert [_by_itself(hit) for hit in found.memories] == [_by_itself(hit) for hit in expected[:2]]
     assert memories.recall(QUESTION, where=Filter(tags=("none",)), threshold=0.0).hits == ()
 
 

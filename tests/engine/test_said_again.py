@@ -37,7 +37,7 @@ layout = "by-category"
 title = "Memory"
 """
 GATEWAY = "The gateway is reached at port 8443"
-REWORDED = "The gateway can be reached at port 8443"
+REWORDED = "Port 8443 is where the gateway is reached"
 
 
 @pytest.fixture

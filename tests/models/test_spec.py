@@ -7,7 +7,7 @@ import pytest
 from holdfast import wiring
 from holdfast.engine.ports import Embedder
 from holdfast.errors import Invalid
-from holdfast.models.minilm import MiniLM
+from holdfast.models.embedder import OwnEmbedder
 from holdfast.models.multilingual import Multilingual
 from holdfast.models.remote import RemoteEmbedder
 from holdfast.models.spec import FORMS, Spec, parse
@@ -19,13 +19,13 @@ from tests.requirements_ledger import requirement
 def test_without_a_setting_the_default_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOLDFAST_EMBEDDER")
 
-    assert isinstance(wiring.open_embedder(), MiniLM)
+    assert isinstance(wiring.open_embedder(), OwnEmbedder)
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("default", MiniLM),
+        ("default", OwnEmbedder),
         ("multilingual", Multilingual),
         ("ollama:nomic-embed-text", RemoteEmbedder),
         ("ollama:nomic-embed-text:v1.5@http://10.0.0.5:11434", RemoteEmbedder),
@@ -162,4 +162,4 @@ def test_a_broken_key_that_nobody_needs_does_no_harm() -> None:
 
 def test_an_embedder_of_a_program_can_not_be_opened_again() -> None:
     assert wiring.reopened("brought along") is None
-    assert wiring.reopened(MiniLM.name) is wiring.reopened(MiniLM.name)
+    assert wiring.reopened(OwnEmbedder.name) is wiring.reopened(OwnEmbedder.name)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
 from holdfast import Memories
+from holdfast.domain.compare import Statement, Verdict
+from holdfast.domain.compare.statement import NEARLY_SAME
 from holdfast.domain.outcomes import Added, Contradicting, Outcome, Reinforced
 from holdfast.engine.judging import REST
 from holdfast.models.language import opened_model
@@ -33,10 +35,27 @@ def memories(
     spec = parse_language(server.spec("anthropic", "claude-haiku-5-5"))
     assert spec is not None
     impatient = replace(readers, judge=opened_model(spec, key="sk-loopback-only", within=0.5))
-    with Memories.of(open_store(sqlite_url), "default", clock=clock, readers=impatient) as opened:
+    with Memories.of(
+        open_store(sqlite_url), "default", clock=clock, readers=impatient, judge=Unsure()
+    ) as opened:
         for category in ("fact", "decision", "insight"):  # which are compared apart
             opened.speaking_as("user", session="a").remember(OLD, category=category)
         yield opened
+
+
+class Unsure:
+    """A model of our own that is sure of two texts only."""
+
+    def judge(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
+        return [self._verdict(draft.text) for _, draft in pairs]
+
+    def _verdict(self, text: str) -> Verdict:
+        if text == SAME:
+            return Verdict(relation="same", certain=True, similarity=0.9)
+        sure = text.startswith("Cats")
+        return Verdict(
+            relation="distinct", certain=sure, similarity=0.4, reasons=() if sure else (NEARLY_SAME,)
+        )
 
 
 def judging(relation: object) -> Play:

@@ -194,13 +194,13 @@ def test_what_a_model_takes_for_the_same_is_not_lost_when_it_names_something_els
             fact("Nightly builds run on host Zebra.", relation="same_as", of=numbered(asked, "amber"))
         ]
     )
-    talk(memories, "so the nightly builds ran on host Zebra at last")
+    talk(memories, "so the nightly builds are run on host Zebra")
 
     read_all(memories)
 
     assert [memory.content for memory in kept(memories)] == [
-        "Nightly builds run on host Zebra.",
         "Nightly builds run on host amber.",
+        "The nightly builds are run on host Zebra",
     ]
 
 

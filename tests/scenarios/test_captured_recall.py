@@ -11,7 +11,7 @@ from holdfast.domain.outcomes import settled
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import Said
-from holdfast.models.minilm import MiniLM
+from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
@@ -92,7 +92,7 @@ def test_what_an_agent_recorded_by_a_marker_stands_by_its_own_score(memories: Me
 
 @requirement("sem.recall.score")
 def test_hits_are_listed_in_the_order_of_the_score_that_is_told(store: Store, clock: FixedClock) -> None:
-    memories = Memories.of(store, "default", clock=clock, embedder=MiniLM())
+    memories = Memories.of(store, "default", clock=clock, embedder=OwnEmbedder())
     memories.say_all("talk", [Said(role="user", content=text) for text in SAID])
     memories.capture("talk")
 

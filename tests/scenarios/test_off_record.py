@@ -11,7 +11,7 @@ from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import Said
-from holdfast.models.minilm import MiniLM
+from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.test_quoting import given
@@ -96,7 +96,7 @@ def test_the_proxy_keeps_it_off_the_record_too(memories: Memories) -> None:
 
 @requirement("trust.off-record")
 def test_it_has_no_vector_and_loses_one_that_it_had(store: Store, clock: FixedClock) -> None:
-    memories = Memories.of(store, "default", clock=clock, embedder=MiniLM())
+    memories = Memories.of(store, "default", clock=clock, embedder=OwnEmbedder())
     talk(memories, "Otto gets a salary of 90000 in the new job.", "Shall I remember that?")
     assert memories.recall("how much does Otto earn", threshold=0.0).hits
 

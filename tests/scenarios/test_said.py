@@ -10,7 +10,7 @@ from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.ports import Store
 from holdfast.engine.recall import Recall
 from holdfast.engine.spaces import create_space, set_keeps_messages
-from holdfast.models.minilm import MiniLM
+from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
@@ -25,12 +25,12 @@ TALK = (
 
 
 @pytest.fixture(scope="module")
-def embedder() -> MiniLM:
-    return MiniLM()
+def embedder() -> OwnEmbedder:
+    return OwnEmbedder()
 
 
 @pytest.fixture
-def talk(store: Store, clock: FixedClock, embedder: MiniLM) -> Memories:
+def talk(store: Store, clock: FixedClock, embedder: OwnEmbedder) -> Memories:
     """Two people who talked a week ago."""
     memories = Memories.of(store, "default", clock=clock, embedder=embedder)
     told(memories, "talk", TALK)
@@ -52,7 +52,7 @@ def quotes(found: Recall) -> list[str | None]:
     ("question", "answer"),
     [
         ("What pet did Caroline get?", TALK[2][1]),
-        ("What did Melanie do with her children?", TALK[1][1]),
+        ("What did Melanie do with the kids on Saturday?", TALK[1][1]),
         ("What is Caroline's dog called?", TALK[4][1]),
     ],
 )
@@ -257,7 +257,9 @@ def test_what_was_erased_is_not_found_as_a_message(talk: Memories) -> None:
     assert said.content not in quotes(talk.recall("allergic to peanuts", threshold=0.0, limit=50))
 
 
-def test_a_space_that_keeps_no_messages_finds_none(store: Store, clock: FixedClock, embedder: MiniLM) -> None:
+def test_a_space_that_keeps_no_messages_finds_none(
+    store: Store, clock: FixedClock, embedder: OwnEmbedder
+) -> None:
     create_space("quiet", store=store, clock=clock)
     set_keeps_messages("quiet", False, store=store)
     memories = Memories.of(store, "quiet", clock=clock, embedder=embedder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -40,8 +40,8 @@ class Planted:
 class Credulous:
     """A judge that takes everything for the same."""
 
-    def compare(self, known: Statement, draft: Statement) -> Verdict:
-        return Verdict(relation="same", certain=True, similarity=0.9, reasons=())
+    def judge(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
+        return [Verdict(relation="same", certain=True, similarity=0.9) for _ in pairs]
 
 
 def plant(memories: Memories) -> Planted:

@@ -58,6 +58,7 @@ class Entry:
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     note: str | None
+    judged: str | None = None  # which model judged, what and how surely
     created_at: datetime
 
 

@@ -13,22 +13,18 @@ from holdfast.domain.memory import Message
 from holdfast.domain.named_days import nearness
 from holdfast.domain.question import Question
 from holdfast.domain.ranking import (
-    AS_ASKED,
-    AS_SAID,
-    FLOOR,
-    IDEA,
-    MEANING,
     SHARE,
-    WORD,
     Telling,
     discount,
-    on_the_scale_of_meaning,
     share,
-    shared_ideas,
     shared_words,
 )
 from holdfast.domain.terms import Held, held, stems
 
+AS_SAID = 0.63  # the cosine with the question as the speaker would have put it
+AS_ASKED = 0.34  # the cosine with the question as it stands
+MEANING = AS_SAID + AS_ASKED  # where both are the same
+WORD = 0.17  # a shared word as rare as can be
 NEAR = 0.09  # a word in a neighbouring message
 SESSION_BEST = 0.15  # the best words of one message of the session
 SESSION_COVER = 0.08  # a word of the question anywhere in the session
@@ -58,9 +54,11 @@ _TIME = frozenset(
 
 # How much more than the floor the best of all messages must have: far more is said than remembered, so that
 # something always sounds alike. Where none has it, nothing that was said is answered.
-_TO_BEGIN_WITH = 0.15
+_TO_BEGIN_WITH = 0.12
+#: The least relevance of a message that counts as an answer.
+FLOOR = 0.41
 
-_OWN = ("meaning", "words", "ideas")
+_OWN = ("meaning", "words")
 _ORDER = (*_OWN, "neighbours", "session", "speaker", "date", "time", "brevity")  # as they are reported
 
 Place = tuple[str, int]  # session and number
@@ -101,9 +99,7 @@ def heard(
             if shared:
                 parts["words"] = WORD * words
         elif shared:
-            parts["words"] = on_the_scale_of_meaning(share(telling, holds, _TYPICAL_LENGTH))
-        if ideas := shared_ideas(telling, holds):
-            parts["ideas"] = IDEA * ideas
+            parts["words"] = share(telling, holds, _TYPICAL_LENGTH) * FLOOR / SHARE
         if who.said_by(message):
             parts["speaker"] = SPEAKER
         if days and (near := nearness(message.said_at.date(), days)):
@@ -131,7 +127,7 @@ class Weighed:
     """What speaks for a message."""
 
     evidence: Mapping[str, float]  # all of it, on the scale of memories
-    own: float  # of its meaning, words and ideas alone: what is held against the floor
+    own: float  # of its meaning and words alone: what is held against the floor
 
 
 def weighed(
@@ -191,6 +187,11 @@ def _by_session(told: Iterable[Heard], telling: Telling) -> dict[str, float]:
         + SESSION_COVER * sum([telling.words[base] for base in covered.get(session, ())])
         for session, score in best.items()
     }
+
+
+def floor(*, by_meaning: bool) -> float:
+    """The least relevance that counts as an answer."""
+    return FLOOR if by_meaning else SHARE
 
 
 def to_begin_with(*, by_meaning: bool) -> float:

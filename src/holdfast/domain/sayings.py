@@ -8,8 +8,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from holdfast.domain.compare.words import stem
-from holdfast.domain.ideas import ideas
+from holdfast.domain.capture.ordinary import is_ordinary
 from holdfast.domain.memory import Message
 from holdfast.domain.words import folded
 
@@ -104,4 +103,4 @@ def _means(word: str, speaker: str) -> bool:
     if word[0].isupper():
         return len(word) >= _SHORTEST_NAME and first.startswith(word)
     # Typed in a hurry, "caroline" is Caroline; but "will" and "grace" are words before they are names.
-    return word == first.lower() and len(word) > _SHORTEST_NAME and (stem(word),) not in ideas().of
+    return word == first.lower() and len(word) > _SHORTEST_NAME and not is_ordinary(word)

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from holdfast.domain.compare.words import stem
 from holdfast.domain.redact import redact
+from holdfast.domain.stemming import stem
 from holdfast.domain.terms import STOP_WORDS
 from holdfast.domain.words import folded
 

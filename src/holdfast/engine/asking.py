@@ -4,21 +4,19 @@ What was written lately gets its vectors first, within bounds. Where meaning can
 """
 
 import logging
-import math
-from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import mul
 from typing import Any
 
 from holdfast.domain.calibration import Calibration, calibrated
 from holdfast.domain.question import Question, question
 from holdfast.engine.desk import Desk
-from holdfast.engine.embedding import caught_up, embed_missing, embedded, given, searched_with
-from holdfast.engine.ports import Embedder, VectorModel, VectorRows
+from holdfast.engine.embedding import caught_up, cosine, embed_missing, embedded, given, searched_with
+from holdfast.engine.ports import Embedder, Reader, VectorModel, VectorRows
 from holdfast.errors import Unavailable
 
+MOST_READ = 2_000  # characters of a question that are read beside each candidate
 EMBEDDED_FIRST = 2_000  # texts without a vector that a question waits for; the rest follow with `tend`
 _log = logging.getLogger(__name__)
 
@@ -42,6 +40,17 @@ class Asked:
 
     question: Question
     meaning: Meaning | None  # none: by words alone
+    reader: Reader | None = None  # none: nothing is read
+
+    def read(self, texts: Sequence[str]) -> list[float] | None:
+        """How likely each text helps with the question; none, where nobody can read them."""
+        if self.reader is None:
+            return None
+        try:
+            return self.reader.helps(self.question.text[:MOST_READ], texts)
+        except Unavailable as trouble:
+            _log.warning("what was found is not read: %s", trouble)
+            return None
 
     def cosines(
         self, rows: VectorRows[Any], limit: int, also: Collection[str], *, forms: int | None = None
@@ -73,12 +82,8 @@ class Asked:
         except Unavailable as trouble:
             _log.warning("search by meaning is not complete: %s", trouble)
             return None
-        asked, scale = array("f", self.meaning.vectors[0]), self.meaning.calibration
-        return [calibrated(max(_cosine(asked, part) for part in parts), scale) for parts in vectors]
-
-
-def _cosine(one: "array[float]", other: bytes) -> float:
-    return math.fsum(map(mul, one, array("f", other)))  # both are of length 1
+        asked, scale = self.meaning.vectors[0], self.meaning.calibration
+        return [calibrated(max(cosine(asked, part) for part in parts), scale) for parts in vectors]
 
 
 def ask(texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool) -> list[Asked]:
@@ -103,7 +108,8 @@ def ask(texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool)
     scale = Calibration.of_row(searched.calibration if searched else None)
     coming = iter(vectors)
     return [
-        Asked(each, Meaning(embedder, tuple(next(coming) for _ in each.forms), scale)) for each in questions
+        Asked(each, Meaning(embedder, tuple(next(coming) for _ in each.forms), scale), desk.reader)
+        for each in questions
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holdfast.domain.compare import ExactValues, TextJudge
+from holdfast.domain.compare import Judge as ExactJudge
 from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
 from holdfast.engine.ports import Clock, Judge, Space, Store, Transaction
@@ -51,9 +51,7 @@ def put_back(
             if store.space(archive.header.space) is not None:
                 with store.read(archive.header.space) as tx:
                     _refuse_fuller(archive, tx)
-    return [
-        _put_back(archive, store, clock, judge or ExactValues(TextJudge()), replace) for archive in archives
-    ]
+    return [_put_back(archive, store, clock, judge or ExactJudge(), replace) for archive in archives]
 
 
 def _refuse_fuller(archive: Archive, tx: Transaction) -> None:

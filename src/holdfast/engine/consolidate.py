@@ -7,14 +7,15 @@ anywhere, it is done again, and nothing doubles. What is decided about a proposa
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from heapq import nlargest
 from itertools import chain
 
-from holdfast.domain.compare import Statement
 from holdfast.domain.consolidation import Proposal, duplicate, may_be_one, outdated
 from holdfast.domain.memory import Memory, Session
 from holdfast.domain.query import Filter
-from holdfast.domain.terms import stems
+from holdfast.domain.terms import shared, stems
 from holdfast.engine import changes
+from holdfast.engine.candidates import FEW, statement_of
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in
 from holdfast.engine.memory_pages import memory_pages
@@ -85,14 +86,14 @@ def duplicates(desk: Desk, seen: Callable[[int], None] = lambda done: None) -> I
 
 
 def _alike(memory: Memory, desk: Desk) -> Iterator[Proposal | None]:
-    """What one memory could be one with; the judge is asked outside of any transaction, a pair a step."""
-    said = Statement(text=memory.content, subject=memory.subject, category=memory.category)
+    """What one memory could be one with; the judge is asked outside of any transaction, once a memory."""
     with desk.store.read(desk.space) as tx:
         close = [other for other in _close(memory, tx) if may_be_one(memory, other)]
+    near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
     yield None
-    for other in close:
-        old = Statement(text=other.content, subject=other.subject, category=other.category)
-        yield duplicate(other, memory, desk.judge.compare(old, said))
+    pairs = [(statement_of(other), statement_of(memory)) for other in near]
+    for other, verdict in zip(near, desk.judge.compare(pairs), strict=True):
+        yield duplicate(other, memory, verdict)
 
 
 def _close(memory: Memory, tx: Transaction) -> list[Memory]:

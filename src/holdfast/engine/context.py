@@ -77,8 +77,7 @@ def context(
         terms = list(dict.fromkeys(term for asked in questions for term in asked.question.terms))
         ranking = Ranking(desk.profile.policy, desk.now(), terms, Quotations(desk.profile.policy, tx))
         hits = for_prompt(best(found, ranking, MOST_HITS, tx, session), shown)
-    stems = {base for term in terms for base in term.stems}
-    block = render_hits(hits, wanted=stems, budget=budget, estimate=desk.estimate)
+    block = render_hits(hits, wanted=terms, budget=budget, estimate=desk.estimate)
     made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
     if made.hits:
         query = texts[0] if keeps_question else None

@@ -7,7 +7,7 @@ from datetime import datetime
 from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.profile import Profile
-from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Store, Transaction
+from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Reader, Store, Transaction
 from holdfast.engine.readers import Readers
 from holdfast.errors import Conflict, NotFound, Outdated
 
@@ -24,6 +24,7 @@ class Desk:
     new_id: NewId
     estimate: Estimate
     embedder: Embedder | None = None  # none: recall by words
+    reader: Reader | None = None  # none: recall reads nothing
     open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
     budget: int | None = None  # tokens of a brief; none = the profile's
     arrive: Callable[["Desk"], None] | None = None  # takes over what was changed outside, before each verb

@@ -5,9 +5,12 @@ model's are still searched and kept up; once the new ones are complete, the old 
 """
 
 import logging
+import math
+from array import array
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
+from operator import mul
 from typing import TypeVar
 
 from holdfast.domain.calibration import MEASURED_WITH
@@ -242,6 +245,11 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[byte
     if len(vectors) != len(texts):
         raise Unavailable(f"the embedder {embedder.name} gave {len(vectors)} answers for {len(texts)} texts")
     return vectors
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    """Of two vectors of length 1."""
+    return math.fsum(map(mul, array("f", one), array("f", other)))
 
 
 def given(embedder: Embedder, ask: Callable[[Sequence[str]], Given], texts: Sequence[str]) -> Given:

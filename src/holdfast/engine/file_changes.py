@@ -10,7 +10,7 @@ from datetime import datetime
 
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Source, Tombstone
 from holdfast.engine import changes
-from holdfast.engine.comparing import buried
+from holdfast.engine.comparing import buried, look_at_deleted
 from holdfast.engine.desk import Desk, refuse_taken_name
 from holdfast.engine.forget import restored
 from holdfast.engine.intake import taken_in, text_hash
@@ -31,7 +31,8 @@ def added(draft: Draft, *, tx: Transaction, desk: Desk, now: datetime) -> Memory
     draft = taken_in(draft, desk.profile)
     draft = replace(draft, source=known_session(tx, draft.source, now))
     refuse_taken_name(draft.subject, draft.project, "", tx, desk)
-    while (tombstone := buried(draft, tx, desk.judge)) is not None:
+    around = look_at_deleted(draft, tx, desk.judge, across=False)
+    while (tombstone := buried(draft, tx, around)) is not None:
         if not may_return(tombstone, draft.source, tx):
             day = tombstone.created_at.date().isoformat()
             raise StaysDeleted(f"this was {tombstone.reason} on {day} and stays so")

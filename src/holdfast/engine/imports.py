@@ -10,7 +10,7 @@ from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive
 from holdfast.engine.archive_rows import wrong_memory
-from holdfast.engine.comparing import buried
+from holdfast.engine.comparing import Surroundings, buried, look, look_at_deleted, still
 from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.ports import Judge, Transaction
@@ -59,6 +59,9 @@ def restore_rows(archive: Archive, *, desk: Desk, dry_run: bool = False) -> Impo
     A dry run answers what would come in, and takes nothing.
     Raises: Conflict, when the space has another profile.
     """
+    with desk.store.read(desk.space) as tx:  # judged before the space is locked: the verdicts are kept
+        for row in archive.rows.get("memories", ()):
+            look_at_deleted(_drafted(row), tx, desk.judge, across=False)
     with suppress(_TakenBack), desk.store.write(desk.space) as tx:
         done = take_rows(archive, tx, desk.judge)
         if dry_run:
@@ -114,25 +117,38 @@ def import_drafts(
     if dry_run:
         with suppress(_TakenBack), desk.store.write(desk.space) as tx:
             for line, draft in coming:
-                told.append(Told(line, _told(draft, tx, desk, review)))
+                told.append(Told(line, _told(draft, tx, desk, review, None)))
                 if len(told) % _BATCH == 0:
                     report(len(told))
             raise _TakenBack
         return told
     # In batches, so that other writers get their turn during a long import.
     while batch := list(islice(coming, _BATCH)):
+        seen = [_seen(draft, desk) for _, draft in batch]
         with desk.store.write(desk.space) as tx:
-            told += [Told(line, _told(draft, tx, desk, review)) for line, draft in batch]
+            told += [
+                Told(line, _told(draft, tx, desk, review, around))
+                for (line, draft), around in zip(batch, seen, strict=True)
+            ]
         report(len(told))
     return told
 
 
-def _told(draft: Draft, tx: Transaction, desk: Desk, review: bool) -> Outcome:
+def _seen(draft: Draft, desk: Desk) -> Surroundings | None:
+    """What stands around a draft before its batch is written."""
+    try:
+        return look(taken_in(draft, desk.profile), desk)
+    except Invalid:
+        return None
+
+
+def _told(draft: Draft, tx: Transaction, desk: Desk, review: bool, seen: Surroundings | None) -> Outcome:
     try:
         ready = taken_in(draft, desk.profile)
         if review:
             ready = replace(ready, doubtful="imported for review")
-        return decide(ready, tx, desk, unattended=True)
+        around = still(seen or Surroundings(-1, ()), ready, tx, desk)
+        return decide(ready, tx, desk, around, unattended=True)
     except Invalid as error:
         return Refused(str(error))
 
@@ -188,5 +204,9 @@ def _erased(text: str, tx: Transaction) -> bool:
 
 def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:
     """Whether a memory of the archive may not come back here, in these words or others."""
-    draft = Draft(content=row["content"], category=row["category"], subject=row["subject"])
-    return buried(draft, tx, judge) is not None
+    draft = _drafted(row)
+    return buried(draft, tx, look_at_deleted(draft, tx, judge, across=False)) is not None
+
+
+def _drafted(row: dict[str, Any]) -> Draft:
+    return Draft(content=row["content"], category=row["category"], subject=row["subject"])

@@ -1,16 +1,15 @@
-"""A model's opinion on the pairs that the rules can't decide, where somebody asked for one.
+"""A language model's opinion on the pairs that our own can't decide, where somebody asked for one.
 
 Asked before the space is locked, and only about near calls; where it fails, is too slow or too dear, the
-rules' judgement stands.
+first judgement stands.
 """
 
 import logging
-from collections.abc import Sequence
 from datetime import timedelta
 
 from holdfast.domain.language import Question, Schema, as_data
 from holdfast.domain.memory import Draft, Memory
-from holdfast.engine.comparing import compared
+from holdfast.engine.comparing import Surroundings, findings
 from holdfast.engine.desk import Desk
 from holdfast.engine.metering import ask
 from holdfast.engine.readers import Readers
@@ -29,22 +28,21 @@ _SCHEMA: Schema = {
 _log = logging.getLogger(__name__)
 
 
-def judged(draft: Draft, near: Sequence[str], *, desk: Desk) -> tuple[Told, ...]:
-    """What the judge says of the known memories that a checked draft is near to."""
+def judged(draft: Draft, around: Surroundings, *, desk: Desk) -> tuple[Told, ...]:
+    """What a language model says of the known memories that a checked draft is near to."""
     readers = desk.readers
     if readers is None or readers.judge is None or desk.now() < readers.resting.get("judge", desk.now()):
         return ()
-    with desk.store.read(desk.space) as tx:
-        findings = compared(draft, tx, desk, near)
-    if findings.same is not None:
+    found = findings(around, draft)
+    if found.same is not None:
         return ()
     said = []
-    for known in findings.related[:MOST_PAIRS]:
+    for known in found.related[:MOST_PAIRS]:
         try:
             relation = _relation(draft, known, readers, desk)
         except Unavailable as trouble:
             readers.resting["judge"] = desk.now() + REST
-            _log.warning("space %s: the rules' judgement stands: %s", desk.space, trouble)
+            _log.warning("space %s: the first judgement stands: %s", desk.space, trouble)
             break
         if relation == "same":
             said.append(Told(relation="same", memory=known.id, where_unsure=True))

@@ -57,7 +57,7 @@ def look(
         hits = best(above, ranking, limit, tx)
         nearly = best(below, ranking, max(len(below), 1), tx)
         given = context.for_prompt(best(above, ranking, context.MOST_HITS, tx))
-    stems = {base for term in asked.question.terms for base in term.stems}
+    stems = set(asked.question.terms)
     held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
     held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
     least = min((each.floor for each in found.memories), default=0.0)  # of successors that were not found

@@ -8,22 +8,24 @@ from heapq import nlargest
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, admits
 from holdfast.domain.ranking import (
+    HELPS,
+    READ,
     Telling,
-    covers,
     evidence,
     floor,
+    floor_of,
+    odds,
     on_the_scale_of_meaning,
     said,
     share,
 )
-from holdfast.domain.terms import Held, held, kindred
+from holdfast.domain.terms import Held, held
 from holdfast.engine.asking import Asked
 from holdfast.engine.embedding import text_of
 from holdfast.engine.find import believed_at
 from holdfast.engine.ports import Transaction
 
-CANDIDATES = 100  # by meaning, by words, and by ideas each
-KINDRED = 8  # other words that each term is looked up by
+CANDIDATES = 100  # by meaning and by words each
 WIDER = 4  # times as many, when too few of them are admitted
 FEW = 2_000  # admitted ones that are looked at one by one
 PAST = 100  # wordings of the past that get a vector for one question
@@ -49,26 +51,23 @@ class FoundMemory:
 def search(asked: Asked, where: Filter, tx: Transaction, enough: int) -> list[FoundMemory]:
     """The most relevant that `where` admits: `enough` of them, if there are as many candidates."""
     question = asked.question
-    bases = list(dict.fromkeys(base for term in question.terms for base in term.stems))
-    counts = tx.words.frequencies(bases)
-    known = [base for base in bases if counts[base]]
-    ideas = kindred(question.terms, KINDRED) if asked.meaning is not None else []
-    wordings, cosines = _candidates(asked, known, ideas, where, tx, enough)
+    counts = tx.words.frequencies(question.terms)
+    known = [term for term in question.terms if counts[term]]
+    wordings, cosines = _candidates(asked, known, where, tx, enough)
     holds = {owner: held(text) for owner, text in wordings.items()}
-    telling = Telling.of(question.terms, counts, tx.words.total(), holds.values())
-    weighed = _weighed(holds, cosines, telling, general=question.general)
+    telling = Telling.of(question.terms, counts, tx.words.total())
+    weighed = _weighed(holds, cosines, telling)
     best = nlargest(enough, weighed, key=lambda each: each.relevance)
     # Only now are rows read in full: most candidates are told apart by their words and cosines alone.
     memories = {memory.id: memory for memory in tx.memories.many([each.owner for each in best])}
-    return [each.found(memories[each.owner]) for each in best]
+    return _read(asked, [each.found(memories[each.owner]) for each in best], cosines, telling)
 
 
 def count_elsewhere(asked: Asked, where: Filter, tx: Transaction, threshold: float | None) -> int:
     """How many memories of other projects answer as well: of the nearest candidates, without reading them."""
     terms = asked.question.terms
-    bases = list(dict.fromkeys(base for term in terms for base in term.stems))
-    counts = tx.words.frequencies(bases)
-    by_words = tx.words.matching([base for base in bases if counts[base]], CANDIDATES)
+    counts = tx.words.frequencies(terms)
+    by_words = tx.words.matching([term for term in terms if counts[term]], CANDIDATES)
     cosines = _cosines(asked, tx, CANDIDATES, by_words)
     near = list(dict.fromkeys([*by_words, *(cosines or ())]))
     wordings = tx.memories.wordings(replace(where, project=None, other_projects=True), among=near)
@@ -76,8 +75,8 @@ def count_elsewhere(asked: Asked, where: Filter, tx: Transaction, threshold: flo
     if not outside:
         return 0
     holds = {owner: held(text) for owner, text in wordings.items()}
-    telling = Telling.of(terms, counts, tx.words.total(), holds.values())
-    weighed = _weighed({one: holds[one] for one in outside}, cosines, telling, general=asked.question.general)
+    telling = Telling.of(terms, counts, tx.words.total())
+    weighed = _weighed({one: holds[one] for one in outside}, cosines, telling)
     return sum(each.relevance >= (each.floor if threshold is None else threshold) for each in weighed)
 
 
@@ -86,12 +85,39 @@ def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) 
     past = {memory.id: memory for memory in believed_at(moment, tx) if admits(where, memory)}
     holds = {owner: held(said(memory)) for owner, memory in past.items()}
     terms = asked.question.terms
-    counts = {
-        base: sum(base in each.stems for each in holds.values()) for term in terms for base in term.stems
-    }
-    telling = Telling.of(terms, counts, len(past), holds.values())
-    weighed = _weighed(holds, _past_cosines(asked, past, tx), telling, general=False)
-    return [each.found(past[each.owner]) for each in weighed]
+    counts = {term: sum(term in each.stems for each in holds.values()) for term in terms}
+    telling = Telling.of(terms, counts, len(past))
+    cosines = _past_cosines(asked, past, tx)
+    weighed = _weighed(holds, cosines, telling)
+    best = sorted(weighed, key=lambda each: -each.relevance)
+    return _read(asked, [each.found(past[each.owner]) for each in best], cosines, telling)
+
+
+def _read(
+    asked: Asked, found: list[FoundMemory], cosines: Mapping[str, float] | None, telling: Telling
+) -> list[FoundMemory]:
+    """The candidates with what a reader says of the best of them, where meaning and a reader can be had."""
+    if cosines is None or not found:
+        return found
+    helpful = asked.read([statement(each.memory) for each in found[:READ]])
+    if helpful is None:
+        return found
+    told = [odds(probability) for probability in helpful]
+    near = [cosines.get(each.memory.id, 0.0) for each in found[:READ]]
+    words = max(share(telling, held(said(each.memory))) for each in found[:READ])
+    least = floor_of(list(zip(near, told, strict=True)), words)
+    weakest = min(told)  # what was not read is no better than the worst that was
+    for place, each in enumerate(found):
+        helps = HELPS * (told[place] if place < READ else weakest)
+        each.evidence = {**each.evidence, "helps": helps}
+        each.relevance += helps
+        each.floor = least
+    return sorted(found, key=lambda each: -each.relevance)
+
+
+def statement(memory: Memory) -> str:
+    """What a reader reads of a memory."""
+    return f"{memory.subject}. {memory.content}" if memory.subject else memory.content
 
 
 def _past_cosines(asked: Asked, past: Mapping[str, Memory], tx: Transaction) -> dict[str, float] | None:
@@ -107,7 +133,7 @@ def _past_cosines(asked: Asked, past: Mapping[str, Memory], tx: Transaction) -> 
 
 
 def _candidates(
-    asked: Asked, words: Sequence[str], ideas: Sequence[str], where: Filter, tx: Transaction, enough: int
+    asked: Asked, words: Sequence[str], where: Filter, tx: Transaction, enough: int
 ) -> tuple[dict[str, str], dict[str, float] | None]:
     """Wordings from all sides, with the cosines of those that have a vector; none without meaning.
 
@@ -118,7 +144,7 @@ def _candidates(
     seen: set[str] = set()
     size = CANDIDATES
     while True:
-        by_words = dict.fromkeys([*tx.words.matching(words, size), *tx.words.matching(ideas, size)])
+        by_words = dict.fromkeys(tx.words.matching(words, size))
         found |= tx.memories.wordings(where, among=[one for one in by_words if one not in seen])
         cosines = _cosines(asked, tx, size, found.keys())
         seen |= by_words.keys()
@@ -154,7 +180,7 @@ class _Weighed:
 
 
 def _weighed(
-    holds: Mapping[str, Held], cosines: Mapping[str, float] | None, telling: Telling, *, general: bool
+    holds: Mapping[str, Held], cosines: Mapping[str, float] | None, telling: Telling
 ) -> list[_Weighed]:
     found = []
     for owner, held_by_it in holds.items():
@@ -167,6 +193,5 @@ def _weighed(
             parts = {"words": share(telling, held_by_it)}
         relevance = sum(parts.values())
         if relevance > 0:
-            least = floor(by_meaning=cosines is not None, general=general and not covers(telling, held_by_it))
-            found.append(_Weighed(owner, relevance, parts, least))
+            found.append(_Weighed(owner, relevance, parts, floor(by_meaning=cosines is not None)))
     return found

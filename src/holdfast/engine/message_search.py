@@ -8,7 +8,7 @@ from holdfast.domain import message_ranking
 from holdfast.domain.memory import Message
 from holdfast.domain.message_ranking import Heard, Place
 from holdfast.domain.query import Filter, admits_message, of_memories_only
-from holdfast.domain.ranking import Telling, covers, floor
+from holdfast.domain.ranking import Telling
 from holdfast.domain.terms import held
 from holdfast.engine.asking import Asked
 from holdfast.engine.ports import Transaction
@@ -75,19 +75,16 @@ def search(asked: Asked, within: Within, tx: Transaction, enough: int) -> list[F
     if of_memories_only(within.where) or not (total := tx.message_words.total()):
         return []
     question = asked.question
-    bases = list(dict.fromkeys(base for term in question.spoken_terms for base in term.stems))
-    counts = tx.message_words.frequencies(bases)
-    found = _candidates(asked, [base for base in bases if counts[base]], within, tx, enough)
-    holds = [held(message.content or "") for message in found.messages]
-    telling = Telling.of(question.spoken_terms, counts, total, holds)
+    counts = tx.message_words.frequencies(question.spoken_terms)
+    found = _candidates(asked, [term for term in question.spoken_terms if counts[term]], within, tx, enough)
+    telling = Telling.of(question.spoken_terms, counts, total)
     told, wanted = _told(asked, found, within, telling, tx, enough)
     by_meaning = found.cosines is not None
     weighed = message_ranking.weighed(told, wanted, telling, by_meaning=by_meaning)
     answers = []
     for place, each in weighed.items():
         message = told[place].message
-        general = question.general and not covers(telling, told[place].holds)
-        least = floor(by_meaning=by_meaning, general=general)
+        least = message_ranking.floor(by_meaning=by_meaning)
         if (relevance := sum(each.evidence.values())) > 0 and within.admits(
             message, found.projects.get(place[0])
         ):

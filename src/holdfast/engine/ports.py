@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from holdfast.domain.compare import Statement, Verdict
-from holdfast.domain.compare.likeness import Likeness
 from holdfast.domain.damage import Damage
 from holdfast.domain.history import Action, Entry, Receipt, Use
 from holdfast.domain.language import Answer, Question
@@ -98,9 +97,15 @@ class Token:
 
 
 class Judge(Protocol):
-    """Decides what a draft is to a known memory."""
+    """Decides what each draft (second) is to what is known (first)."""
 
-    def compare(self, known: Statement, draft: Statement) -> Verdict: ...
+    def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]: ...
+
+
+class Reader(Protocol):
+    """Tells how likely each text helps with a prompt."""
+
+    def helps(self, prompt: str, texts: Sequence[str]) -> list[float]: ...
 
 
 class LanguageModel(Protocol):
@@ -121,13 +126,6 @@ class Embedder(Protocol):
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]: ...
     def query(self, text: str) -> bytes: ...
     def queries(self, texts: Sequence[str]) -> list[bytes]: ...
-
-
-@runtime_checkable
-class Likening(Protocol):
-    """An embedder that also tells how alike two texts are, word by word."""
-
-    def likeness(self, one: str, other: str) -> Likeness | None: ...
 
 
 @runtime_checkable
@@ -257,6 +255,7 @@ class RepetitionRows(Protocol):
 
 
 class Journal(Protocol):
+    def judged(self, by: str | None) -> None: ...
     def write(
         self,
         action: Action,

@@ -12,7 +12,7 @@ from holdfast.domain.history import Entry
 from holdfast.domain.memory import Citation, Link, Memory, Message
 from holdfast.domain.passage import Span, pieces, without
 from holdfast.domain.profile import Policy
-from holdfast.domain.terms import Held, Term, held
+from holdfast.domain.terms import held
 from holdfast.domain.text import normal_form
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Transaction
@@ -58,15 +58,15 @@ class Quotations:
         said = self._read[message.id].said
         return replace(message, content=said) if said else None
 
-    def answers(self, message: Message, terms: Sequence[Term]) -> bool:
+    def answers(self, message: Message, terms: Sequence[str]) -> bool:
         """Whether the message is still an answer: by what may be quoted, not by what may not."""
         self.look_up([message])
         quotation = self._read[message.id]
         if not quotation.said or not quotation.withheld:
             return bool(quotation.said)
         left, gone = held(quotation.said), held(quotation.withheld)
-        by_left = sum(_has(left, term) for term in terms)
-        by_gone = sum(_has(gone, term) and not _has(left, term) for term in terms)
+        by_left = len(left.stems.intersection(terms))
+        by_gone = len((gone.stems - left.stems).intersection(terms))
         if by_left or by_gone:
             return by_left > by_gone
         return len(quotation.said) > _MOSTLY * len(quotation.withheld)
@@ -82,10 +82,6 @@ def deleted_from(message_id: str, tx: Transaction) -> bool:
 def quotable(memory_id: str, tx: Transaction) -> bool:
     """Whether the words that a memory was taken from may be quoted."""
     return _Standing([memory_id], tx).alive(memory_id)
-
-
-def _has(holds: Held, term: Term) -> bool:
-    return not (holds.stems.isdisjoint(term.stems) and holds.ideas.isdisjoint(term.ideas))
 
 
 def _withheld(messages: Sequence[Message], policy: Policy, tx: Transaction) -> dict[str, list[Span]]:

@@ -11,7 +11,6 @@ from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter
 from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, bounded, factors, score
-from holdfast.domain.terms import Term
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
 from holdfast.engine.asking import Asked, ask
@@ -152,7 +151,7 @@ class Ranking:
 
     policy: Policy
     now: datetime
-    terms: Sequence[Term]  # of what was asked
+    terms: Sequence[str]  # of what was asked
     quotations: Quotations
     past: datetime | None = None  # the moment that is asked about; none is now
 

@@ -2,15 +2,13 @@
 
 from holdfast.domain.memory import PEOPLE, Draft, Tombstone
 from holdfast.domain.outcomes import Deletion, Refused
-from holdfast.engine.comparing import buried, looks_across
-from holdfast.engine.desk import Desk
+from holdfast.engine.comparing import Surroundings, buried
 from holdfast.engine.ports import Transaction
 
 
-def forbidden(draft: Draft, tx: Transaction, desk: Desk, anyway: bool) -> Refused | None:
+def forbidden(draft: Draft, tx: Transaction, around: Surroundings, anyway: bool) -> Refused | None:
     """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
-    across = looks_across(desk)
-    while (tombstone := buried(draft, tx, desk.judge, across=across)) is not None:  # each wording has one
+    while (tombstone := buried(draft, tx, around)) is not None:  # each wording has one
         if not anyway or draft.source.origin not in PEOPLE:
             return refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)

@@ -1,6 +1,5 @@
 """remember: keep what a draft says, as a new memory or as more or less trust in a known one."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -21,7 +20,7 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.comparing import compared, nearest
+from holdfast.engine.comparing import Surroundings, findings, look, still
 from holdfast.engine.desk import Desk, known_spelling
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import taken_in
@@ -30,7 +29,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.refusal import forbidden, refused
 from holdfast.engine.repetitions import keep_wording
 from holdfast.engine.said_again import archived_before, brought_back
-from holdfast.engine.saved_by_tool import saved_already
+from holdfast.engine.saved_by_tool import saved_already, saved_by_tools
 from holdfast.engine.sessions import known_session
 from holdfast.engine.superseded import lead_again, mark, supersede
 from holdfast.engine.told import Told, weigh
@@ -56,18 +55,18 @@ def remember(
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = taken_in(draft, desk.profile)
-    near = nearest(draft, desk)
-    words = (told,) if told is not None else judged(draft, near, desk=desk)
+    seen = look(draft, desk, extra=saved_by_tools(draft, desk) if captured else ())
+    words = (told,) if told is not None else judged(draft, seen, desk=desk)
     with desk.store.write(desk.space) as tx:
         decided = partial(
             decide,
             draft,
             tx,
             desk,
+            still(seen, draft, tx, desk),
             anyway=anyway,
             told=words,
             captured=captured,
-            near=near,
             unattended=unattended,
         )
         return once(tx, key, fingerprint(draft), desk.now(), lambda: _cited(decided(), draft, tx))
@@ -89,42 +88,47 @@ def decide(
     draft: Draft,
     tx: Transaction,
     desk: Desk,
+    around: Surroundings,
     *,
     anyway: bool = False,
     told: tuple[Told, ...] = (),
     captured: bool = False,
-    near: Sequence[str] = (),
     unattended: bool = False,
 ) -> Outcome:
-    """What becomes of a checked draft; `near` are the nearest memories by meaning, as far as is known."""
+    """What becomes of a checked draft, with what stands around it."""
     now = desk.now()
     draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, desk)
-    findings = compared(draft, tx, desk, near)
-    if findings.same is None and (refusal := forbidden(draft, tx, desk, anyway)) is not None:
+    found = findings(around, draft)
+    tx.journal.judged(found.note)
+    if found.same is None and (refusal := forbidden(draft, tx, around, anyway)) is not None:
         return refusal
-    if captured and (saved := saved_already(draft, tx, desk.judge)):
+    if captured and (saved := saved_already(draft, tx, around)):
         return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, desk):
         return _overwritten(named, draft, tx, desk, now)
-    weighed = weigh(told, findings, draft, tx)
-    findings, draft = weighed.findings, weighed.draft
+    weighed = weigh(told, found, draft, tx)
+    found, draft = weighed.findings, weighed.draft
     if weighed.replaces is not None:
         return _overwritten(weighed.replaces, draft, tx, desk, now)
-    if reason := why_wait(draft, findings, tx):
-        return wait(reason, draft, findings, tx, desk, now)
-    if findings.same is not None:
-        return _said_again(findings.same, findings.contradicted, draft, tx, desk, now)
-    archived = archived_before(draft, tx, desk)
-    if findings.contradicted:
+    if reason := why_wait(draft, found, tx):
+        return wait(reason, draft, found, tx, desk, now, around)
+    if found.same is not None:
+        return _said_again(found.same, found.contradicted, draft, tx, desk, now)
+    archived = archived_before(draft, around)
+    if found.contradicted:
         return _contradicted(
-            findings.contradicted, archived, draft, tx, desk, now, unattended=unattended or captured
+            found.contradicted, archived, draft, tx, desk, now, unattended=unattended or captured
         )
     if archived is not None:
         return _back(archived, draft, tx, desk, now)
+    return _added(draft, found.related, tx, desk, now)
+
+
+def _added(draft: Draft, related: tuple[Memory, ...], tx: Transaction, desk: Desk, now: datetime) -> Outcome:
     memory = changes.add(tx, desk, draft, now=now)
-    for other in findings.related:
+    for other in related:
         changes.connect(tx, memory.id, other.id, "related", source=draft.source, now=now)
-    return Added(memory, findings.related)
+    return Added(memory, related)
 
 
 def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:

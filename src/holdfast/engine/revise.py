@@ -9,7 +9,8 @@ from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
 from holdfast.domain.subjects import same_subject
 from holdfast.engine import changes
-from holdfast.engine.comparing import buried, looks_across
+from holdfast.engine.candidates import looks_across
+from holdfast.engine.comparing import buried, look_at_deleted
 from holdfast.engine.desk import Desk, existing, expect, known_spelling, refuse_taken_name
 from holdfast.engine.intake import taken_in
 from holdfast.engine.ports import Transaction
@@ -58,11 +59,21 @@ def revise(
     """
     if revision.empty:
         raise Invalid("nothing to change was given: give a text, a confidence, a category ...")
+    _judge_ahead(memory_id, revision, source, desk)
     with desk.store.write(desk.space) as tx:
         now = desk.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
         return revised(known, revision, tx=tx, desk=desk, source=source, now=now)
+
+
+def _judge_ahead(memory_id: str, revision: Revision, source: Source, desk: Desk) -> None:
+    """Has a new wording judged before the space is locked: the verdicts are kept."""
+    if revision.content is None:
+        return
+    with desk.store.read(desk.space) as tx:
+        draft = _drafted(existing(tx, memory_id), revision, source, desk.profile)
+        look_at_deleted(draft, tx, desk.judge, across=looks_across(desk))
 
 
 def revised(
@@ -129,9 +140,10 @@ def _tags(known: Memory, revision: Revision) -> tuple[str, ...]:
 
 
 def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, desk: Desk) -> None:
-    tombstone = (
-        buried(draft, tx, desk.judge, across=looks_across(desk)) if draft.content != known.content else None
-    )
+    if draft.content == known.content:
+        return
+    around = look_at_deleted(draft, tx, desk.judge, across=looks_across(desk))
+    tombstone = buried(draft, tx, around)
     if tombstone is not None:
         raise Conflict(f"this was {tombstone.reason} before, and stays so: say something else")
 

@@ -26,6 +26,8 @@ KIND = "rewordings"
 _AT_A_TIME = 50  # messages that are read in one go
 _MOST_PIECES = 200  # sentences of one message
 
+_Said = tuple[str, Message, int, int, Statement, Statement]  # memory, message, where, and what is compared
+
 
 def seek(tx: Transaction, memory_id: str, now: datetime) -> None:
     """Queues a look at the sessions that a memory was taken from."""
@@ -70,7 +72,7 @@ def look_due(*, desk: Desk) -> bool:
 
 def _look(job: Job, desk: Desk) -> None:
     session_id = str(job.payload["session"])
-    found: list[Citation] = []
+    said: list[_Said] = []
     read: dict[str, int] = {}
     with desk.store.read(desk.space) as tx:
         last = tx.sessions.last_number(session_id)
@@ -80,7 +82,8 @@ def _look(job: Job, desk: Desk) -> None:
             new = tx.sessions.around([(session_id, at) for at in range(upto + 1, end + 1)]) if known else []
             read[memory_id] = end if known else -1
             for message in new:
-                found += _reworded(memory_id, known, message, desk.judge)
+                said += [(memory_id, message, *piece) for piece in _pieces(known, message)]
+    found = _reworded(said, desk.judge)
     _mark(job, session_id, read, found, desk)
 
 
@@ -114,25 +117,30 @@ def _statements(memory_id: str, tx: Transaction) -> list[Statement]:
     ]
 
 
-def _reworded(
-    memory_id: str, known: Collection[Statement], message: Message, judge: Judge
-) -> Iterator[Citation]:
-    """The sentences of a message that say the same."""
+def _pieces(
+    known: Collection[Statement], message: Message
+) -> Iterator[tuple[int, int, Statement, Statement]]:
+    """The sentences of a message that may say the same, each with what it may say."""
     text = (message.content or "") if message.findable else ""
     for start, end in islice(pieces(text), _MOST_PIECES):
         said = text[start:end].strip()
         for old in known:
-            if _says_again(said, old, judge):
-                yield Citation(message=message.id, memory=memory_id, begins=start, ends=end, reworded=True)
-                break
+            if maybe_same(old.text, said):
+                yield start, end, old, replace(old, text=said)
 
 
-def _says_again(said: str, old: Statement, judge: Judge) -> bool:
-    """Also where that is a near call: to withhold a sentence too many can be taken back."""
-    if not maybe_same(old.text, said):
-        return False
-    verdict = judge.compare(old, replace(old, text=said))
-    return verdict.relation == "same" or NEARLY_SAME in verdict.reasons
+def _reworded(said: Sequence[_Said], judge: Judge) -> list[Citation]:
+    """The sentences that say the same; also near calls: to withhold one too many can be taken back."""
+    verdicts = judge.compare([(old, new) for *_, old, new in said])
+    found = {
+        (message.id, memory_id, start): end
+        for (memory_id, message, start, end, _, _), verdict in zip(said, verdicts, strict=True)
+        if verdict.relation == "same" or NEARLY_SAME in verdict.reasons
+    }
+    return [
+        Citation(message=message_id, memory=memory_id, begins=start, ends=end, reworded=True)
+        for (message_id, memory_id, start), end in found.items()
+    ]
 
 
 def _job_id(session_id: str) -> str:

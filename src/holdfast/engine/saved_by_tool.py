@@ -7,21 +7,23 @@ alone. Only what is wholly said there counts: a message may hold one fact more t
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.domain.capture.extract import KEEP_IT
 from holdfast.domain.capture.gate import PERSON
 from holdfast.domain.capture.grounds import Grounds
-from holdfast.domain.compare import Statement
+from holdfast.domain.compare import Statement, Verdict
 from holdfast.domain.compare.statement import NEARLY_CONTRADICTS
-from holdfast.domain.compare.words import stem
 from holdfast.domain.memory import Draft, Memory, Tombstone
-from holdfast.domain.terms import STOP_WORDS
+from holdfast.domain.stemming import stem
+from holdfast.domain.terms import STOP_WORDS, shared
 from holdfast.domain.words import words
-from holdfast.engine.comparing import maybe_same
-from holdfast.engine.ports import Judge, Transaction
+from holdfast.engine.candidates import Candidate
+from holdfast.engine.comparing import Judged, Surroundings, maybe_same
+from holdfast.engine.desk import Desk
+from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import project_of
 
 _MOST = 200  # memories that a session saved by tools among which one is looked for
@@ -43,20 +45,53 @@ class _Saved:
     in_turn: bool
 
 
-def saved_already(draft: Draft, tx: Transaction, judge: Judge) -> Memory | Tombstone | None:
+def saved_by_tools(draft: Draft, desk: Desk) -> list[Candidate]:
+    """What tools saved while a draft's message was said, to be judged against each of its statements."""
+    with desk.store.read(desk.space) as tx:
+        saved = list(_saved(draft, tx))
+    found = []
+    for part in _statements(draft) if saved else ():
+        for one in saved:
+            said = f"{one.subject or ''}. {one.text}"
+            if maybe_same(said, part) and not Grounds([(said, one.at.date())]).strange(part):
+                # The labels of the two were chosen by different minds: they neither join nor part them.
+                pair = Statement(text=one.text), Statement(text=part)
+                found.append(Candidate("saved", one.result, *pair, nearness=shared(said, part)))
+    return found
+
+
+def saved_already(draft: Draft, tx: Transaction, around: Surroundings) -> Memory | Tombstone | None:
     """What a tool made of the same words, in its state of now; none, if the draft says something more."""
-    saved = list(_saved(draft, tx))
-    if not saved:
+    judged = list(around.of("saved"))
+    if not judged:
         return None
+    saved = {(each.text, _result_id(each.result)): each for each in _saved(draft, tx)}
     parts = _parts(_QUOTED.sub("", draft.content, count=1))
-    found = [_saying(part, draft, saved, judge) for part in parts]
+    found = [_saying(part, draft, saved, judged) for part in parts]
     if len(parts) == 1 and found[0] is None and _QUOTED.match(draft.content):
-        found = [_saying(draft.content, draft, saved, judge)]  # it may be no more than a yes
-    return found[0].result if found and found[0] is not None and None not in found else None
+        found = [_saying(draft.content, draft, saved, judged)]  # it may be no more than a yes
+    return found[0] if found and found[0] is not None and None not in found else None
 
 
-def _saying(part: str, draft: Draft, saved: Sequence[_Saved], judge: Judge) -> _Saved | None:
-    return next((one for one in saved if _says(part, draft, one, judge)), None)
+def _statements(draft: Draft) -> list[str]:
+    parts = _parts(_QUOTED.sub("", draft.content, count=1))
+    whole = [draft.content] if len(parts) == 1 and _QUOTED.match(draft.content) else []
+    return [*parts, *whole]
+
+
+def _saying(
+    part: str, draft: Draft, saved: Mapping[tuple[str, str], _Saved], judged: Sequence[Judged]
+) -> Memory | Tombstone | None:
+    """What of the saved says the part, as it is now."""
+    for each in judged:
+        one = saved.get((each.candidate.known.text, _result_id(each.candidate.found)))
+        if one is not None and each.candidate.draft.text == part and _says(part, draft, one, each.verdict):
+            return one.result
+    return None
+
+
+def _result_id(result: Memory | Tombstone) -> str:
+    return result.id if isinstance(result, Memory) else result.hash
 
 
 def _saved(draft: Draft, tx: Transaction) -> Iterator[_Saved]:
@@ -115,17 +150,12 @@ def _parts(content: str) -> list[str]:
     return [part for part in _PARTS.split(content) if part.strip() and not KEEP_IT.match(part)]
 
 
-def _says(part: str, draft: Draft, saved: _Saved, judge: Judge) -> bool:
+def _says(part: str, draft: Draft, saved: _Saved, verdict: Verdict) -> bool:
     """Whether a tool saved what the part says, and no name, number or day is left out."""
-    said = f"{saved.subject or ''}. {saved.text}"
-    if not maybe_same(said, part) or Grounds([(said, saved.at.date())]).strange(part):
-        return False
-    # The labels of the two were chosen by different minds: they neither join nor part them.
-    verdict = judge.compare(Statement(text=saved.text), Statement(text=part))
     if verdict.relation != "distinct" or not saved.in_turn:
         return verdict.relation == "same"
     near = not verdict.certain and NEARLY_CONTRADICTS not in verdict.reasons
-    return near or _within(words(part), words(f"{said} {draft.subject or ''}"))
+    return near or _within(words(part), words(f"{saved.subject or ''}. {saved.text} {draft.subject or ''}"))
 
 
 def _within(part: Sequence[str], saved: Collection[str]) -> bool:

@@ -2,12 +2,10 @@
 
 from datetime import datetime
 
-from holdfast.domain.compare import Statement
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.outcomes import Waiting
-from holdfast.domain.query import Filter
 from holdfast.engine import changes
-from holdfast.engine.comparing import NEAREST, Findings
+from holdfast.engine.comparing import Findings, Surroundings, look_beside
 from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
 
@@ -30,13 +28,19 @@ def why_wait(draft: Draft, findings: Findings, tx: Transaction) -> str | None:
 
 
 def wait(
-    reason: str, draft: Draft, findings: Findings, tx: Transaction, desk: Desk, now: datetime
+    reason: str,
+    draft: Draft,
+    findings: Findings,
+    tx: Transaction,
+    desk: Desk,
+    now: datetime,
+    around: Surroundings,
 ) -> Waiting:
     """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
     if findings.contradicted and desk.profile.policy.on_contradiction == "suggest":
-        return propose(findings.contradicted[0], draft, tx, desk, now, reason)
+        return propose(findings.contradicted[0], draft, tx, desk, now, reason, around)
     against = findings.contradicted + findings.related
-    if there := _waiting_already(draft, tx, desk):
+    if there := _waiting_already(draft, around):
         return Waiting(there, there.waiting_for or reason, against)
     memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
     for known in findings.contradicted:
@@ -47,7 +51,13 @@ def wait(
 
 
 def propose(
-    known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime, reason: str | None = None
+    known: Memory,
+    draft: Draft,
+    tx: Transaction,
+    desk: Desk,
+    now: datetime,
+    reason: str | None = None,
+    around: Surroundings | None = None,
 ) -> Waiting:
     """Leaves it to a person whether a draft may take the place of a known memory."""
     reason = (
@@ -55,26 +65,18 @@ def propose(
         or reason
         or f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
     )
-    if there := _waiting_already(draft, tx, desk):
+    if there := _waiting_already(draft, around or look_beside(draft, tx, desk)):
         return Waiting(there, there.waiting_for or reason, (known,))
     memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
     changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
     return Waiting(memory, reason, (known,))
 
 
-def _waiting_already(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
-    new = Statement(text=draft.content, subject=draft.subject, category=draft.category)
-    where = Filter(
-        states=("waiting",),
-        category=draft.category,
-        subject=draft.subject,
-        general=draft.subject is None,
-        project=draft.project,
-        other_projects=False,
-    )
-    for waiting in tx.memories.find(where, order="created", limit=NEAREST):
+def _waiting_already(draft: Draft, around: Surroundings) -> Memory | None:
+    for each in around.of("waiting"):
+        waiting = each.candidate.found
+        assert isinstance(waiting, Memory)
         alike = (waiting.project, waiting.confidence) == (draft.project, draft.confidence)
-        old = Statement(text=waiting.content, subject=waiting.subject, category=waiting.category)
-        if alike and desk.judge.compare(old, new).relation == "same":
+        if alike and each.verdict.relation == "same":
             return waiting
     return None

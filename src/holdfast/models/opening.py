@@ -9,10 +9,10 @@ def opened(spec: Spec, *, key: str | None = None) -> Embedder | None:
     match spec.kind:
         case "none":
             return None
-        case "minilm":
-            from holdfast.models.minilm import MiniLM
+        case "own":
+            from holdfast.models.embedder import OwnEmbedder
 
-            return MiniLM()
+            return OwnEmbedder()
         case "multilingual":
             from holdfast.models.multilingual import Multilingual
 

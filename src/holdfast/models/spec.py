@@ -4,13 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.errors import Invalid
 from holdfast.models.server_address import server_address
 
-Kind = Literal["none", "minilm", "multilingual", "ollama", "openai"]
+Kind = Literal["none", "own", "multilingual", "ollama", "openai"]
 
-MINILM = MEASURED_WITH
+OWN = "holdfast-embedder/1.0.0"
 MULTILINGUAL = "universal-sentence-encoder-multilingual-3/1"
 #: Where a server is looked for when the name does not say.
 OLLAMA = "http://127.0.0.1:11434"
@@ -18,8 +17,8 @@ OPENAI = "https://api.openai.com/v1"
 FORMS = "default, none, multilingual, ollama:MODEL[@URL] or openai:MODEL[@URL]"
 
 _FIXED: dict[str, Kind] = {
-    "default": "minilm",
-    MINILM: "minilm",
+    "default": "own",
+    OWN: "own",
     "none": "none",
     "multilingual": "multilingual",
     MULTILINGUAL: "multilingual",
@@ -40,8 +39,8 @@ class Spec:
     def name(self) -> str:
         """The one spelling under which this embedder's vectors are kept. Holds no secret."""
         match self.kind:
-            case "minilm":
-                return MINILM
+            case "own":
+                return OWN
             case "multilingual":
                 return MULTILINGUAL
             case "ollama" | "openai":

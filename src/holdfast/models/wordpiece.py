@@ -30,6 +30,7 @@ class WordPiece:
     """The numbers of the vocabulary's pieces, and of the words met so far."""
 
     numbers: dict[str, int]
+    pieces: list[str]  # by number
     longest_piece: int
     known: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -38,7 +39,7 @@ class WordPiece:
         lines = vocabulary.read_text(encoding="utf-8").split("\n")
         pieces = lines[:-1] if lines[-1] == "" else lines
         numbers = {piece: number for number, piece in enumerate(pieces)}
-        return cls(numbers, max(map(len, pieces)))
+        return cls(numbers, pieces, max(map(len, pieces)))
 
     def numbers_of(self, text: str) -> list[int]:
         """The numbers of `text`'s pieces, without the marks of start and end."""
@@ -56,6 +57,19 @@ class WordPiece:
                 if len(self.known) < MOST_REMEMBERED:
                     self.known[word] = pieces
             yield word, pieces
+
+    def placed(self, text: str) -> Iterator[tuple[int, int, int]]:
+        """The numbers of `text`'s pieces, each with where it begins and ends in the text."""
+        for word, places in _placed_words(text):
+            pieces = self._pieces(word)
+            if len(pieces) == 1:
+                yield pieces[0], places[0], places[-1] + 1
+                continue
+            start = 0
+            for number in pieces:
+                end = start + len(self.pieces[number].removeprefix("##"))
+                yield number, places[start], places[end - 1] + 1
+                start = end
 
     def framed(self, numbers: Sequence[int]) -> list[int]:
         return [self.numbers[START], *numbers, self.numbers[END]]
@@ -90,6 +104,25 @@ def basic_words(text: str) -> list[str]:
     bare = "".join(letter for letter in apart if unicodedata.category(letter) != "Mn")
     lower = "".join(map(str.lower, bare))  # letter by letter: no final sigma
     return "".join(f" {letter} " if _is_mark(letter) else letter for letter in lower).split()
+
+
+def _placed_words(text: str) -> Iterator[tuple[str, list[int]]]:
+    """The same words, each with the places that its letters stand in."""
+    word, places = "", list[int]()
+    for place, letter in enumerate(text):
+        spread = unicodedata.normalize("NFD", _cleaned(letter))
+        for plain in (one.lower() for one in spread if unicodedata.category(one) != "Mn"):
+            alone = _is_mark(plain) or _IDEOGRAPH.match(plain)
+            if word and (alone or plain.isspace()):
+                yield word, places
+                word, places = "", []
+            if alone:
+                yield plain, [place] * len(plain)
+            elif not plain.isspace():
+                word += plain
+                places += [place] * len(plain)
+    if word:
+        yield word, places
 
 
 def _cleaned(letter: str) -> str:

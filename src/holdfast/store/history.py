@@ -85,6 +85,11 @@ class JournalTable:
     def __init__(self, connection: Connection, space: str) -> None:
         self._connection = connection
         self._space = space
+        self._judged: str | None = None
+
+    def judged(self, by: str | None) -> None:
+        """Entries of this transaction name from now on who judged, and how surely."""
+        self._judged = by
 
     def write(
         self,
@@ -98,8 +103,7 @@ class JournalTable:
     ) -> int:
         """Adds an entry and answers its number. The head row is locked by the transaction already."""
         seq = self._counted(1)
-        values = self._values(seq, action, source, now, before, after, note)
-        self._connection.execute(insert(journal), values)
+        self._connection.execute(insert(journal), self._values(seq, action, source, now, before, after, note))
         return seq
 
     def write_added(self, memories: Sequence[Memory], now: datetime) -> None:
@@ -139,6 +143,7 @@ class JournalTable:
             "before": remembered(before) if before else None,
             "after": remembered(after) if after else None,
             "note": note,
+            "judged": self._judged,
             "created_at": now,
         }
 
@@ -181,17 +186,10 @@ class JournalTable:
 
     def latest_before(self, moment: datetime) -> Iterator[Entry]:
         """For each memory, the last entry written at or before `moment` that says how it stood."""
-        latest = (
-            select(func.max(journal.c.seq).label("seq"))
-            .where(
-                journal.c.space == self._space,
-                journal.c.created_at <= moment,
-                journal.c.memory_id.is_not(None),
-            )
-            .where(journal.c.after.is_not(None))
-            .group_by(journal.c.memory_id)
-            .subquery()
-        )
+        mine = (journal.c.space == self._space) & (journal.c.created_at <= moment)
+        told = journal.c.memory_id.is_not(None) & journal.c.after.is_not(None)
+        newest = select(func.max(journal.c.seq).label("seq")).where(mine, told)
+        latest = newest.group_by(journal.c.memory_id).subquery()
         query = (
             select(journal)
             .join(latest, and_(journal.c.seq == latest.c.seq, journal.c.space == self._space))
@@ -295,5 +293,6 @@ def _entry(row: AnyRow) -> Entry:
         before=row.before,
         after=row.after,
         note=row.note,
+        judged=row.judged,
         created_at=row.created_at,
     )

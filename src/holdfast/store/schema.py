@@ -441,6 +441,7 @@ journal = Table(
     Column("before", Json),
     Column("after", Json),
     Column("note", Text),
+    Column("judged", Text),  # which model judged, what and how surely
     Column("created_at", Moment, nullable=False),
     PrimaryKeyConstraint("space", "seq"),
     Index(None, "space", "memory_id", "seq"),

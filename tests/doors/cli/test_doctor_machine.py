@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import places
-from holdfast.models import model_file
-from holdfast.models.minilm import MiniLM
-from holdfast.models.spec import MINILM
+from holdfast.models import shipped
+from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.spec import OWN
 from holdfast.wiring import try_embedder
 from tests.doors.cli.conftest import Shell
 from tests.requirements_ledger import requirement
@@ -129,8 +129,8 @@ def test_doctor_names_damage_and_repairs_it(sqlite_shell: Shell) -> None:
 def test_a_missing_model_file_is_a_problem(
     sqlite_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_EMBEDDER", MINILM)
-    monkeypatch.setattr(model_file, "_packaged", lambda: tmp_path / "model.onnx")
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", OWN)
+    monkeypatch.setattr(shipped, "_packaged", lambda _: tmp_path / "model.onnx")
 
     seen = sqlite_shell("doctor")
 
@@ -139,8 +139,8 @@ def test_a_missing_model_file_is_a_problem(
 
 
 def test_a_model_file_that_was_taken_from_a_running_service_is_a_problem(tmp_path: Path) -> None:
-    (copied := tmp_path / model_file.FILE).write_bytes(model_file.find().read_bytes())
-    embedder = MiniLM(str(tmp_path))
+    (copied := tmp_path / shipped.FILE).write_bytes(shipped.find(shipped.EMBEDDER).read_bytes())
+    embedder = OwnEmbedder(str(tmp_path))
     before = try_embedder(embedder)
     copied.unlink()
 

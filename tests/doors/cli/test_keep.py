@@ -276,18 +276,18 @@ def test_links_are_made_and_removed(shell: Shell) -> None:
 @requirement("trust.split")
 def test_a_wording_that_was_counted_as_a_repetition_is_shown_by_why_and_split_off(shell: Shell) -> None:
     kept = shell.remembers("The brother of Ada lives in Porto")
-    shell.says("remember", "The brother-in-law of Ada lives in Porto", "--session", "run-2")
+    shell.says("remember", "Porto is where the brother of Ada lives", "--session", "run-2")
 
     told = shell.says("why", kept)
     said = shell.says("split", kept, "1")
     again = shell("split", kept, "1")
 
-    listed = "1  2026-03-01 12:00  operator in session run-2: The brother-in-law of Ada lives in Porto"
+    listed = "1  2026-03-01 12:00  operator in session run-2: Porto is where the brother of Ada lives"
     assert listed in told
     assert f"`holdfast split {kept} N` makes one a memory of its own" in told
     [new] = [one for one in shell.json("list")["memories"] if one["id"] != kept]
     assert said == (
-        f"split off {new['id']}  [general] The brother-in-law of Ada lives in Porto (confidence 0.7)\n"
+        f"split off {new['id']}  [general] Porto is where the brother of Ada lives (confidence 0.7)\n"
         f"  left {kept}  [general] The brother of Ada lives in Porto (confidence 0.7)\n"
         "  confidence 0.8 -> 0.7\n"
     )

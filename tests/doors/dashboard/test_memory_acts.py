@@ -110,7 +110,7 @@ def test_two_people_who_tag_at_once_lose_nothing(board: Board) -> None:
 def test_what_is_known_is_shown_with_an_offer_to_update_it(board: Board) -> None:
     known = remembered(board, "Likes oat milk in her coffee", "helper", subject="Ada")
     browser = board.browser()
-    fields = {"category": "preference", "subject": "Ada", "content": "Likes oat milk in the coffee"}
+    fields = {"category": "preference", "subject": "Ada", "content": "Likes her coffee with oat milk"}
 
     answer = posted(browser, "/memories/new?space=helper", fields)
     page = Page(answer.text)
@@ -120,7 +120,7 @@ def test_what_is_known_is_shown_with_an_offer_to_update_it(board: Board) -> None
     assert "This is known already" in answer.text
     assert known.content in answer.text
     assert board.memories("helper").find().total == 1
-    assert now(board, known).content == "Likes oat milk in the coffee"
+    assert now(board, known).content == "Likes her coffee with oat milk"
     assert now(board, known).version == 2
 
 

@@ -298,11 +298,11 @@ def test_a_service_that_is_not_there_is_unavailable() -> None:
 @requirement("trust.split")
 def test_a_repeated_wording_is_told_by_why_and_split_off(memories: Either) -> None:
     known = _kept(memories, "The brother of Ada lives in Porto")
-    memories.remember("The brother-in-law of Ada lives in Porto")
+    memories.remember("Porto is where the brother of Ada lives")
 
     [wording] = memories.why(known).repetitions
     done = memories.split(known, wording.number)
 
-    assert wording.content == done.memory.content == "The brother-in-law of Ada lives in Porto"
+    assert wording.content == done.memory.content == "Porto is where the brother of Ada lives"
     assert (done.previous.confidence, done.original.confidence) == (0.8, 0.7)
     assert memories.why(known).repetitions == ()

@@ -11,11 +11,11 @@ from datetime import date
 from functools import cached_property
 
 from holdfast.domain.capture.names import names
+from holdfast.domain.capture.ordinary import verbs
 from holdfast.domain.capture.wording import dated
-from holdfast.domain.compare.lexicon import lexicon
 from holdfast.domain.compare.numerals import NUMBER, read_number
-from holdfast.domain.compare.words import stem
 from holdfast.domain.named_days import named_days
+from holdfast.domain.stemming import stem
 from holdfast.domain.terms import STOP_WORDS
 from holdfast.domain.words import words
 
@@ -57,7 +57,7 @@ class Grounds:
         """Whether a sentence may begin with this word: its capital letter does not tell it from a name."""
         found = words(word)[:1]
         plain = found[0] if found else ""
-        if plain in STOP_WORDS or plain in _OPENERS or stem(plain) in lexicon().verbs:
+        if plain in STOP_WORDS or plain in _OPENERS or stem(plain) in verbs():
             return True
         return any(other.startswith(plain[:_ALIKE]) for other in self._words)
 

@@ -8,8 +8,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from holdfast.domain.compare.lexicon import lexicon
-from holdfast.domain.compare.words import stem
+from holdfast.domain.stemming import stem
 from holdfast.domain.terms import STOP_WORDS
 
 _FIRST_WORD = re.compile(r"[\"'“‘(*\s]*([^\W\d_][\w'-]*)")
@@ -37,12 +36,24 @@ def without_opening_capital(text: str) -> str:
 
 @cache
 def _ordinary() -> frozenset[str]:
-    """Base forms of ordinary words, as the judge's lists know them: those of `ideas` are full of names."""
-    listed = frozenset(word for phrase in lexicon().groups for word in phrase)
-    return listed | frozenset(map(stem, STOP_WORDS)) | lexicon().verbs
+    """Base forms of ordinary words."""
+    return _base_forms("words") | frozenset(map(stem, STOP_WORDS)) | verbs()
+
+
+def verbs() -> frozenset[str]:
+    """Base forms of common verbs."""
+    return _base_forms("verbs")
+
+
+def _listed(name: str) -> frozenset[str]:
+    return _words("ordinary.toml", name)
+
+
+def _base_forms(name: str) -> frozenset[str]:
+    return _words("base_forms.toml", name)
 
 
 @cache
-def _listed(name: str) -> frozenset[str]:
-    source = files("holdfast.domain.capture").joinpath("data", "ordinary.toml")
+def _words(file: str, name: str) -> frozenset[str]:
+    source = files("holdfast.domain.capture").joinpath("data", file)
     return frozenset(str(tomllib.loads(source.read_text(encoding="utf-8"))[name]).split())

@@ -8,10 +8,9 @@ import re
 from dataclasses import dataclass
 
 from holdfast.domain.capture.cues import MACROS, phrases
-from holdfast.domain.capture.ordinary import without_opening_capital
-from holdfast.domain.compare.lexicon import lexicon
-from holdfast.domain.compare.words import stem
+from holdfast.domain.capture.ordinary import verbs, without_opening_capital
 from holdfast.domain.prose import BLANK
+from holdfast.domain.stemming import stem
 
 _WORD = re.compile(r"[^\W_][\w'’/.@+#-]*")
 _LEADS = re.compile(
@@ -99,7 +98,7 @@ def build(own: str) -> Build:
 
 def _states(lower: list[str]) -> bool:
     """Whether some thing or person is or does something as a rule."""
-    verbs = lexicon().verbs
+    known_verbs = verbs()
     for place, word in enumerate(lower[1:], start=1):
         before = lower[place - 1]
         if before in _NOT_A_SUBJECT or before in _SELF:
@@ -116,13 +115,13 @@ def _states(lower: list[str]) -> bool:
             before in _GROUP
             and word not in _WISHES
             and not word.endswith(_NOT_PRESENT)
-            and stem(word) in verbs
+            and stem(word) in known_verbs
         ):
             return not _PAST.fullmatch(word)
         if (
             word.endswith("s")
             and not word.endswith(("ss", "us"))
-            and stem(word) in verbs
+            and stem(word) in known_verbs
             and word != stem(word)
         ):
             return before not in ("i", "you", "to")
@@ -140,7 +139,7 @@ def _several_do(lower: list[str]) -> bool:
     if not lower or not lower[0].endswith("s") or lower[0].endswith(("ss", "us", "is", "'s")):
         return False
     for place, word in enumerate(lower[1:_NEAR], start=1):
-        if lower[place - 1] not in _NOT_A_SUBJECT and stem(word) == word and word in lexicon().verbs:
+        if lower[place - 1] not in _NOT_A_SUBJECT and stem(word) == word and word in verbs():
             return word not in _WISHES
     return False
 

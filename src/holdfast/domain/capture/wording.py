@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from functools import cache
 
 from holdfast.domain.capture.cues import phrases
-from holdfast.domain.compare.lexicon import lexicon
-from holdfast.domain.compare.words import stem
+from holdfast.domain.capture.ordinary import verbs
 from holdfast.domain.named_days import named_days
+from holdfast.domain.stemming import stem
 
 _BEHIND_LEAD_IN = r"(?:\s*[,:;.!–—-]+\s+|\s+(?=(?:that|i|i'm|my|we|our|the)\b|(?-i:[A-ZÀ-Þ])))(?:that\s+)?"
 _FIRST_PERSON = re.compile(
@@ -100,7 +100,7 @@ def _told(found: re.Match[str]) -> str:
 
 def _is_base(verb: str) -> bool:
     """Whether a verb stands in its present form: "prefer", not "preferred"."""
-    return stem(verb) in lexicon().verbs and stem(verb) in (verb, verb.removesuffix("e"))
+    return stem(verb) in verbs() and stem(verb) in (verb, verb.removesuffix("e"))
 
 
 def _third(verb: str) -> str:

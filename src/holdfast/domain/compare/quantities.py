@@ -166,7 +166,7 @@ def _slack(left: Quantity, right: Quantity) -> float:
         return 1e-9
     if left.about or right.about:
         return 0.2
-    if _measured(left) and _measured(right):
+    if measured(left) and measured(right):
         return _JITTER[left.kind]
     if _unit(left) == _unit(right):
         return 1e-9
@@ -179,7 +179,7 @@ def _slack(left: Quantity, right: Quantity) -> float:
     return 0.04 if rounded else 1e-9
 
 
-def _measured(quantity: Quantity) -> bool:
+def measured(quantity: Quantity) -> bool:
     """Whether it is of a kind that comes out a little otherwise each time; days and more are counted."""
     value = quantity.value
     return quantity.kind in _JITTER and (quantity.kind != "time" or value < _LONGEST_MEASURED)  # type: ignore[operator]

@@ -10,7 +10,7 @@ from typing import Literal
 
 Relation = Literal["same", "contradicts", "distinct"]
 
-#: The last reason of a near call, by what it was near to.
+#: Why a verdict is "distinct" although it was a near call.
 NEARLY_SAME, NEARLY_CONTRADICTS = "nearly the same", "nearly a contradiction"
 
 
@@ -29,5 +29,7 @@ class Verdict:
 
     relation: Relation
     certain: bool  # False: a near call; keep both and link them as related
-    similarity: float  # 0..1, how much of the two texts agrees
-    reasons: tuple[str, ...]  # short plain-English evidence
+    similarity: float  # 0..1, how likely they say the same
+    reasons: tuple[str, ...] = ()  # short plain-English evidence
+    judge: str = ""  # the model and version that decided; empty for an exact rule
+    probability: float = 1.0  # of the relation, as the judge sees it

@@ -66,10 +66,11 @@ def _put_back(call: Call, file: str, replace: bool) -> None:
     from holdfast.doors.cli.whole_files import read_lines
     from holdfast.engine.archive import read
     from holdfast.engine.backup import put_back
+    from holdfast.wiring import own_judge
 
     archives = list(read(read_lines(file)))  # all of it is checked before anything is put back
     with call.store() as store:
-        done = put_back(archives, store=store, clock=call.time(), replace=replace)
+        done = put_back(archives, store=store, clock=call.time(), judge=own_judge(), replace=replace)
     lines, spaces = [], []
     for one in done:
         buried = list(one.imported.buried)

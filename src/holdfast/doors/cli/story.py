@@ -116,6 +116,7 @@ def _entry(entry: "Entry") -> str:
     notes: list[str] = [entry.origin]
     notes += [f"session {entry.session}"] if entry.session else []
     notes += [entry.note] if entry.note else []
+    notes += [entry.judged] if entry.judged else []
     return f"{say.moment(entry.created_at)}  {entry.action:<12}  {_step(entry):<12}  {', '.join(notes)}"
 
 

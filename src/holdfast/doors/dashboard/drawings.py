@@ -112,7 +112,7 @@ def wheel(memory_id: str, linked: Sequence[tuple[Link, Memory]]) -> Wheel:
 
 # ------------------------------------------------------------------------------------- search and stats
 
-_OWN_COLOURS: Final = ("meaning", "words", "ideas")
+_OWN_COLOURS: Final = ("meaning", "words", "helps")
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,7 @@ class Entry(Answer):
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     note: str | None
+    judged: str | None = None
     created_at: str
 
 

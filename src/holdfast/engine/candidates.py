@@ -1,0 +1,216 @@
+"""What a draft may repeat or contradict: known, deleted, archived or waiting, with how near each is.
+
+Nearness is meaning where there are vectors, and shared words everywhere. Nothing is judged here.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from heapq import nlargest
+from itertools import zip_longest
+from typing import Literal
+
+from holdfast.domain.compare import Statement
+from holdfast.domain.compare.judge import by_exact_rules
+from holdfast.domain.memory import Draft, Memory, Tombstone
+from holdfast.domain.query import Filter, admits
+from holdfast.domain.retention import has_rules
+from holdfast.domain.subjects import names, same_subject
+from holdfast.domain.terms import shared, stems
+from holdfast.engine.desk import Desk, known_spelling
+from holdfast.engine.embedding import cosine, embedded, search_model
+from holdfast.engine.ports import Embedder, Transaction
+from holdfast.errors import Unavailable
+
+FEW = 5  # pairs of one draft that are judged
+LEAST = 0.3  # nearness under which two texts are not worth judging
+_CANDIDATES = 20  # of each kind, before the nearest are chosen
+_RARE_WORDS = 12
+_MOST_VECTORS = 1_000  # of deleted and archived texts, kept at hand
+_VECTORS: dict[tuple[str, bytes], bytes] = {}
+
+Role = Literal["known", "deleted", "archived", "waiting", "saved"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that a draft may repeat or contradict."""
+
+    role: Role
+    found: Memory | Tombstone
+    known: Statement
+    draft: Statement  # what of the draft it is held against
+    nearness: float  # from 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A text's vector, and the embedder that made it."""
+
+    embedder: Embedder
+    vector: bytes
+
+
+def statement_of(known: Memory | Tombstone | Draft) -> Statement:
+    """A memory, a tombstone or a draft as the judge reads it."""
+    return Statement(text=known.content or "", subject=known.subject, category=known.category)
+
+
+def looks_across(desk: Desk) -> bool:
+    """Whether a fact is known here under whatever subject and category."""
+    return desk.profile.policy.neighbours == "space"
+
+
+def nearest(found: Sequence[Candidate], meaning: Meaning | None) -> list[Candidate]:
+    """Those that rules decide, and of the rest the few nearest."""
+    exact = [each for each in found if by_exact_rules(each.known, each.draft) is not None]
+    others = _by_meaning([each for each in found if each not in exact], meaning)
+    near = nlargest(FEW, others, key=lambda each: each.nearness)
+    return [*exact, *(each for each in near if each.nearness >= LEAST)]
+
+
+def candidates(draft: Draft, tx: Transaction, desk: Desk, meaning: Meaning | None) -> Iterator[Candidate]:
+    draft = known_spelling(draft, tx, desk)
+    new = statement_of(draft)
+    for memory, nearness in _neighbours(draft, tx, desk, meaning):
+        if _on_one_subject(memory, draft):
+            yield Candidate("known", memory, statement_of(memory), new, nearness)
+    yield from deleted(draft, tx, looks_across(desk))
+    yield from out_of_sight(draft, new, tx, desk)
+
+
+def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:
+    assert draft.category is not None
+    new = statement_of(draft)
+    found = tx.tombstones.worded(draft.category, draft.subject, _CANDIDATES)
+    found += tx.tombstones.latest(2 * _CANDIDATES) if across else []
+    for tombstone in {each.hash: each for each in found}.values():
+        if _on_one_subject(tombstone, draft):
+            nearness = shared(tombstone.content or "", draft.content)
+            yield Candidate("deleted", tombstone, statement_of(tombstone), new, nearness)
+
+
+def out_of_sight(draft: Draft, new: Statement, tx: Transaction, desk: Desk) -> Iterator[Candidate]:
+    for role, where in _beside(draft, desk):
+        found = tx.memories.find(where, order="recent", limit=_CANDIDATES)
+        if len(found) == _CANDIDATES:  # its very words, however long ago
+            found += tx.memories.find(replace(where, text=draft.content), order="recent", limit=1)
+        for memory in found:
+            yield Candidate(role, memory, statement_of(memory), new, shared(memory.content, draft.content))
+
+
+def _beside(draft: Draft, desk: Desk) -> Iterator[tuple[Role, Filter]]:
+    """Where else the same may stand, out of sight: archived, or waiting in the inbox."""
+    here = Filter(
+        category=draft.category,
+        subject=draft.subject,
+        general=draft.subject is None,
+        project=draft.project,
+        other_projects=False,
+    )
+    yield "waiting", replace(here, states=("waiting",))
+    if has_rules(desk.profile) and not draft.doubtful:
+        floor = desk.profile.policy.floor
+        yield "archived", replace(here, states=("inactive",), least_confidence=floor)
+
+
+def _neighbours(
+    draft: Draft, tx: Transaction, desk: Desk, meaning: Meaning | None
+) -> Iterator[tuple[Memory, float]]:
+    """Active memories that a draft may repeat, with their nearness: under its subject, or anywhere."""
+    assert draft.category is not None
+    across = looks_across(desk)
+    where = Filter(project=draft.project, other_projects=False)
+    if across:
+        few = tx.memories.find(where, order="created", limit=FEW + 1)
+    else:
+        few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
+    cosines: dict[str, float] = {}
+    if len(few) > (FEW if across else _CANDIDATES):
+        cosines = _cosines(tx, meaning, _CANDIDATES if across else 0, ())
+        worded = _sharing_rare_words(draft, tx)
+        turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
+        wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]
+        if across:
+            few = [memory for memory in tx.memories.many(wanted) if admits(where, memory)]
+        else:
+            few = tx.memories.comparable(draft.category, draft.subject, draft.project, wanted)
+    if not across and meaning is not None:
+        cosines = _cosines(tx, meaning, 0, [memory.id for memory in few])
+    for memory in few:
+        yield memory, max(shared(memory.content, draft.content), cosines.get(memory.id, 0.0))
+
+
+def _sharing_rare_words(draft: Draft, tx: Transaction) -> list[str]:
+    wanted = list(dict.fromkeys(stems(f"{draft.content} {draft.subject or ''}")))
+    counts = tx.words.frequencies(wanted)
+    rare = sorted((word for word in wanted if counts[word]), key=lambda word: counts[word])[:_RARE_WORDS]
+    return tx.words.matching(rare, _CANDIDATES)
+
+
+def meaning_of(draft: Draft, desk: Desk) -> Meaning | None:
+    """The draft's vector, where there are vectors to hold it against and more memories than can be judged."""
+    if desk.embedder is None:
+        return None
+    with desk.store.read(desk.space) as tx:
+        within = Filter(project=draft.project, other_projects=False)
+        if len(tx.memories.matching(within, FEW + 1)) <= FEW and not tx.tombstones.latest(1):
+            return None
+        model = search_model(desk, tx)
+    if model is None:
+        return None
+    text = f"{draft.subject}. {draft.content}" if draft.subject else draft.content
+    try:
+        [parts] = embedded(model, [text])
+    except Unavailable:
+        return None
+    return Meaning(model, parts[0])
+
+
+def _cosines(tx: Transaction, meaning: Meaning | None, limit: int, also: Collection[str]) -> dict[str, float]:
+    """The nearest memories by meaning, nearest first; nothing where meaning can't be had."""
+    if meaning is None:
+        return {}
+    try:
+        found = tx.memory_vectors.nearest([meaning.vector], meaning.embedder.name, limit, also)
+    except Unavailable:
+        return {}
+    return dict(sorted(((one, cosines[0]) for one, cosines in found.items()), key=lambda each: -each[1]))
+
+
+def _by_meaning(found: Sequence[Candidate], meaning: Meaning | None) -> list[Candidate]:
+    """The candidates; those without a stored vector as near as their texts are by meaning."""
+    if meaning is None:
+        return list(found)
+    unplaced = [each for each in found if each.role != "known"]
+    try:
+        vectors = [_vector(meaning.embedder, each.known.text) for each in unplaced]
+    except Unavailable:
+        return list(found)
+    nearer = {
+        id(each): max(each.nearness, cosine(vector, meaning.vector))
+        for each, vector in zip(unplaced, vectors, strict=True)
+    }
+    return [replace(each, nearness=nearer.get(id(each), each.nearness)) for each in found]
+
+
+def _vector(embedder: Embedder, text: str) -> bytes:
+    """The vector of a text that has none in the store; kept by a hash, for the text may be a deleted one."""
+    key = embedder.name, sha256(text.encode("utf-8", "replace")).digest()
+    if key not in _VECTORS:
+        [parts] = embedded(embedder, [text])
+        if len(_VECTORS) >= _MOST_VECTORS:
+            _VECTORS.clear()
+        _VECTORS[key] = bytes(parts[0])
+    return _VECTORS[key]
+
+
+def _on_one_subject(known: Memory | Tombstone, draft: Draft) -> bool:
+    """Whether two can be about one thing: both are filed under it, or both texts name what either is about.
+
+    What only a label tells ("takes 60s to start") is another fact under another label.
+    """
+    if same_subject(known.subject, draft.subject):
+        return True
+    labels = [subject for subject in (known.subject, draft.subject) if subject is not None]
+    return all(names(text, label) for text in (known.content or "", draft.content) for label in labels)

@@ -1,0 +1,225 @@
+"""Our own reader: judges pairs of statements, and tells what in a conversation is worth keeping.
+
+One network with several heads, int8, on onnxruntime; loaded when it is first asked.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Timer
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.compare import Statement, Verdict
+from holdfast.domain.compare.judge import Pair, decided
+from holdfast.domain.subjects import names, same_subject
+from holdfast.errors import Unavailable
+from holdfast.models import shipped
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Fitted on the validation part of the training data; see training/README.md.
+SAME_FROM = 0.54
+CONTRADICTS_FROM = 0.68
+NEAR_FROM = 0.30  # less of both: certainly distinct
+KEEP_FROM = 0.5
+CARRIES_FROM = 0.1
+
+KINDS = ("decision", "insight", "fact", "preference", "project", "person", "context", "feedback")
+MOST_TOKENS = 384
+DEADLINE = 2.0  # seconds for one input
+_LONGEST_GAP = 2  # tokens between two parts of one passage
+
+Input = tuple[list[int], list[int]]  # tokens, and which statement each belongs to
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words of a message that carry a fact."""
+
+    message: int
+    start: int
+    end: int
+    kind: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a conversation holds: how surely something worth keeping, and which words carry it."""
+
+    keep: float
+    passages: tuple[Passage, ...]
+
+
+class OwnReader:
+    """The judge of statements and the gate of conversations."""
+
+    name = shipped.READER.name
+
+    def __init__(self, folder: str | None = None, deadline: float = DEADLINE) -> None:
+        self._folder = folder
+        self._deadline = deadline
+
+    def check_file(self) -> None:
+        """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
+        shipped.find(shipped.READER, self._folder)
+
+    def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """What each second statement is to its first.
+
+        Raises: Unavailable, when the model can't be had or takes too long.
+        """
+        texts = [_named(known, draft) for known, draft in pairs]
+        inputs = [self._pair(one, other) for one, other in texts]
+        whole = [place for place, given in enumerate(inputs) if len(given[0]) <= MOST_TOKENS]
+        said = dict(zip(whole, self._run([inputs[place] for place in whole], "relation"), strict=True))
+        return [_verdict(said.get(place), self.name) for place in range(len(pairs))]
+
+    def helps(self, prompt: str, texts: Sequence[str]) -> list[float]:
+        """How likely each text helps with a prompt.
+
+        Raises: Unavailable, as `judge`.
+        """
+        pieces = shipped.word_pieces()
+        asked = pieces.numbers_of(prompt)
+        inputs = [_framed_pair(asked, pieces.numbers_of(text)) for text in texts]
+        return [float(row[1]) for row in self._run(inputs, "helps")]
+
+    def states(self, passage: str, facts: Sequence[str]) -> list[float]:
+        """How likely a passage states each fact.
+
+        Raises: Unavailable, as `judge`.
+        """
+        pieces = shipped.word_pieces()
+        given = pieces.numbers_of(passage)
+        inputs = [_framed_pair(given, pieces.numbers_of(fact)) for fact in facts]
+        return [float(row[1]) for row in self._run(inputs, "states")]
+
+    def read(self, messages: Sequence[tuple[str, str]]) -> Reading:
+        """What a conversation holds, given as roles and texts; what is too long is cut.
+
+        Raises: Unavailable, as `judge`.
+        """
+        import numpy as np
+
+        pieces = shipped.word_pieces()
+        ids: list[int] = []
+        places: list[tuple[int, int, int]] = []  # of each token: message, and where it stands there
+        for number, (role, text) in enumerate(messages):
+            for found, start, end in pieces.placed(f"{role}: {text}"):
+                ids.append(found)
+                before = len(role) + 2
+                places.append((number, start - before, end - before))
+        framed = pieces.framed(ids[: MOST_TOKENS - 2])
+        row = np.array([framed], dtype=np.int64)
+        given = {"ids": row, "mask": np.ones_like(row), "types": np.zeros_like(row)}
+        keep, carries, kinds = self._timed(["remember", "carries", "kind"], given)
+        passages = _passages(places, carries[0, 1:-1, 1], kinds[0, 1:-1])
+        return Reading(float(keep[0, 1]), tuple(passages))
+
+    def _pair(self, one: str, other: str) -> Input:
+        pieces = shipped.word_pieces()
+        first, second = pieces.numbers_of(one), pieces.numbers_of(other)
+        tokens = [*pieces.framed(first), *pieces.framed(second)[1:]]
+        return tokens, [0] * (len(first) + 2) + [1] * (len(second) + 1)
+
+    @cached_property
+    def _session(self) -> Any:
+        return shipped.open_session(shipped.find(shipped.READER, self._folder), threads=2)
+
+    def _run(self, inputs: Sequence[Input], head: str) -> "list[NDArray[np.float32]]":
+        """What one head says about each input.
+
+        One by one: in a batch the int8 network rounds by the other inputs too, and gains nothing.
+        """
+        import numpy as np
+
+        found = []
+        for tokens, kinds in inputs:
+            ids, types = np.array([tokens], dtype=np.int64), np.array([kinds], dtype=np.int64)
+            found.append(self._timed([head], {"ids": ids, "mask": np.ones_like(ids), "types": types})[0][0])
+        return found
+
+    def _timed(self, heads: list[str], given: dict[str, Any]) -> Any:
+        """One run of the network, ended when it takes too long."""
+        session = self._session
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as raised
+
+        options = onnxruntime.RunOptions()
+        timer = Timer(self._deadline, setattr, (options, "terminate", True))
+        timer.daemon = True
+        timer.start()
+        try:
+            return session.run(heads, given, options)
+        except (raised.Fail, raised.RuntimeException) as trouble:
+            late = f"took longer than {self._deadline:g} s" if options.terminate else f"failed: {trouble}"
+            raise Unavailable(f"the {shipped.READER.what} {self.name} {late}") from trouble
+        finally:
+            timer.cancel()
+
+
+def _named(known: Statement, draft: Statement) -> tuple[str, str]:
+    """Both texts; with their subjects before them where those differ and a text does not name its own."""
+    both = (known, draft)
+    named = all(each.subject is None or names(each.text, each.subject) for each in both)
+    if named or same_subject(known.subject, draft.subject):
+        return known.text, draft.text
+    one, other = (f"{each.subject}: {each.text}" if each.subject else each.text for each in both)
+    return one, other
+
+
+def _verdict(said: "NDArray[np.float32] | None", name: str) -> Verdict:
+    if said is None:  # the same opening says nothing about the rest
+        return Verdict(
+            relation="distinct", certain=False, similarity=0.0, reasons=("too long to compare",), judge=name
+        )
+    return decided(
+        float(said[0]),
+        float(said[1]),
+        same_from=SAME_FROM,
+        contradicts_from=CONTRADICTS_FROM,
+        near=NEAR_FROM,
+        judge=name,
+    )
+
+
+def _framed_pair(first: list[int], second: list[int]) -> Input:
+    """Two texts as the network reads them; a first one that is too long is cut."""
+    pieces = shipped.word_pieces()
+    second = second[: MOST_TOKENS // 2]
+    first = first[: MOST_TOKENS - 3 - len(second)]
+    tokens = [*pieces.framed(first), *pieces.framed(second)[1:]]
+    return tokens, [0] * (len(first) + 2) + [1] * (len(second) + 1)
+
+
+def _passages(
+    places: Sequence[tuple[int, int, int]],
+    carries: "NDArray[np.float32]",
+    kinds: "NDArray[np.float32]",
+) -> Iterator[Passage]:
+    """Runs of tokens that carry something, a short gap included."""
+    run: list[int] = []
+    for at in range(min(len(places), len(carries))):
+        if carries[at] < CARRIES_FROM or places[at][1] < 0:
+            continue
+        apart = run and (places[at][0] != places[run[-1]][0] or at - run[-1] > _LONGEST_GAP + 1)
+        if apart:
+            yield _passage(run, places, carries, kinds)
+            run = []
+        run.append(at)
+    if run:
+        yield _passage(run, places, carries, kinds)
+
+
+def _passage(
+    run: Sequence[int],
+    places: Sequence[tuple[int, int, int]],
+    carries: "NDArray[np.float32]",
+    kinds: "NDArray[np.float32]",
+) -> Passage:
+    kind = KINDS[int(kinds[run[0] : run[-1] + 1].mean(axis=0).argmax())]
+    message, start, _ = places[run[0]]
+    return Passage(message, start, places[run[-1]][2], kind, float(carries[list(run)].mean()))

@@ -1,0 +1,203 @@
+"""Our own reader: what it says of statements, prompts and conversations, and what happens without it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast import wiring
+from holdfast.checkup import checkup
+from holdfast.domain.compare import Judge, Statement
+from holdfast.domain.outcomes import Added, Reinforced
+from holdfast.engine.candidates import FEW
+from holdfast.errors import Unavailable
+from holdfast.memories import Memories
+from holdfast.models import shipped
+from holdfast.models.reader import OwnReader
+from tests.requirements_ledger import requirement
+
+BOSS = "Alec is the user's boss"
+REPORTS = "The user reports to Alec"
+
+
+@pytest.fixture(scope="module")
+def reader() -> OwnReader:
+    return OwnReader()
+
+
+@pytest.fixture
+def memories(tmp_path: Path) -> Iterator[Memories]:
+    with Memories.open(str(tmp_path / "memories.db"), "default") as opened:
+        yield opened
+
+
+def said(text: str, subject: str | None = None) -> Statement:
+    return Statement(text=text, subject=subject)
+
+
+@requirement("models.shipped")
+@pytest.mark.parametrize(
+    ("one", "other", "relation"),
+    [
+        (BOSS, REPORTS, "same"),
+        ("Deploys go out on Tuesday", "Deploys go out on Thursday", "contradicts"),
+        ("The backup runs at two in the morning", "The backup is kept for a month", "distinct"),
+    ],
+)
+def test_statements_are_told_apart_with_the_models_name_and_a_probability(
+    reader: OwnReader, one: str, other: str, relation: str
+) -> None:
+    [verdict] = reader.judge([(said(one), said(other))])
+
+    assert verdict.relation == relation
+    assert verdict.judge == "holdfast-reader/1.0.0"
+    assert 0.5 < verdict.probability <= 1.0
+
+
+def test_what_only_a_subject_tells_is_another_fact_under_another_subject(reader: OwnReader) -> None:
+    text = "Takes 60s to start after a restart"
+
+    [same, other] = reader.judge(
+        [
+            (said(text, "jellyfin"), said("Needs a minute until it is up again", "jellyfin")),
+            (said(text, "jellyfin"), said("Needs a minute until it is up again", "postgres")),
+        ]
+    )
+
+    assert same.similarity > other.similarity
+
+
+def test_texts_that_are_too_long_to_be_read_whole_are_a_near_call(reader: OwnReader) -> None:
+    long = "the same opening of a very long page " * 60
+
+    [verdict] = reader.judge([(said(long), said(f"{long} and another end"))])
+
+    assert (verdict.relation, verdict.certain) == ("distinct", False)
+
+
+def test_a_memory_that_helps_is_likelier_than_one_that_does_not(reader: OwnReader) -> None:
+    helps, other = reader.helps("who do I ask for days off?", [BOSS, "Jellyfin takes 60s to start"])
+
+    assert helps > other
+
+
+@requirement("models.shipped")
+def test_a_conversation_is_read_with_the_words_that_carry_a_fact(reader: OwnReader) -> None:
+    told = "We moved the weekly review to Thursdays for good, since Mei is in Osaka on Mondays."
+    kept = reader.read([("user", told), ("assistant", "Noted.")])
+    passed = reader.read([("user", "what does this regular expression match?"), ("assistant", "Digits.")])
+
+    assert kept.keep > 0.5 > passed.keep
+    assert any("Thursdays" in told[each.start : each.end] for each in kept.passages if each.message == 0)
+
+
+def test_a_passage_states_what_it_says_and_not_the_opposite(reader: OwnReader) -> None:
+    true, changed = reader.states(
+        "We decided to move the release to the 14th of May because the audit is late.",
+        ["The release was moved to 14 May", "The release was moved to 2 June"],
+    )
+
+    assert true > changed
+
+
+@requirement("models.shipped")
+def test_why_names_the_model_and_version_that_judged_and_how_sure_it_was(memories: Memories) -> None:
+    first = memories.remember(BOSS)
+    assert isinstance(first, Added)
+
+    again = memories.remember(REPORTS)
+
+    assert isinstance(again, Reinforced)
+    [added, reinforced] = memories.why(first.memory.id).entries
+    assert added.judged is None
+    assert reinforced.judged is not None
+    assert reinforced.judged.startswith(f"holdfast-reader/1.0.0: the same as {first.memory.id} (0.")
+
+
+@requirement("models.shipped")
+def test_at_most_a_few_neighbours_of_a_draft_are_judged(memories: Memories) -> None:
+    asked: list[int] = []
+    model = wiring.own_reader()
+
+    class Counting:
+        def judge(self, pairs):  # type: ignore[no-untyped-def]
+            asked.append(len(pairs))
+            return model.judge(pairs)
+
+    for number in range(12):
+        memories.remember(f"Server rack number {'ABCDEFGHIJKL'[number]} is watched by the night team")
+    with Memories.of(memories.store, "default", judge=Counting(), embedder=wiring.open_embedder()) as counted:
+        counted.remember("The night team keeps an eye on server rack number Z")
+
+    assert 0 < sum(asked) <= FEW
+
+
+@requirement("models.absent")
+@pytest.mark.parametrize("harm", ["missing", "damaged", "slow"])
+def test_without_the_reader_equal_text_decides_one_line_says_so_and_nothing_is_lost(
+    harm: str, tmp_path: Path, memories: Memories, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    if harm == "damaged":
+        (folder / shipped.FILE).write_bytes(shipped.find(shipped.READER).read_bytes()[:-1] + b"x")
+    broken = OwnReader(None if harm == "slow" else str(folder), deadline=0.0 if harm == "slow" else 2.0)
+
+    with (
+        caplog.at_level(logging.WARNING),
+        Memories.of(memories.store, "default", judge=broken) as without,
+    ):
+        kept = [without.remember(text) for text in (BOSS, REPORTS, f"{BOSS}.")]
+
+    assert [type(one) for one in kept] == [Added, Added, Reinforced]
+    told = [record.getMessage() for record in caplog.records if "equal texts" in record.getMessage()]
+    expected = {"missing": "is not there", "damaged": "damaged or of another version", "slow": "took longer"}
+    assert len(told) == 1
+    assert expected[harm] in told[0]
+
+
+@requirement("models.absent")
+def test_doctor_says_what_is_missing_and_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(shipped, "_packaged", lambda _: None)
+
+    findings = checkup(str(tmp_path / "memories.db"), wiring.open_embedder("default")).findings
+
+    told = [(each.says, each.command) for each in findings if "holdfast-" in each.says]
+    assert {"holdfast-embedder", "holdfast-reader"} == {
+        name for name in ("holdfast-embedder", "holdfast-reader") if any(name in text for text, _ in told)
+    }
+    assert any("pip install holdfast-reader==1.0.0" in (command or "") for _, command in told)
+
+
+@requirement("models.absent")
+def test_a_search_without_the_models_still_finds_by_words(
+    monkeypatch: pytest.MonkeyPatch, memories: Memories
+) -> None:
+    memories.remember("The invoice to Denmark is due on Friday")
+    monkeypatch.setattr(shipped, "_packaged", lambda _: None)
+    with Memories.of(memories.store, "default", embedder=wiring.open_embedder("default")) as without:
+        found = without.recall("invoice to Denmark")
+
+    assert [hit.memory.content for hit in found.memories] == ["The invoice to Denmark is due on Friday"]
+    assert found.matched == "text"
+
+
+def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / shipped.FILE).write_bytes(shipped.find(shipped.EMBEDDER).read_bytes())
+
+    with pytest.raises(Unavailable, match="another version"):
+        OwnReader(str(tmp_path)).judge([(said("one"), said("two"))])
+
+
+def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:
+    judge = Judge(reader)
+
+    first = judge.compare([(said(BOSS), said(REPORTS))])
+
+    judge._model = None
+    assert judge.compare([(said(BOSS), said(REPORTS))]) == first
