@@ -37,7 +37,7 @@ def test_a_reason_names_the_memory_that_it_is_about_and_not_its_id(board: Board)
 def test_what_is_only_near_is_not_struck_out(board: Board) -> None:
     knows(board, "Mount options were copied from the wiki")
     far = waits(board, "Set JAVA_OPTS as its documentation says")
-    near = waits(board, "Mount options were copied from the handbook")
+    near = waits(board, "Mount options are listed in the handbook too")
 
     found = cards(board.browser())
 
