@@ -18,6 +18,8 @@ from training.pairs import text_of
 from training.rows import Row, pools, rows
 from training.weights import save
 
+KINDS: Final = ("asks", "states", "beside")
+HEAT: Final = 0.05
 CUT: Final = 0.45  # the cosine from which a memory should help
 STEEP: Final = 20.0
 
@@ -77,15 +79,24 @@ def train(course: Course, out: Path) -> nn.Module:
     torch.manual_seed(course.seed)
     words = vocabulary(course.body)
     model = body_of(course.body).to(DEVICE)
-    base = body_of(course.body).to(DEVICE).eval()
     name = f"embedder_{course.body}_{course.seed}"
     print(course, flush=True)
     check(model, words, f"{course.body} as it was")
-    taught = _Taught(course.teacher) if course.teacher else None
-    material = items(course.part)
-    extra = every_text(course.part)
-    users = pools(course.part)
     started = time.monotonic()
+    _fit(model, course, words)
+    print(f"  {name}: {time.monotonic() - started:.0f} s", flush=True)
+    check(model, words, name)
+    if not course.teacher:
+        texts = every_text(course.part)
+        np.savez(out / f"{name}.vectors.npz", texts=np.array(texts, object), found=embed(model, words, texts))
+    save(packed(model), out, name)
+    return model
+
+
+def _fit(model: nn.Module, course: Course, words: Vocabulary) -> None:
+    base = body_of(course.body).to(DEVICE).eval()
+    taught = _Taught(course.teacher) if course.teacher else None
+    material, extra, users = items(course.part), every_text(course.part), pools(course.part)
     steering = torch.optim.AdamW(
         model.parameters(), lr=course.rate, weight_decay=0.01, fused=DEVICE == "cuda"
     )
@@ -93,26 +104,14 @@ def train(course: Course, out: Path) -> nn.Module:
         steering, course.rate, total_steps=course.steps + 1, pct_start=0.1
     )
     model.train()
-    for step in range(course.steps):
+    for _ in range(course.steps):
         chosen = random.sample(material, min(course.size, len(material)))
-        asks = [random.choice(each.asks) for each in chosen]
-        states = [random.choice(each.states) for each in chosen]
-        beside = [random.choice(each.beside) for each in chosen]
-        texts = asks + states + beside
+        texts = [random.choice(getattr(each, kind)) for kind in KINDS for each in chosen]
         vectors = _vectors(model, words, texts)
-        question, wanted, other = vectors.split(len(chosen))
-        near = torch.cat([question @ wanted.T, question @ other.T], 1) / 0.05
-        aim = torch.arange(len(chosen), device=DEVICE)
-        loss = functional.cross_entropy(near, aim) + 0.3 * functional.cross_entropy(
-            wanted @ question.T / 0.05, aim
-        )
+        near = _near(vectors)
+        loss = _contrast_loss(vectors, near)
         if taught:
-            by_teacher = taught.of(texts)
-            asked, stated, beside_it = by_teacher.split(len(chosen))
-            target = (torch.cat([asked @ stated.T, asked @ beside_it.T], 1) / 0.05).softmax(-1)
-            loss = loss + course.follow * functional.kl_div(
-                near.log_softmax(-1), target, reduction="batchmean"
-            )
+            loss = loss + course.follow * _follow_loss(near, taught.of(texts))
             sampled = random.sample(extra, 256)
             mine, theirs = _vectors(model, words, sampled), taught.of(sampled)
             loss = loss + 10 * course.follow * functional.mse_loss(mine @ mine.T, theirs @ theirs.T)
@@ -127,14 +126,26 @@ def train(course: Course, out: Path) -> nn.Module:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         steering.step()
         schedule.step()
-        if step % 400 == 399:
-            print(f"  {name} step {step + 1} {time.monotonic() - started:.0f} s", flush=True)
-    check(model, words, name)
-    if not course.teacher:
-        texts = sorted(set(every_text(course.part)))
-        np.savez(out / f"{name}.vectors.npz", texts=np.array(texts, object), found=embed(model, words, texts))
-    save(packed(model), out, name)
-    return model
+
+
+def _near(vectors: Tensor) -> Tensor:
+    """How near each question is to all that states something, and to all that stands beside it."""
+    question, wanted, other = vectors.chunk(len(KINDS))
+    return torch.cat([question @ wanted.T, question @ other.T], 1) / HEAT
+
+
+def _contrast_loss(vectors: Tensor, near: Tensor) -> Tensor:
+    """A question is nearest to what states its answer, and that to its question."""
+    question, wanted, _ = vectors.chunk(len(KINDS))
+    aim = torch.arange(len(question), device=DEVICE)
+    return functional.cross_entropy(near, aim) + 0.3 * functional.cross_entropy(
+        wanted @ question.T / HEAT, aim
+    )
+
+
+def _follow_loss(near: Tensor, by_teacher: Tensor) -> Tensor:
+    """The shares of nearness are those that the teacher sees."""
+    return functional.kl_div(near.log_softmax(-1), _near(by_teacher).softmax(-1), reduction="batchmean")
 
 
 def _apart_loss(model: nn.Module, words: Vocabulary, memories: list[Row], prompts: list[Row]) -> Tensor:

@@ -195,7 +195,7 @@ def _settings() -> list[Finding]:
 def _keyless(settings: Settings) -> list[Finding]:
     """What is said of vendors' models that nobody gave a key for; no server is asked."""
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
-    advice = "until then the rules capture and judge alone"
+    advice = "until then the rules capture and our own model judges alone"
     return [
         Finding("problem", f"{spec.name} needs a key: set {spec.kind.upper()}_API_KEY", advice)
         for spec in dict.fromkeys(named)

@@ -33,7 +33,7 @@ class Settings:
     openai_key: str | None = field(default=None, repr=False)  # for OpenAI's own server alone
     gate_model: LanguageSpec | None = None  # says whether a conversation is worth reading
     extract_model: LanguageSpec | None = None  # reads it
-    judge_model: LanguageSpec | None = None  # decides where the rules are not sure
+    judge_model: LanguageSpec | None = None  # decides where our own is not sure
     caps: Caps = field(default_factory=Caps)
     anthropic_key: str | None = field(default=None, repr=False)  # for Anthropic's own server alone
     model_key: str | None = field(default=None, repr=False)  # for servers that a model's name names

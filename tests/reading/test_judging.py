@@ -1,4 +1,4 @@
-"""A model as judge: only where the rules are not sure, and whatever goes wrong, the rules decide."""
+"""A language model as judge: only where our own is not sure; whatever goes wrong, our own decides."""
 
 from __future__ import annotations
 

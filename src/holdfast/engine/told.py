@@ -1,7 +1,7 @@
 """What a model says about a draft and a known memory, and how far it is believed.
 
-Never against what the rules are sure of, never so that a name or number is lost, and an operator's memory is
-not changed on a model's word: that waits in the inbox.
+Never against what our own judge is sure of, never so that a name or number is lost, and an operator's memory
+is not changed on a model's word: that waits in the inbox.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ class Told:
 
     relation: Literal["same", "updates", "contradicts"]
     memory: str
-    where_unsure: bool = False  # counts only where the rules could not decide
+    where_unsure: bool = False  # counts only where our own judge was not sure
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Weighed:
 
 
 def weigh(told: tuple[Told, ...], findings: Findings, draft: Draft, tx: Transaction) -> Weighed:
-    """The findings of the rules with what a model adds to them."""
+    """The findings with what a language model adds to them."""
     weighed = Weighed(findings, draft)
     for one in told:
         known = tx.memories.get(one.memory)
         if known is None or not known.active or known.project not in (None, draft.project):
             continue  # it changed since: what was said of it does not count any more
         if weighed.findings.same is not None:
-            break  # the rules are sure
+            break  # our own judge is sure
         if one.where_unsure and known not in findings.related:
             continue
         weighed = _with(one, known, weighed, tx)
