@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from holdfast.engine import candidates
 from holdfast.profiles import BUILT_IN
 from tests.conftest import NewDatabase
 from tests.engine.machine import MemoriesMachine
@@ -25,6 +26,13 @@ QUICK = {
     "postgresql": settings(USUAL, max_examples=2, stateful_step_count=25),  # each call takes longer there
 }
 LONG = settings(USUAL, max_examples=300, stateful_step_count=80)
+
+
+@pytest.fixture(autouse=True)
+def everything_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain model holds a draft against all that there is; the engine against the few nearest."""
+    for name, value in {"FEW": 500, "_CANDIDATES": 500, "LEAST": 0.0}.items():
+        monkeypatch.setattr(candidates, name, value)
 
 
 def machine(url: str, profile: str) -> type[MemoriesMachine]:
