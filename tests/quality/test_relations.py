@@ -100,7 +100,7 @@ def test_the_judge_holds_its_floor_on_clusters_it_was_not_trained_on() -> None:
 def test_texts_that_have_nothing_to_do_with_each_other_are_left_alone() -> None:
     pairs = [pair for pair in load() if pair.relation == "same"]
     strangers = [
-        (pair.known, pairs[(place + 211) % len(pairs)].draft) for place, pair in enumerate(pairs[::4])
+        (pair.known, pairs[(place + 211) % len(pairs)].draft) for place, pair in list(enumerate(pairs))[::4]
     ]
 
     verdicts = own_judge().compare(strangers)
