@@ -194,6 +194,11 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
         OwnReader(str(tmp_path)).judge([(said("one"), said("two"))])
 
 
+def test_a_run_that_takes_too_long_is_ended() -> None:
+    with pytest.raises(Unavailable, match=r"took longer than 0\.001 s"):
+        OwnReader(deadline=0.001).read([("user", "a very long page of words " * 100)])
+
+
 def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:
     judge = Judge(reader)
 

@@ -131,7 +131,7 @@ def _neighbours(
         few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
     cosines: dict[str, float] = {}
     if len(few) > (FEW if across else _CANDIDATES):
-        cosines = _cosines(tx, meaning, _CANDIDATES if across else 0, ())
+        cosines = _cosines(tx, meaning, _CANDIDATES if across else 4 * _CANDIDATES, ())
         worded = _sharing_rare_words(draft, tx)
         turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
         wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Timer
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.compare import Statement, Verdict
@@ -28,7 +29,7 @@ CARRIES_FROM = 0.1
 
 KINDS = ("decision", "insight", "fact", "preference", "project", "person", "context", "feedback")
 MOST_TOKENS = 384
-DEADLINE = 2.0  # seconds for one input
+DEADLINE = 2.0  # seconds for all inputs of one call
 _LONGEST_GAP = 2  # tokens between two parts of one passage
 
 Input = tuple[list[int], list[int]]  # tokens, and which statement each belongs to
@@ -72,7 +73,8 @@ class OwnReader:
         Raises: Unavailable, when the model can't be had or takes too long.
         """
         texts = [_named(known, draft) for known, draft in pairs]
-        inputs = [self._pair(one, other) for one, other in texts]
+        pieces = shipped.word_pieces()
+        inputs = [_framed_pair(pieces.numbers_of(one), pieces.numbers_of(other)) for one, other in texts]
         whole = [place for place, given in enumerate(inputs) if len(given[0]) <= MOST_TOKENS]
         said = dict(zip(whole, self._run([inputs[place] for place in whole], "relation"), strict=True))
         return [_verdict(said.get(place), self.name) for place in range(len(pairs))]
@@ -84,7 +86,7 @@ class OwnReader:
         """
         pieces = shipped.word_pieces()
         asked = pieces.numbers_of(prompt)
-        inputs = [_framed_pair(asked, pieces.numbers_of(text)) for text in texts]
+        inputs = [_cut_pair(asked, pieces.numbers_of(text)) for text in texts]
         return [float(row[1]) for row in self._run(inputs, "helps")]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
@@ -94,7 +96,7 @@ class OwnReader:
         """
         pieces = shipped.word_pieces()
         given = pieces.numbers_of(passage)
-        inputs = [_framed_pair(given, pieces.numbers_of(fact)) for fact in facts]
+        inputs = [_cut_pair(given, pieces.numbers_of(fact)) for fact in facts]
         return [float(row[1]) for row in self._run(inputs, "states")]
 
     def read(self, messages: Sequence[tuple[str, str]]) -> Reading:
@@ -115,15 +117,10 @@ class OwnReader:
         framed = pieces.framed(ids[: MOST_TOKENS - 2])
         row = np.array([framed], dtype=np.int64)
         given = {"ids": row, "mask": np.ones_like(row), "types": np.zeros_like(row)}
-        keep, carries, kinds = self._timed(["remember", "carries", "kind"], given)
+        heads = ["remember", "carries", "kind"]
+        keep, carries, kinds = self._timed(self._session, heads, given, self._deadline)
         passages = _passages(places, carries[0, 1:-1, 1], kinds[0, 1:-1])
         return Reading(float(keep[0, 1]), tuple(passages))
-
-    def _pair(self, one: str, other: str) -> Input:
-        pieces = shipped.word_pieces()
-        first, second = pieces.numbers_of(one), pieces.numbers_of(other)
-        tokens = [*pieces.framed(first), *pieces.framed(second)[1:]]
-        return tokens, [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
     @cached_property
     def _session(self) -> Any:
@@ -137,26 +134,31 @@ class OwnReader:
         import numpy as np
 
         found = []
+        session = self._session  # loading it does not count
+        ends = monotonic() + self._deadline
         for tokens, kinds in inputs:
             ids, types = np.array([tokens], dtype=np.int64), np.array([kinds], dtype=np.int64)
-            found.append(self._timed([head], {"ids": ids, "mask": np.ones_like(ids), "types": types})[0][0])
+            given = {"ids": ids, "mask": np.ones_like(ids), "types": types}
+            found.append(self._timed(session, [head], given, ends - monotonic())[0][0])
         return found
 
-    def _timed(self, heads: list[str], given: dict[str, Any]) -> Any:
-        """One run of the network, ended when it takes too long."""
-        session = self._session
+    def _timed(self, session: Any, heads: list[str], given: dict[str, Any], within: float) -> Any:
+        """One run of the network, ended when it takes longer than it may."""
+        late = f"the {shipped.READER.what} {self.name} took longer than {self._deadline:g} s"
+        if within <= 0:
+            raise Unavailable(late)
         import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as raised
 
         options = onnxruntime.RunOptions()
-        timer = Timer(self._deadline, setattr, (options, "terminate", True))
+        timer = Timer(within, setattr, (options, "terminate", True))
         timer.daemon = True
         timer.start()
         try:
             return session.run(heads, given, options)
         except (raised.Fail, raised.RuntimeException) as trouble:
-            late = f"took longer than {self._deadline:g} s" if options.terminate else f"failed: {trouble}"
-            raise Unavailable(f"the {shipped.READER.what} {self.name} {late}") from trouble
+            failed = f"the {shipped.READER.what} {self.name} failed: {trouble}"
+            raise Unavailable(late if options.terminate else failed) from trouble
         finally:
             timer.cancel()
 
@@ -186,11 +188,15 @@ def _verdict(said: "NDArray[np.float32] | None", name: str) -> Verdict:
     )
 
 
-def _framed_pair(first: list[int], second: list[int]) -> Input:
-    """Two texts as the network reads them; a first one that is too long is cut."""
-    pieces = shipped.word_pieces()
+def _cut_pair(first: list[int], second: list[int]) -> Input:
+    """Two texts, of which the first is cut where both are too long."""
     second = second[: MOST_TOKENS // 2]
-    first = first[: MOST_TOKENS - 3 - len(second)]
+    return _framed_pair(first[: MOST_TOKENS - 3 - len(second)], second)
+
+
+def _framed_pair(first: list[int], second: list[int]) -> Input:
+    """Two texts as the network reads them."""
+    pieces = shipped.word_pieces()
     tokens = [*pieces.framed(first), *pieces.framed(second)[1:]]
     return tokens, [0] * (len(first) + 2) + [1] * (len(second) + 1)
 
