@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -206,3 +207,10 @@ def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:
 
     judge._model = None
     assert judge.compare([(said(BOSS), said(REPORTS))]) == first
+
+
+def test_a_call_with_many_pairs_has_time_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count(start=0.0, step=0.2)
+    monkeypatch.setattr("holdfast.models.reader.monotonic", lambda: next(clock))
+
+    assert len(OwnReader().judge([(said(BOSS), said(REPORTS))] * 40)) == 40

@@ -6,6 +6,7 @@ One network with several heads, int8, on onnxruntime; loaded when it is first as
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from threading import Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,8 @@ CARRIES_FROM = 0.1
 
 KINDS = ("decision", "insight", "fact", "preference", "project", "person", "context", "feedback")
 MOST_TOKENS = 384
-DEADLINE = 2.0  # seconds for all inputs of one call
+DEADLINE = 2.0  # seconds for every few inputs of a call
+_FEW_INPUTS = 8
 _LONGEST_GAP = 2  # tokens between two parts of one passage
 
 Input = tuple[list[int], list[int]]  # tokens, and which statement each belongs to
@@ -135,7 +137,7 @@ class OwnReader:
 
         found = []
         session = self._session  # loading it does not count
-        ends = monotonic() + self._deadline
+        ends = monotonic() + self._deadline * ceil(len(inputs) / _FEW_INPUTS)
         for tokens, kinds in inputs:
             ids, types = np.array([tokens], dtype=np.int64), np.array([kinds], dtype=np.int64)
             given = {"ids": ids, "mask": np.ones_like(ids), "types": types}
