@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+TRAINING = Path(__file__).parent.parent / "training" / "data"
+
 Remember = Callable[[str, str | None], str]  # content and subject to the id that now holds it
 Ask = Callable[
     [str], tuple[Sequence[str], bool]
@@ -27,16 +29,13 @@ class QueriesReport:
     silent_on_empty: float
     answered_answerable: float
 
-    def as_json(self) -> dict[str, Any]:
+    @property
+    def metrics(self) -> dict[str, float]:
         return {
-            "bench": "queries",
-            "questions": self.questions,
-            "metrics": {
-                "hit@1": self.hit_at_1,
-                "hit@5": self.hit_at_5,
-                "silence.empty": self.silent_on_empty,
-                "silence.answerable": self.answered_answerable,
-            },
+            "hit@1": self.hit_at_1,
+            "hit@5": self.hit_at_5,
+            "silence.empty": self.silent_on_empty,
+            "silence.answerable": self.answered_answerable,
         }
 
 
@@ -50,8 +49,9 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What one prompt came to."""
+    """What one prompt came to, in a store of so many memories."""
 
+    memories: int
     answerable: bool
     first: bool
     five: bool
@@ -73,15 +73,31 @@ def users(folder: Path) -> Iterator[User]:
         yield User(memories, [(row["prompt"], row["relevant"]) for row in rows if "prompt" in row])
 
 
-def measure(user: User, remember: Remember, ask: Ask) -> list[Answered]:
-    """Stores a user's memories and asks the prompts."""
+def others_say(count: int) -> list[str]:
+    """So many statements of other people, spread over all that was written for training."""
+    rows = [row for path in sorted(TRAINING.glob("[cp]*_*.jsonl")) for row in _rows(path, ())]
+    said = [row.get("memory") or row["content"] for row in rows if "memory" in row or "content" in row]
+    if count > len(said):
+        raise ValueError(f"{len(said)} memories of others are there, not {count}")
+    return [said[place * len(said) // count] for place in range(count)]
+
+
+def measure(user: User, remember: Remember, ask: Ask, others: int = 0) -> list[Answered]:
+    """Stores a user's memories, beside those of so many others, and asks the prompts."""
     ids = {row["id"]: remember(row["content"], row.get("subject")) for row in user.memories}
     found = []
     for prompt, relevant in user.prompts:
         given, answers = ask(prompt)
         gold = {ids[name] for name in relevant}
-        found.append(Answered(bool(gold), bool(gold & set(given[:1])), bool(gold & set(given[:5])), answers))
+        first, five = bool(gold & set(given[:1])), bool(gold & set(given[:5]))
+        found.append(Answered(others + len(ids), bool(gold), first, five, answers))
     return found
+
+
+def by_size(answered: Sequence[Answered]) -> dict[int, QueriesReport]:
+    """The shares for each size of a store."""
+    sizes = sorted({each.memories for each in answered})
+    return {size: reported([each for each in answered if each.memories == size]) for size in sizes}
 
 
 def reported(answered: Sequence[Answered]) -> QueriesReport:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from holdfast.doors.cli.call import Call, tell_json
-from holdfast.doors.cli.tables import Column, Table
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
@@ -55,12 +54,6 @@ def unusable(data: Path | None, error: Exception) -> Invalid:
     """What to say of a file that can't be measured with."""
     why = getattr(error, "strerror", None) or str(error)
     return Invalid(f"{str(data)!r} can't be used: {why}", field="data")
-
-
-def show_shares(shares: Iterable[tuple[str, float]]) -> None:
-    table = Table([Column(title="figure"), Column(title="share", justify="right")])
-    table.rows.extend([name, f"{share:.1%}"] for name, share in shares)
-    table.show()
 
 
 class Bar:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench.commands.figures import answer, show_shares, unusable, with_result_file
+from bench.commands.figures import answer, unusable, with_result_file
 from holdfast.doors.cli.tables import Column, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from bench.queries import Ask, Remember
+    from bench.queries import Ask, QueriesReport, Remember
     from bench.relations import RelationsReport
     from holdfast.memories import Memories
 
@@ -50,39 +50,62 @@ def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
     type=click.Path(path_type=Path),
     help="A folder of pools_*.jsonl, or of queries.jsonl and queries_memories.jsonl; else the test part.",
 )
+@click.option("--others", default=0, help="So many memories of other people stand in each store too.")
 @with_result_file
 @click.pass_context
-def queries(ctx: click.Context, data: Path | None, file: str | None) -> None:
+def queries(ctx: click.Context, data: Path | None, others: int, file: str | None) -> None:
     """Measure what recall gives at its default threshold, and when it is silent, in throw-away stores.
 
     \b
         python -m bench queries
+        python -m bench queries --others 1000
         python -m bench queries --data folder --json figures.json
     """
+    import shutil
     import tempfile
 
-    from bench.queries import measure, reported, users
+    from bench.queries import by_size, measure, others_say, reported, users
     from bench.relations import TEST
     from holdfast.memories import Memories
 
     answered = []
     try:
-        for user in users(data or TEST):
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                Memories.open(f"{folder}/bench.db", "default") as memories,
-            ):
-                answered += measure(user, *_driven(memories))
+        with tempfile.TemporaryDirectory() as folder:
+            filled, own = f"{folder}/others.db", f"{folder}/own.db"
+            with Memories.open(filled, "default") as memories:
+                for text in others_say(others):
+                    memories.remember(text)
+            for user in users(data or TEST):
+                shutil.copyfile(filled, own)
+                with Memories.open(own, "default") as memories:
+                    answered += measure(user, *_driven(memories), others)
+                _remove(own)
     except (ValueError, KeyError, OSError) as error:
         raise unusable(data, error) from None
     report = reported(answered)
-    figures = report.as_json()
+    sizes = by_size(answered)
+    figures = {
+        "bench": "queries",
+        "questions": report.questions,
+        "metrics": report.metrics,
+        "by_memories": {str(size): part.metrics for size, part in sizes.items()},
+    }
+    answer(ctx, figures, file, lambda: _show_queries(sizes))
 
-    def show() -> None:
-        click.echo(f"recall, {report.questions:,} questions\n")
-        show_shares(figures["metrics"].items())
 
-    answer(ctx, figures, file, show)
+def _show_queries(sizes: "Mapping[int, QueriesReport]") -> None:
+    click.echo("recall at its default threshold\n")
+    titles = ("memories", "questions", "hit@1", "hit@5", "silent without an answer", "answered with one")
+    table = Table([Column(title=title, justify="right") for title in titles])
+    for size, part in sizes.items():
+        shares = [f"{share:.1%}" for share in part.metrics.values()]
+        table.rows.append([f"{size:,}", f"{part.questions:,}", *shares])
+    table.show()
+
+
+def _remove(store: str) -> None:
+    for file in Path(store).parent.glob(f"{Path(store).name}*"):
+        file.unlink()
 
 
 def _driven(memories: "Memories") -> "tuple[Remember, Ask]":

@@ -53,7 +53,14 @@ def test_one_that_surely_helps_is_enough_and_so_are_several_that_may() -> None:
 
     assert floor_of([(0.5, odds(0.9))]) < silent
     assert floor_of([(0.4, odds(0.3))] * 8) < silent == floor_of([(0.4, odds(0.1))]) == floor_of([])
-    assert floor_of([(0.1, odds(0.02))], words=0.7) < silent
+    assert floor_of([(0.1, odds(0.02))], words=0.8) < silent
+
+
+def test_among_more_memories_more_has_to_speak_for_an_answer() -> None:
+    read = [(0.45, odds(0.2))] * 8
+
+    assert floor_of(read, among=60) == floor_of(read, among=3) < floor_of(read, among=50_000)
+    assert floor_of([(0.5, odds(0.97))] * 2, among=50_000) < floor_of(read, among=50_000)
 
 
 @pytest.mark.parametrize("probability", [0.0, 1e-12, 0.5, 1.0])

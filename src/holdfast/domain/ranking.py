@@ -20,12 +20,14 @@ HELPS = 0.10  # what a reader says, in log odds
 #: Candidates that a reader reads, the best by meaning and words.
 READ = 8
 # Whether a prompt is answered at all is told by all that was read together: fitted on the validation part of
-# the training data, where 87% of the prompts without an answer stay silent.
+# the training data, in stores of 60 to 5,000 memories, where 87% of the prompts without one stay silent.
 _PROMPT_MEANING = 0.5
-_PROMPT_HELPS = 0.2
+_PROMPT_HELPS = 0.1
 _SHARPNESS = 3.0
-_ANSWERED_FROM = 0.24
-_WORDED = 0.6  # the share of a question's words that is an answer by itself: who types words looks for them
+_ANSWERED_FROM = 0.53
+_SMALL_STORE = 60  # memories
+_BY_CHANCE = 0.04  # more of it for each e-fold more memories: among more of them, more sound near by chance
+_WORDED = 0.75  # the share of a question's words that is an answer by itself: who types words looks for them
 _ANSWER = 0.0  # the least relevance of an answer then
 _NO_ANSWER = 1.5  # and where nothing is answered
 _MOST_ODDS = 5.8
@@ -134,11 +136,12 @@ def odds(probability: float) -> float:
     return min(max(bounded_odds, -_MOST_ODDS), _MOST_ODDS)
 
 
-def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0) -> float:
+def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0, among: int = _SMALL_STORE) -> float:
     """The least relevance that counts as an answer, from the cosine and the odds of each candidate read.
 
     One that surely helps is enough, and so are several that may: a prompt about something that nobody here
-    spoke of has neither. `words` is the largest share of the question's words that one of them holds.
+    spoke of has neither. `words` is the largest share of the question's words that one of them holds, `among`
+    the number of memories that the candidates were taken from.
     """
     told = [_SHARPNESS * (_PROMPT_MEANING * cosine + _PROMPT_HELPS * each) for cosine, each in read]
     if not told:
@@ -146,7 +149,8 @@ def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0) -> float:
     # Where there are fewer to read than usual, less speaks for an answer by their number alone.
     fewer = math.log(READ / len(told)) / 2
     together = (math.log(sum(map(math.exp, told))) + fewer) / _SHARPNESS
-    return _ANSWER if together > _ANSWERED_FROM or words >= _WORDED else _NO_ANSWER
+    least = _ANSWERED_FROM + _BY_CHANCE * math.log(max(among, _SMALL_STORE) / _SMALL_STORE)
+    return _ANSWER if together > least or words >= _WORDED else _NO_ANSWER
 
 
 def share(telling: Telling, holds: Held, typical: float = _TYPICAL_LENGTH) -> float:

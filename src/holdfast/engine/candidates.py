@@ -22,7 +22,7 @@ from holdfast.engine.embedding import cosine, embedded, search_model
 from holdfast.engine.ports import Embedder, Transaction
 from holdfast.errors import Unavailable
 
-FEW = 5  # pairs of one draft that are judged
+FEW = 3  # pairs of one draft that are judged
 #: Nearness under which two texts are not worth judging, by words alone and by meaning. The second keeps 96%
 #: of the restatements and 86% of the contradictions of the validation part, and two pairs a draft on average.
 LEAST = 0.3

@@ -55,12 +55,13 @@ def search(asked: Asked, where: Filter, tx: Transaction, enough: int) -> list[Fo
     known = [term for term in question.terms if counts[term]]
     wordings, cosines = _candidates(asked, known, where, tx, enough)
     holds = {owner: held(text) for owner, text in wordings.items()}
-    telling = Telling.of(question.terms, counts, tx.words.total())
+    total = tx.words.total()
+    telling = Telling.of(question.terms, counts, total)
     weighed = _weighed(holds, cosines, telling)
     best = nlargest(enough, weighed, key=lambda each: each.relevance)
     # Only now are rows read in full: most candidates are told apart by their words and cosines alone.
     memories = {memory.id: memory for memory in tx.memories.many([each.owner for each in best])}
-    return _read(asked, [each.found(memories[each.owner]) for each in best], cosines, telling)
+    return _read(asked, [each.found(memories[each.owner]) for each in best], cosines, telling, total)
 
 
 def count_elsewhere(asked: Asked, where: Filter, tx: Transaction, threshold: float | None) -> int:
@@ -90,11 +91,15 @@ def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) 
     cosines = _past_cosines(asked, past, tx)
     weighed = _weighed(holds, cosines, telling)
     best = sorted(weighed, key=lambda each: -each.relevance)
-    return _read(asked, [each.found(past[each.owner]) for each in best], cosines, telling)
+    return _read(asked, [each.found(past[each.owner]) for each in best], cosines, telling, len(past))
 
 
 def _read(
-    asked: Asked, found: list[FoundMemory], cosines: Mapping[str, float] | None, telling: Telling
+    asked: Asked,
+    found: list[FoundMemory],
+    cosines: Mapping[str, float] | None,
+    telling: Telling,
+    among: int,
 ) -> list[FoundMemory]:
     """The candidates with what a reader says of the best of them, where meaning and a reader can be had."""
     if cosines is None or not found:
@@ -105,7 +110,7 @@ def _read(
     told = [odds(probability) for probability in helpful]
     near = [cosines.get(each.memory.id, 0.0) for each in found[:READ]]
     words = max(share(telling, held(said(each.memory))) for each in found[:READ])
-    least = floor_of(list(zip(near, told, strict=True)), words)
+    least = floor_of(list(zip(near, told, strict=True)), words, among)
     weakest = min(told)  # what was not read is no better than the worst that was
     for place, each in enumerate(found):
         helps = HELPS * (told[place] if place < READ else weakest)
