@@ -103,10 +103,9 @@ def test_300_copies_of_database_and_log_reopen_with_every_acknowledged_write(tmp
 @pytest.mark.slow
 def test_a_copy_without_its_log_is_found_out(tmp_path: Path) -> None:
     Memories.open(str(tmp_path / "holdfast.db")).close()
-    images = list(take_copies(tmp_path, copies=5))
-    image, ledger = max(images, key=lambda pair: log_of(pair[0]).stat().st_size)
-    log_of(image).unlink()
+    images = list(take_copies(tmp_path, copies=8))
+    for image, _ in images:
+        log_of(image).unlink()
 
-    counted = plain_check(image, ledger)
-
-    assert counted["lost"] > 0
+    # A moment right after a checkpoint needs no log; not all eight are such moments.
+    assert any(plain_check(image, ledger)["lost"] for image, ledger in images)

@@ -25,8 +25,8 @@ _PROMPT_MEANING = 0.5
 _PROMPT_HELPS = 0.1
 _SHARPNESS = 3.0
 _ANSWERED_FROM = 0.53
-_SMALL_STORE = 60  # memories
-_BY_CHANCE = 0.04  # more of it for each e-fold more memories: among more of them, more sound near by chance
+_SMALL_STORE = 60  # memories, where that is enough
+_BY_CHANCE = 0.04  # more for each e-fold more memories: among more of them, more sound near by chance
 _WORDED = 0.75  # the share of a question's words that is an answer by itself: who types words looks for them
 _ANSWER = 0.0  # the least relevance of an answer then
 _NO_ANSWER = 1.5  # and where nothing is answered
@@ -149,7 +149,7 @@ def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0, among: int
     # Where there are fewer to read than usual, less speaks for an answer by their number alone.
     fewer = math.log(READ / len(told)) / 2
     together = (math.log(sum(map(math.exp, told))) + fewer) / _SHARPNESS
-    least = _ANSWERED_FROM + _BY_CHANCE * math.log(max(among, _SMALL_STORE) / _SMALL_STORE)
+    least = _ANSWERED_FROM + _BY_CHANCE * math.log(max(among, 1) / _SMALL_STORE)
     return _ANSWER if together > least or words >= _WORDED else _NO_ANSWER
 
 
