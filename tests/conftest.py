@@ -18,6 +18,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
+from holdfast.models import reader
 from holdfast.testing import FixedClock
 from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer
 
@@ -38,6 +39,9 @@ for ignored in (signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(ignored) is signal.SIG_IGN:
         signal.signal(ignored, signal.SIG_DFL)
 
+
+# The tests keep every core busy already, and two threads that wait for each other take twice the time.
+reader.THREADS = 1
 
 # A test opens a store of its own, and would compile all its statements anew: a third of its time.
 COMPILED: LRUCache[Any, Any] = LRUCache(5_000)
