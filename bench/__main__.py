@@ -3,7 +3,7 @@
 import click
 
 from bench.commands.capture import capture
-from bench.commands.conversations import locomo, longmemeval
+from bench.commands.conversations import locomo, longmemeval, months
 from bench.commands.dashboard import dashboard
 from bench.commands.files import files
 from bench.commands.gate import gate
@@ -39,7 +39,8 @@ def bench(ctx: click.Context, as_json: bool) -> None:
 
 
 for command in (
-    relations, queries, gate, capture, locomo, longmemeval, speed, load, files, dashboard, hooks, overview
+    relations, queries, gate, capture, locomo, longmemeval, months, speed, load, files, dashboard, hooks,
+    overview,
 ):  # fmt: skip
     bench.add_command(command)
 

@@ -1,4 +1,4 @@
-"""The public benchmarks of recall over what was said: LoCoMo and LongMemEval, in a throw-away store."""
+"""The benchmarks of recall over what was said, in a throw-away store: LoCoMo, LongMemEval, and our own."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,6 +80,29 @@ def longmemeval(ctx: click.Context, data: Path, first: int | None, tapped: bool,
     from bench.longmemeval import load
 
     _measured(ctx, load, data, first, tapped, file)
+
+
+@click.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="A file, or a folder of months_*.jsonl; the test part if not said.",
+)
+@with_result_file
+@click.pass_context
+def months(ctx: click.Context, data: Path | None, file: str | None) -> None:
+    """Measure recall on what one user and an assistant said over months.
+
+    On our own data, in which topics come back and many messages sound alike; with no language model.
+
+    \b
+        python -m bench months
+        python -m bench months --data folder --json figures.json
+    """
+    from bench.months import load
+    from bench.relations import TEST
+
+    _measured(ctx, load, data or TEST, None, False, file)
 
 
 def _measured(

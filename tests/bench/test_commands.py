@@ -111,6 +111,21 @@ def test_longmemeval_is_read_and_asked_through_the_product(tmp_path: Path) -> No
     assert "abstention.session.hit@5" in told["metrics"]
 
 
+def test_months_are_read_and_asked_through_the_product(tmp_path: Path) -> None:
+    said = [{"id": "s01-1", "role": "user", "text": "The oak must come down by Friday."}]
+    rows: list[dict[str, Any]] = [
+        {"session": "s01", "date": "2026-01-09", "messages": said},
+        {"question": "When must the oak come down?", "asked": "2026-07-01", "evidence": ["s01-1"]},
+    ]
+    data = talks.written(tmp_path / "months_1.jsonl", rows)
+
+    assert figures("months", "--data", str(tmp_path))["metrics"]["turn.R@5"] == 1.0
+
+    talks.written(data, [rows[0], {**rows[1], "evidence": ["s02-1"]}])
+    refused = CliRunner().invoke(bench, ["months", "--data", str(data)])
+    assert "which is no message" in refused.output
+
+
 def test_the_dashboard_benchmark_asks_for_every_page() -> None:
     told = figures("dashboard", "--size", "20", "--rounds", "1")
 

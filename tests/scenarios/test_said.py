@@ -239,8 +239,8 @@ def test_what_was_forgotten_is_not_told_again_by_its_message(talk: Memories) -> 
     talk.forget(memory.id)
     talk.forget(exact.id)
 
-    assert quotes(talk.recall("What is Caroline allergic to?")) == []
-    assert quotes(talk.recall("who has the alarm code of ours")) == []
+    assert "I am allergic to peanuts" not in quotes(talk.recall("What is Caroline allergic to?"))
+    assert not any("alarm" in (text or "") for text in quotes(talk.recall("who has the alarm code of ours")))
     talk.restore(memory.id)
     assert isinstance(talk.recall("What is Caroline allergic to?").hits[0], MemoryHit)
 

@@ -57,6 +57,7 @@ def test_requests_are_counted_by_the_form_of_their_route(served: Served) -> None
     assert told["holdfast_request_seconds_count", (("route", "/health"),)] == 1
 
 
+@pytest.mark.smoke
 def test_what_is_stored_and_what_waits_is_summed_over_all_spaces(served: Served) -> None:
     for name in ("default", served.make(MARK)):
         memories = served.house.memories(name)
