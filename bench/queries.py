@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from holdfast.errors import Invalid
+
 TRAINING = Path(__file__).parent.parent / "training" / "data"
 
 Remember = Callable[[str, str | None], str]  # content and subject to the id that now holds it
@@ -74,11 +76,14 @@ def users(folder: Path) -> Iterator[User]:
 
 
 def others_say(count: int) -> list[str]:
-    """So many statements of other people, spread over all that was written for training."""
+    """So many statements of other people, spread over all that was written for training.
+
+    Raises: Invalid, when there are fewer.
+    """
     rows = [row for path in sorted(TRAINING.glob("[cp]*_*.jsonl")) for row in _rows(path, ())]
     said = [row.get("memory") or row["content"] for row in rows if "memory" in row or "content" in row]
     if count > len(said):
-        raise ValueError(f"{len(said)} memories of others are there, not {count}")
+        raise Invalid(f"--others {count} is too many: {len(said)} were written", field="others")
     return [said[place * len(said) // count] for place in range(count)]
 
 

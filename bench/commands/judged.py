@@ -50,7 +50,9 @@ def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
     type=click.Path(path_type=Path),
     help="A folder of pools_*.jsonl, or of queries.jsonl and queries_memories.jsonl; else the test part.",
 )
-@click.option("--others", default=0, help="So many memories of other people stand in each store too.")
+@click.option(
+    "--others", type=click.IntRange(min=0), default=0, help="Put this many memories of other people beside."
+)
 @with_result_file
 @click.pass_context
 def queries(ctx: click.Context, data: Path | None, others: int, file: str | None) -> None:
@@ -69,11 +71,12 @@ def queries(ctx: click.Context, data: Path | None, others: int, file: str | None
     from holdfast.memories import Memories
 
     answered = []
+    beside = others_say(others)
     try:
         with tempfile.TemporaryDirectory() as folder:
             filled, own = f"{folder}/others.db", f"{folder}/own.db"
             with Memories.open(filled, "default") as memories:
-                for text in others_say(others):
+                for text in beside:
                     memories.remember(text)
             for user in users(data or TEST):
                 shutil.copyfile(filled, own)
