@@ -61,8 +61,15 @@ def spoken(row: Row) -> str:
 def _of_row(row: Row, known: Sequence[Row]) -> Iterator[str]:
     if "memory" in row:
         yield from _of_cluster(row)
+    elif "session" in row:
+        if len({message["id"] for message in row["messages"]}) < len(row["messages"]):
+            yield "an id stands twice"
     elif "messages" in row:
         yield from _of_talk(row)
+    elif "question" in row:
+        said = {message["id"] for each in known for message in each.get("messages", ())}
+        if not row["evidence"] or set(row["evidence"]) - said:
+            yield "evidence names no message, or one that is not there"
     elif "prompt" in row:
         unknown = set(row["relevant"]) - {each.get("id") for each in known}
         if unknown:

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training.measure import locomo, pool_figures, question_figures
+from training.measure import dialogue_figures, locomo, pool_figures, question_figures
 from training.network import DEVICE, Vocabulary, batch, body_of, packed, vocabulary
 from training.pairs import text_of
-from training.rows import Row, pools, rows
+from training.rows import Row, dialogues, pools, rows
 from training.weights import save
 
 KINDS: Final = ("asks", "states", "beside")
@@ -70,6 +70,21 @@ def items(part: str) -> list[Item]:
             others = [text for text in said if text not in holding]
             found.append(Item([fact["content"]], holding, others or before))
         before = said
+    for sessions, questions in dialogues(part):
+        found += [item for question in questions for item in _of_dialogue(sessions, question)]
+    return found
+
+
+def _of_dialogue(sessions: list[Row], question: Row) -> list[Item]:
+    """What a question about earlier sessions teaches: each message that answers it, and what was said around it."""
+    found = []
+    for session in sessions:
+        holding = [row["text"] for row in session["messages"] if row["id"] in question["evidence"]]
+        around = [row["text"] for row in session["messages"] if row["id"] not in question["evidence"]]
+        if holding:
+            others = [row["text"] for other in random.sample(sessions, 4) for row in other["messages"]]
+            apart = [text for text in others if text not in holding]
+            found.append(Item([question["question"]], holding, around + apart))
     return found
 
 
@@ -177,6 +192,9 @@ def every_text(part: str) -> list[str]:
     found = [text for item in items(part) for text in (*item.asks, *item.states, *item.beside)]
     found += [message["text"] for row in rows("talks", part) for message in row["messages"]]
     found += [prompt["prompt"] for _, prompts in pools(part) for prompt in prompts]
+    found += [
+        row["text"] for sessions, _ in dialogues(part) for session in sessions for row in session["messages"]
+    ]
     return sorted(set(found))
 
 
@@ -215,4 +233,5 @@ def check(model: nn.Module, words: Vocabulary, name: str) -> None:
     print(f"  {name}: {question_figures(vectors, rows('clusters', 'validation'))}", flush=True)
     for part in ("validation", "training"):
         print(f"    pools for {part}: {pool_figures(vectors, pools(part))}", flush=True)
+    print(f"    dialogues: {dialogue_figures(vectors, dialogues('validation'))}", flush=True)
     print(f"    {locomo(vectors)}", flush=True)

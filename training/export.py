@@ -48,7 +48,9 @@ def export(kind: str, body: str, name: str) -> Path:
     ONNX.mkdir(parents=True, exist_ok=True)
     whole, small = ONNX / f"{name}.onnx", ONNX / f"{name}_int8.onnx"
     if kind == "reader":
-        reader_graph(filled(Reader(body), load(TRAINED, name)), whole)
+        weights = load(TRAINED, name)
+        layers = len({key.split(".")[3] for key in weights if key.startswith("body.encoder.layer.")})
+        reader_graph(filled(Reader(body, layers), weights), whole)
     else:
         embedder_graph(filled(body_of(body), load(TRAINED, name)), whole)
     int8(whole, small)

@@ -111,6 +111,23 @@ def pool_figures(
     return f"{asked} prompts hit@1 {first / asked:.3f} hit@5 {fifth / asked:.3f}, above the cut {above:.3f}"
 
 
+def dialogue_figures(
+    vectors: Callable[[Sequence[str]], Array], dialogues: Sequence[tuple[list[Row], list[Row]]]
+) -> str:
+    """Messages that answer questions about earlier sessions, by cosine alone."""
+    found: list[tuple[float, float]] = []
+    for sessions, questions in dialogues:
+        said = [row for session in sessions for row in session["messages"]]
+        known = vectors([row["text"] for row in said])
+        near = vectors([row["question"] for row in questions]) @ known.T
+        for row, scores in zip(questions, near, strict=True):
+            order = [said[at]["id"] for at in np.argsort(-scores)[:10]]
+            wanted = set(row["evidence"])
+            found.append((len(wanted & set(order[:5])) / len(wanted), len(wanted & set(order)) / len(wanted)))
+    five, ten = np.mean(found, 0)
+    return f"{len(found)} questions R@5 {five:.3f} R@10 {ten:.3f}"
+
+
 def locomo(vectors: Callable[[Sequence[str]], Array], path: Path = Path("build/locomo_dev.json.gz")) -> str:
     """Turns of LoCoMo's development part by cosine alone: it measures, nothing is fitted on it."""
     if not path.exists():

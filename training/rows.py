@@ -11,6 +11,8 @@ VALIDATION: Final = frozenset(  # whole files
     {
         "clusters_n",
         "talks_s",
+        "months_1",
+        "months_2",
         *(f"pools_{number}" for number in (3, 7, 8, 28, 29, 30, 31, 45, 46, 82, 83, 84, 85)),
     }
 )
@@ -42,4 +44,13 @@ def pools(part: str) -> list[tuple[list[Row], list[Row]]]:
     return [
         ([row for row in read(path) if "content" in row], [row for row in read(path) if "prompt" in row])
         for path in files("pools", part)
+    ]
+
+
+def dialogues(part: str) -> list[tuple[list[Row], list[Row]]]:
+    """The sessions of one user or of two people over months, and the questions that are asked later."""
+    return [
+        ([row for row in read(path) if "messages" in row], [row for row in read(path) if "question" in row])
+        for kind in ("months", "chats")
+        for path in files(kind, part)
     ]

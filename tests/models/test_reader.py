@@ -54,7 +54,7 @@ def test_statements_are_told_apart_with_the_models_name_and_a_probability(
     [verdict] = reader.judge([(said(one), said(other))])
 
     assert verdict.relation == relation
-    assert verdict.judge == "holdfast-reader/1.0.0"
+    assert verdict.judge == "holdfast-reader/1.1.0"
     assert 0.5 < verdict.probability <= 1.0
 
 
@@ -115,7 +115,7 @@ def test_why_names_the_model_and_version_that_judged_and_how_sure_it_was(memorie
     [added, reinforced] = memories.why(first.memory.id).entries
     assert added.judged is None
     assert reinforced.judged is not None
-    assert reinforced.judged.startswith(f"holdfast-reader/1.0.0: the same as {first.memory.id} (0.")
+    assert reinforced.judged.startswith(f"holdfast-reader/1.1.0: the same as {first.memory.id} (0.")
 
 
 @requirement("models.shipped")
@@ -172,7 +172,7 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(
     assert {"holdfast-embedder", "holdfast-reader"} == {
         name for name in ("holdfast-embedder", "holdfast-reader") if any(name in text for text, _ in told)
     }
-    assert any("pip install holdfast-reader==1.0.0" in (command or "") for _, command in told)
+    assert any("pip install holdfast-reader==1.1.0" in (command or "") for _, command in told)
 
 
 @requirement("models.absent")

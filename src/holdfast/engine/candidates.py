@@ -26,7 +26,7 @@ FEW = 3  # pairs of one draft that are judged
 #: Nearness under which two texts are not worth judging, by words alone and by meaning. The second and
 #: FEW keep 95% of the restatements and 82% of the contradictions of the validation part.
 LEAST = 0.3
-LEAST_BY_MEANING = 0.4
+LEAST_BY_MEANING = 0.42
 _CANDIDATES = 20  # of each kind, before the nearest are chosen
 _RARE_WORDS = 12
 _MOST_VECTORS = 1_000  # of deleted and archived texts, kept at hand

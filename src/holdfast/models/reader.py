@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Fitted on the validation part of the training data; see training/README.md.
-SAME_FROM = 0.54
-CONTRADICTS_FROM = 0.68
+SAME_FROM = 0.64
+CONTRADICTS_FROM = 0.70
 NEAR_FROM = 0.30  # less of both: certainly distinct
 KEEP_FROM = 0.5
 CARRIES_FROM = 0.1

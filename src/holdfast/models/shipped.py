@@ -36,14 +36,14 @@ class Shipped:
 EMBEDDER = Shipped(
     what="embedder",
     package="holdfast-embedder",
-    version="1.0.0",
-    sha256="9361616851d13f504bee4c59574b97017198893ad9d1ef0689c3e98fffc812c7",
+    version="1.1.0",
+    sha256="e8c4b11d8915b4284f0b723e3e14b8b895ab1b03d2ea12816fca80f5cc7de035",
 )
 READER = Shipped(
     what="reader",
     package="holdfast-reader",
-    version="1.0.0",
-    sha256="37a33fa0955d69af402a820f7eea2870ff97d6afb921caf4d54502a548d9b3de",
+    version="1.1.0",
+    sha256="2298e60a1ea09a44cddbb9aa2ce94c9fcdff7e8cc475849d3442e9b8961c2e3a",
 )
 
 

@@ -9,7 +9,7 @@ from holdfast.models.server_address import server_address
 
 Kind = Literal["none", "own", "multilingual", "ollama", "openai"]
 
-OWN = "holdfast-embedder/1.0.0"
+OWN = "holdfast-embedder/1.1.0"
 MULTILINGUAL = "universal-sentence-encoder-multilingual-3/1"
 #: Where a server is looked for when the name does not say.
 OLLAMA = "http://127.0.0.1:11434"
