@@ -314,6 +314,24 @@ def test_outcomes_are_told_in_the_order_in_which_things_were_said(memories: Memo
     assert [type(outcome) for outcome in read.outcomes] == [Added, Added, Added]
 
 
+def test_one_session_is_read_and_the_others_wait(memories: Memories, clock: FixedClock) -> None:
+    for number, session in enumerate(("before", "s", "after")):
+        memories.say_all(session, said(TALK, prefix=f"{session}-"))
+        memories.close_session(session)
+        clock.advance(seconds=number)
+    memories.say_all("forgotten", said(["Miriam owns the billing project since January."], prefix="f-"))
+    memories.capture("forgotten")
+    memories.forget(kept(memories)[0].id)
+
+    (read,) = memories.capture("s")
+
+    assert read.session == "s"
+    assert {one.source.session for one in kept(memories)} == {"s"}
+    assert [job(memories, one).state for one in ("before", "after")] == ["queued", "queued"]
+    assert {waiting.kind for waiting in memories.jobs("queued")} == {"capture", "rewordings"}
+    assert {one.session for one in memories.capture()} == {"before", "after"}
+
+
 class TickingClock(FixedClock):
     """Goes on by a second whenever it is looked at."""
 

@@ -290,6 +290,19 @@ def test_where_it_became_quiet_nothing_more_is_read(memories: Memories, server: 
     assert memories.jobs("queued") == []
 
 
+def test_the_model_reads_one_session_where_it_is_named(memories: Memories, server: Scripted) -> None:
+    for session in ("before", "s"):
+        talk(memories, PLAIN, session=session)
+    memories.capture()
+
+    read = memories.read_due("s")
+
+    assert read is not None
+    assert read.session == "s"
+    assert memories.read_due("s") is None
+    assert [waiting.payload["session"] for waiting in memories.jobs("queued")] == ["before"]
+
+
 @requirement("trust.tombstone")
 def test_what_was_forgotten_does_not_come_back_by_a_model(memories: Memories, server: Scripted) -> None:
     talk(memories, RULES)

@@ -16,7 +16,7 @@ from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, job_id, read_up_to
+from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to
 from holdfast.engine.capture_scope import captured_project
 from holdfast.engine.desk import Desk
 from holdfast.engine.forget import forget
@@ -74,10 +74,9 @@ def capture(
             for job in tx.jobs.in_state("queued", 1_000):
                 if job.kind == KIND and job.due_at > now:
                     tx.jobs.save(replace(job, due_at=now))
-    while rewordings.look_due(desk=desk):
+    while rewordings.look_due(desk=desk, session_id=session_id):
         pass
-    wanted = job_id(session_id) if session_id is not None else None
-    return list(_all_due(desk, quiet, wanted))
+    return list(_all_due(desk, quiet, session_id))
 
 
 def capture_due(
@@ -94,11 +93,9 @@ def capture_due(
     return _done(job, desk, quiet, time_up) if job is not None else None
 
 
-def _all_due(desk: Desk, quiet: Quiet, wanted: str | None) -> Iterator[Captured]:
-    while (job := jobs.take((KIND,), desk=desk, latest=True)) is not None:
+def _all_due(desk: Desk, quiet: Quiet, session_id: str | None) -> Iterator[Captured]:
+    while (job := jobs.take((KIND,), desk=desk, latest=True, session_id=session_id)) is not None:
         yield _done(job, desk, quiet)
-        if job.id == wanted:
-            return
 
 
 def _done(job: Job, desk: Desk, quiet: Quiet, time_up: TimeUp = lambda: False) -> Captured:

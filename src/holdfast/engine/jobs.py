@@ -38,16 +38,23 @@ def enqueue(
     )
 
 
-def take(kinds: Sequence[str], *, desk: Desk, lease: timedelta = LEASE, latest: bool = False) -> Job | None:
+def take(
+    kinds: Sequence[str],
+    *,
+    desk: Desk,
+    lease: timedelta = LEASE,
+    latest: bool = False,
+    session_id: str | None = None,
+) -> Job | None:
     """The next job of these kinds, which is the caller's until the lease ends; none when there is none.
 
-    The one that waits for the longest time, or else the `latest`.
+    The one that waits for the longest time, or else the `latest`; of one session, where it is named.
     """
     with desk.store.read(desk.space) as tx:  # most of the time there is nothing, and no need for the lock
-        if tx.jobs.due(kinds, desk.now(), latest=latest) is None:
+        if tx.jobs.due(kinds, desk.now(), latest=latest, session=session_id) is None:
             return None
     with desk.store.write(desk.space) as tx:
-        job = tx.jobs.due(kinds, desk.now(), latest=latest)
+        job = tx.jobs.due(kinds, desk.now(), latest=latest, session=session_id)
         if job is None:
             return None
         if job.attempts >= MOST_ATTEMPTS:  # its workers died again and again

@@ -61,14 +61,16 @@ class _TakenOver(Exception):
     """Another worker has the job."""
 
 
-def read_due(*, desk: Desk, quiet: Quiet = lambda project, session: None) -> Reading | None:
-    """Reads the next chunk with a model; none when there is none, or no model.
+def read_due(
+    *, desk: Desk, session_id: str | None = None, quiet: Quiet = lambda project, session: None
+) -> Reading | None:
+    """Reads the next chunk, of one session or of all, with a model; none when there is none, or no model.
 
     Raises: Unavailable, when the store can't be used; trouble with the model is told in what is answered.
     """
     if desk.readers is None or desk.readers.extract is None:
         return None
-    job = jobs.take((KIND,), desk=desk)
+    job = jobs.take((KIND,), desk=desk, session_id=session_id)
     if job is None:
         return None
     session_id = str(job.payload["session"])

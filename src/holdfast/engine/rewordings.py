@@ -54,12 +54,12 @@ def expect(tx: Transaction, session_id: str, now: datetime) -> None:
         tx.jobs.save(_queued(known, now))
 
 
-def look_due(*, desk: Desk) -> bool:
-    """Reads some messages of the next session that waits for it; false when none does.
+def look_due(*, desk: Desk, session_id: str | None = None) -> bool:
+    """Reads some messages of the next session that waits for it, or of the named one; false when none does.
 
     Raises: Unavailable.
     """
-    job = jobs.take((KIND,), desk=desk)
+    job = jobs.take((KIND,), desk=desk, session_id=session_id)
     if job is None:
         return False
     try:

@@ -43,18 +43,23 @@ class JobTable:
         row = self._connection.execute(select(jobs).where(self._mine, jobs.c.id == job_id)).one_or_none()
         return _job(row) if row else None
 
-    def due(self, kinds: Sequence[str], now: datetime, *, latest: bool = False) -> Job | None:
-        """The oldest job that waits for its time, or whose worker's lease ran out; or the latest."""
+    def due(
+        self, kinds: Sequence[str], now: datetime, *, latest: bool = False, session: str | None = None
+    ) -> Job | None:
+        """The oldest job, or the latest, that waits for its time or whose worker's lease ran out.
+
+        Of all jobs, or of those of one session.
+        """
         waiting = and_(jobs.c.state == "queued", jobs.c.due_at <= now)
         left_behind = and_(jobs.c.state == "running", jobs.c.leased_until <= now)
         query = (
             select(jobs)
             .where(self._mine, jobs.c.kind.in_(kinds), or_(waiting, left_behind))
             .order_by(jobs.c.due_at.desc() if latest else jobs.c.due_at, jobs.c.id)
-            .limit(1)
+            .limit(1 if session is None else None)
         )
-        row = self._connection.execute(query).one_or_none()
-        return _job(row) if row else None
+        found = (_job(row) for row in self._connection.execute(query).all())
+        return next((job for job in found if session in (None, job.payload.get("session"))), None)
 
     def save(self, job: Job) -> None:
         """Brings what is stored of a job up to date."""

@@ -218,9 +218,14 @@ class Hearing(Speaking):
         return capturing.capture_due(desk=self._desk, quiet=quiet, time_up=time_up)
 
     @needs("write")
-    def read_due(self, *, quiet: capturing.Quiet = lambda project, session: None) -> reading.Reading | None:
-        """Reads with a model the next piece that the rules have read; none without a piece or a model."""
-        return reading.read_due(desk=self._desk, quiet=quiet)
+    def read_due(
+        self, session_id: str | None = None, *, quiet: capturing.Quiet = lambda project, session: None
+    ) -> reading.Reading | None:
+        """Reads with a model the next piece that the rules have read, of one session or of all.
+
+        None without a piece or a model.
+        """
+        return reading.read_due(desk=self._desk, session_id=session_id, quiet=quiet)
 
     @needs("write")
     def read_again(self, *, drop: bool = False) -> int:

@@ -27,6 +27,9 @@ def test_what_waits_is_read_and_told_once(sqlite_shell: Shell) -> None:
 
 def test_one_session_can_be_asked_for(sqlite_shell: Shell) -> None:
     hears(sqlite_shell, "Petra is our landlord.", "a")
+    for number in range(10):  # so many that they are due at once
+        hears(sqlite_shell, f"Our server number {number} is called host-{number}.", "other")
+        hears(sqlite_shell, f"Our server number {number} is called host-{number}.", "third")
 
     answer = sqlite_shell.json("capture", "--session", "a")
 

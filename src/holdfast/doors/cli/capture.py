@@ -40,7 +40,7 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     with call.memories() as memories:
         put_back = memories.read_again(drop=leave) if again or leave else 0
         read = memories.capture(session, quiet=quiet.reason)
-        with_model = list(_readings(memories))
+        with_model = list(_readings(memories, session))
     lines = [line for one in read for line in _lines(one)]
     lines += [line for reading in with_model for line in _model_lines(reading)]
     if leave:
@@ -52,10 +52,10 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     call.tell("\n".join(lines or ["nothing to read: all is up to date"]), answer)
 
 
-def _readings(memories: "Memories") -> "Iterator[Reading]":
+def _readings(memories: "Memories", session: str | None) -> "Iterator[Reading]":
     from holdfast import quiet
 
-    while (reading := memories.read_due(quiet=quiet.reason)) is not None:
+    while (reading := memories.read_due(session, quiet=quiet.reason)) is not None:
         yield reading
 
 
