@@ -22,7 +22,8 @@ from holdfast.engine.brief import brief
 from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.imports import import_drafts
-from holdfast.engine.recall import BY_MEANING, recall
+from holdfast.engine.memory_search import CANDIDATES
+from holdfast.engine.recall import recall
 from holdfast.engine.remember import remember
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def vectors(filled: Filled) -> Figures:
         query = filled.embedder.query(filled.question(number))
         [asked] = filled.embedder.matrix([filled.question(number)])
         with filled.desk.store.read(filled.desk.space) as tx:
-            search = partial(tx.memory_vectors.nearest, [query], filled.embedder.name, BY_MEANING)
+            search = partial(tx.memory_vectors.nearest, [query], filled.embedder.name, CANDIDATES)
             ours.append(cost_of(search))
             shares.append(_share_of_nearest(looped(rows, asked), search()))
         bare.append(cost_of(partial(looped, rows, asked)))

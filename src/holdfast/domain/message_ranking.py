@@ -123,6 +123,23 @@ def neighbours(places: Iterable[Place]) -> set[Place]:
     return {(session, number + step) for session, number in places for step in (-1, 1)}
 
 
+def lenders(told: Mapping[Place, Heard], places: Iterable[Place], telling: Telling) -> set[Place]:
+    """The messages that have a part in what speaks for those at `places`, these among them."""
+    wanted = set(places)
+    around = {(session, number + step) for session, number in wanted for step, _ in _AROUND}
+    sessions = {session for session, _ in wanted}
+    worded = [each for each in told.values() if each.words and each.message.session in sessions]
+    speaking: set[Place] = set()
+    counted: set[tuple[str, str]] = set()
+    for each in sorted(worded, key=lambda one: -one.words):
+        session = each.message.session
+        new = {(session, base) for base in telling.words if base in each.holds.stems} - counted
+        if new:  # of a session the best message has some, and whoever comes with more
+            speaking.add(each.place)
+            counted |= new
+    return wanted | (around & told.keys()) | speaking
+
+
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """What speaks for a message."""

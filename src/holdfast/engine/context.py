@@ -73,9 +73,10 @@ def context(
     with desk.store.read(desk.space) as tx:
         where = Filter(project=project or project_of(session, tx), other_projects=False)
         shown = tx.receipts.shown_in(session) if session is not None else set()
-        found = _relevant(questions, where, session, shown, tx)
+        quotations = Quotations(desk.profile.policy, tx)
+        found = _relevant(questions, where, session, shown, tx, quotations)
         terms = list(dict.fromkeys(term for asked in questions for term in asked.question.terms))
-        ranking = Ranking(desk.profile.policy, desk.now(), terms, Quotations(desk.profile.policy, tx))
+        ranking = Ranking(desk.profile.policy, desk.now(), terms, quotations)
         hits = for_prompt(best(found, ranking, MOST_HITS, tx, session), shown)
     block = render_hits(hits, wanted=terms, budget=budget, estimate=desk.estimate)
     made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
@@ -120,12 +121,17 @@ def _shortened(text: str) -> str:
 
 
 def _relevant(
-    questions: Sequence[Asked], where: Filter, session: str | None, shown: Collection[str], tx: Transaction
+    questions: Sequence[Asked],
+    where: Filter,
+    session: str | None,
+    shown: Collection[str],
+    tx: Transaction,
+    quotations: Quotations,
 ) -> list[FoundMemory | FoundMessage]:
     """What answers any of the messages and is new to the session, each by the message it answers best."""
     found: dict[str, FoundMemory | FoundMessage] = {}
     for asked, weight in zip(questions, WEIGHTS, strict=False):
-        for each in search(asked, where, tx, limit=MOST_HITS, session=session).all:
+        for each in search(asked, where, tx, quotations, limit=MOST_HITS, session=session).all:
             owner = each.memory.id if isinstance(each, FoundMemory) else each.message.id
             relevance = weight * each.relevance
             known = found.get(owner)

@@ -50,9 +50,9 @@ def look(
     [asked] = ask([query], desk=desk, asked_at=now, messages=True)
     with desk.store.read(desk.space) as tx:
         where = Filter(project=project, other_projects=project is None)
-        found = search(asked, where, tx, limit=max(limit, context.MOST_HITS), as_of=as_of)
-        above, below = found.parted()
         quotations = Quotations(policy, tx, everything=as_of is not None)
+        found = search(asked, where, tx, quotations, limit=max(limit, context.MOST_HITS), as_of=as_of)
+        above, below = found.parted()
         ranking = Ranking(policy, now, asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx)
         nearly = best(below, ranking, max(len(below), 1), tx)

@@ -1,8 +1,9 @@
 """The messages that may answer a question, and what speaks for each: by itself and by those around it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from heapq import nlargest
 
 from holdfast.domain import message_ranking
 from holdfast.domain.memory import Message
@@ -12,6 +13,7 @@ from holdfast.domain.ranking import Telling
 from holdfast.domain.terms import held
 from holdfast.engine.asking import Asked
 from holdfast.engine.ports import Transaction
+from holdfast.engine.quoting import Quotations
 
 CANDIDATES = 100  # by words, and by meaning for each form of a question; twice as many for a single one
 WIDER = 4  # times as many, when too few of them are admitted
@@ -70,8 +72,21 @@ class _Candidates:
     cosines: Mapping[str, Sequence[float]] | None
 
 
-def search(asked: Asked, within: Within, tx: Transaction, enough: int) -> list[FoundMessage]:
-    """The candidates that are admitted, at least `enough` if there are as many."""
+def search(
+    asked: Asked,
+    within: Within,
+    tx: Transaction,
+    enough: int,
+    quotations: Quotations,
+    *,
+    given: Callable[[FoundMessage], bool],
+    most: int,
+) -> list[FoundMessage]:
+    """The candidates that are admitted, at least `enough` if there are as many.
+
+    What may not be quoted has no part in what speaks for those that may be `given`, at `most` the best so
+    many: else a neighbour would be given in its place, for what it does not say.
+    """
     if of_memories_only(within.where) or not (total := tx.message_words.total()):
         return []
     question = asked.question
@@ -79,6 +94,26 @@ def search(asked: Asked, within: Within, tx: Transaction, enough: int) -> list[F
     found = _candidates(asked, [term for term in question.spoken_terms if counts[term]], within, tx, enough)
     telling = Telling.of(question.spoken_terms, counts, total)
     told, wanted = _told(asked, found, within, telling, tx, enough)
+    while True:
+        answers = _weighed(told, wanted, telling, within, found)
+        best = nlargest(most, filter(given, answers), key=lambda each: each.relevance)
+        places = [(each.message.session, each.message.number) for each in best]
+        lenders = message_ranking.lenders(told, places, telling)
+        quotations.look_up(told[place].message for place in lenders)
+        out = {place for place in lenders if not quotations.answers(told[place].message, question.terms)}
+        if not out:
+            return answers
+        told = {place: each for place, each in told.items() if place not in out}
+        wanted = [place for place in wanted if place not in out]
+
+
+def _weighed(
+    told: Mapping[Place, Heard],
+    wanted: Sequence[Place],
+    telling: Telling,
+    within: Within,
+    found: _Candidates,
+) -> list[FoundMessage]:
     by_meaning = found.cosines is not None
     weighed = message_ranking.weighed(told, wanted, telling, by_meaning=by_meaning)
     answers = []

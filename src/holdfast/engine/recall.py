@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from holdfast.domain.history import Receipt
 from holdfast.domain.markers import marked
@@ -25,7 +26,6 @@ from holdfast.engine.sessions import known_session, project_of
 from holdfast.engine.superseded import successors_of_hits
 from holdfast.errors import Invalid
 
-BY_MEANING = memory_search.CANDIDATES
 _ENOUGH = 40  # candidates to choose from, however few are asked for
 _NO_TEXT = "0" * 64
 _MOST_QUERY = 10_000
@@ -98,9 +98,10 @@ def recall(
     [asked] = ask([query], desk=desk, asked_at=as_of or asked_at or desk.now(), messages=messages)
     with desk.store.read(desk.space) as tx:
         where = where or Filter(project=project or project_of(session, tx), other_projects=False)
-        found = search(asked, where, tx, limit=limit, as_of=as_of, session=session, messages=messages)
-        above, below = found.parted(threshold)
         quotations = Quotations(desk.profile.policy, tx, everything=as_of is not None)
+        asking = partial(search, limit=limit, threshold=threshold, as_of=as_of, session=session)
+        found = asking(asked, where, tx, quotations, messages=messages)
+        above, below = found.parted(threshold)
         ranking = Ranking(desk.profile.policy, as_of or desk.now(), asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx, session)
         wide = where.other_projects or as_of is not None
@@ -127,8 +128,10 @@ def search(
     asked: Asked,
     where: Filter,
     tx: Transaction,
+    quotations: Quotations,
     *,
     limit: int,
+    threshold: float | None = None,
     as_of: datetime | None = None,
     session: str | None = None,
     messages: bool = True,
@@ -142,7 +145,9 @@ def search(
     if not messages:
         return Found(memories, ())
     within = Within(where, until=as_of, not_in=session if where.session is None else None)
-    return Found(memories, message_search.search(asked, within, tx, enough))
+    given = partial(_answers, threshold=threshold)
+    said = message_search.search(asked, within, tx, enough, quotations, given=given, most=2 * limit)
+    return Found(memories, said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,6 @@ def best(
     limit: int,
     tx: Transaction,
     session: str | None = None,
-    past: datetime | None = None,
 ) -> list[Hit]:
     """The `limit` with the highest scores, each memory with the message that it was taken from.
 
