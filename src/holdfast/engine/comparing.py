@@ -31,6 +31,7 @@ from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 
 _ACROSS = 0.8  # how surely two say the same that are labelled differently
+_AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +94,39 @@ def still(seen: Surroundings, draft: Draft, tx: Transaction, desk: Desk) -> Surr
 
 def findings(around: Surroundings, draft: Draft) -> Findings:
     """What the draft is to the active memories around it."""
-    same: list[tuple[float, Memory]] = []
+    same: list[tuple[Judged, Memory]] = []
     contradicted, related = [], []
     for each in around.of("known"):
         known, verdict = each.candidate.found, each.verdict
         assert isinstance(known, Memory)
         match verdict.relation:
             case "same" if verdict.similarity >= _ACROSS or _labelled_alike(known, draft):
-                same.append((verdict.similarity, known))
+                same.append((each, known))
             case "contradicts" if known.project == draft.project and _may_contradict(known, draft):
                 # A project may differ from the general rule; that is no reason to doubt the rule.
                 contradicted.append(known)
             case _ if not verdict.certain:
                 related.append(known)
-    # Its very words win, then the likeliest; among equals the one that was known first.
+    return Findings(_repeated(same, draft), tuple(contradicted), tuple(related), around.note)
+
+
+def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | None:
+    """Which memory a draft repeats: its very words win, then the nearest of those that are likeliest.
+
+    Among equals it is the one that was known first.
+    """
     said = normal_form(draft.content)
-    same.sort(
-        key=lambda pair: (normal_form(pair[1].content) != said, -pair[0], pair[1].created_at, pair[1].id)
+    surest = max((each.verdict.similarity for each, _ in same), default=0.0)
+    likely = [pair for pair in same if pair[0].verdict.similarity >= surest - _AS_SURE]
+    likely.sort(
+        key=lambda pair: (
+            normal_form(pair[1].content) != said,
+            -pair[0].candidate.nearness,
+            pair[1].created_at,
+            pair[1].id,
+        )
     )
-    return Findings(same[0][1] if same else None, tuple(contradicted), tuple(related), around.note)
+    return likely[0][1] if likely else None
 
 
 def buried(draft: Draft, tx: Transaction, around: Surroundings) -> Tombstone | None:
