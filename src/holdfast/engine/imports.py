@@ -1,11 +1,12 @@
 """import: an archive of ours, field by field, or drafts from anywhere else."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from holdfast.domain.compare import Statement, Verdict
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive
@@ -19,6 +20,7 @@ from holdfast.engine.spaces import profile_of
 from holdfast.errors import Conflict, Invalid
 
 _BATCH = 50  # drafts in one transaction
+_NOT_YET = Verdict(relation="distinct", certain=True, similarity=0.0)
 
 #: Rows that belong to a memory, by the columns that name it.
 _BELONGING = {
@@ -47,6 +49,10 @@ class Told:
 
     line: int
     outcome: Outcome
+
+
+#: A draft with its line, and what stood around it before it was written.
+_Seen = tuple[int, Draft, Surroundings | None]
 
 
 class _TakenBack(Exception):
@@ -113,25 +119,56 @@ def import_drafts(
     say the same as an earlier one too, and changes nothing.
     """
     told: list[Told] = []
+    seen: list[_Seen] = []
     coming = iter(drafts)
-    if dry_run:
-        with suppress(_TakenBack), desk.store.write(desk.space) as tx:
-            for line, draft in coming:
-                told.append(Told(line, _told(draft, tx, desk, review, None)))
-                if len(told) % _BATCH == 0:
-                    report(len(told))
-            raise _TakenBack
-        return told
     # In batches, so that other writers get their turn during a long import.
     while batch := list(islice(coming, _BATCH)):
-        seen = [_seen(draft, desk) for _, draft in batch]
-        with desk.store.write(desk.space) as tx:
-            told += [
-                Told(line, _told(draft, tx, desk, review, around))
-                for (line, draft), around in zip(batch, seen, strict=True)
-            ]
-        report(len(told))
-    return told
+        new = [(line, draft, _seen(draft, desk)) for line, draft in batch]
+        seen += new
+        if not dry_run:
+            with desk.store.write(desk.space) as tx:
+                told += _decided(new, tx, desk, review)
+        report(len(seen))
+    return _tried(seen, desk, review) if dry_run else told
+
+
+def _tried(seen: Sequence[_Seen], desk: Desk, review: bool) -> list[Told]:
+    """What would become of drafts, in one transaction that waits for no model and is taken back.
+
+    What a draft is to an earlier one comes up only when that is written: it is judged afterwards, and all is
+    tried again.
+    """
+    judge = _Prepared(desk.judge)
+    while True:
+        with suppress(_TakenBack), desk.store.write(desk.space) as tx:
+            told = _decided(seen, tx, replace(desk, judge=judge), review)
+            raise _TakenBack
+        if not judge.missing:
+            return told
+        judge.prepare()
+
+
+def _decided(seen: Sequence[_Seen], tx: Transaction, desk: Desk, review: bool) -> list[Told]:
+    return [Told(line, _told(draft, tx, desk, review, around)) for line, draft, around in seen]
+
+
+class _Prepared:
+    """A judge that answers what it was prepared for, and notes the rest."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._verdicts: dict[tuple[Statement, Statement], Verdict] = {}
+        self.missing: set[tuple[Statement, Statement]] = set()
+
+    def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
+        self.missing.update(pair for pair in pairs if pair not in self._verdicts)
+        return [self._verdicts.get(pair, _NOT_YET) for pair in pairs]
+
+    def prepare(self) -> None:
+        """Judges what was missing."""
+        pairs = list(self.missing)
+        self._verdicts |= zip(pairs, self._judge.compare(pairs), strict=True)
+        self.missing.clear()
 
 
 def _seen(draft: Draft, desk: Desk) -> Surroundings | None:
