@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast import quiet
-from holdfast.doors.importers import BY_LINES, TRANSCRIPTS, files_in, transcript_format
+from holdfast.doors.importers import IN_PIECES, TRANSCRIPTS, files_in, transcript_format
 from holdfast.doors.importers.conversation import Conversation, Reading
 from holdfast.doors.importers.exports import check_export
 from holdfast.engine.ports import TimeUp
@@ -192,14 +192,14 @@ def take_from(
         known = ", ".join(TRANSCRIPTS)
         raise Invalid(f"unknown format {format_name!r:.60}: use one of {known}", field="format")
     while True:
-        if format_name in BY_LINES:
-            reading = BY_LINES[format_name](path, offset, _SLICE)
+        if format_name in IN_PIECES:
+            reading = IN_PIECES[format_name](path, offset, _SLICE)
         else:
             reading = TRANSCRIPTS[format_name][1](path, offset)
         if not take(reading, memories, tally, time_up=time_up):
             return offset, False
-        before, offset = offset, reading.next_offset
-        if offset == before or format_name not in BY_LINES:
+        offset = reading.next_offset
+        if not reading.unfinished:
             return offset, True
         if time_up():
             return offset, False

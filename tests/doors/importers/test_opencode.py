@@ -11,9 +11,9 @@ import pytest
 
 from holdfast import Memories
 from holdfast.doors.hooks import spool
-from holdfast.doors.hooks.captures import take_in
+from holdfast.doors.hooks.captures import Position, take_in
 from holdfast.doors.importers import TRANSCRIPTS, transcript_format
-from holdfast.transcripts import Transcripts, usual_places
+from holdfast.transcripts import Tally, Transcripts, take_from, usual_places
 from tests.requirements_ledger import requirement
 
 SESSION = "ses_e1dcd7961ffeGpWOG9T4zvdgma"
@@ -69,6 +69,65 @@ def test_reading_goes_on_where_it_ended_while_opencode_writes(store: Path) -> No
 
     texts = [each.text for talk in found.read(grown).conversations for each in talk.messages]
     assert texts[-1] == "And backups on Sundays"
+
+
+def filled(store: Path, moved_at: int | None) -> list[str]:
+    """Many turns: a question, two answers, and the question once more, for its summary; in the order said."""
+    said = []
+    with sqlite3.connect(store) as db:
+        db.execute("CREATE INDEX part_of ON part (message_id)")
+        for number in range(600):
+            at = 1794796500000 + number * 1000
+            role = "assistant" if number % 3 else "user"
+            text = f"{role} says {number} " + "word " * 150
+            changed = moved_at or (at + 2_500 if role == "user" else at)
+            data = json.dumps({"role": role, "time": {"created": at, "completed": at}})
+            db.execute(
+                "INSERT INTO message VALUES (?, ?, ?, ?, ?)", (f"many_{number}", SESSION, at, changed, data)
+            )
+            part = json.dumps({"type": "text", "text": text})
+            db.execute(
+                "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
+                (f"parts_{number}", f"many_{number}", SESSION, at, changed, part),
+            )
+            said.append(text.strip())
+    db.close()
+    return said
+
+
+@requirement("sem.tap.logs")
+@pytest.mark.parametrize("moved_at", [None, 1794799999000], ids=["as-it-was-said", "moved-in-one-second"])
+def test_a_database_is_read_in_pieces_and_yields_the_same(
+    store: Path, sqlite_url: str, moved_at: int | None
+) -> None:
+    said = filled(store, moved_at)
+    offsets, finished = [0], False
+
+    with Memories.open(sqlite_url, space="default") as memories:
+        while not finished:
+            offset, finished = take_from(store, offsets[-1], memories, "opencode", Tally(), lambda: True)
+            offsets.append(offset)
+        kept = [message.content for message in memories.session(SESSION).messages]
+        again = take_from(store, offset, memories, "opencode", Tally(), lambda: False)
+        more(store, 4_000, "user", "And backups on Sundays")
+        take_from(store, offset, memories, "opencode", Tally(), lambda: False)
+        last = memories.session(SESSION).messages[-1].content
+
+    assert len(set(offsets)) > 3
+    assert kept == [text for _, text in SAID] + said
+    assert again == (offset, True)
+    assert last == "And backups on Sundays"
+
+
+@requirement("sem.tap.hooks")
+def test_a_place_in_a_database_is_kept_between_two_looks(store: Path) -> None:
+    filled(store, None)
+    first = TRANSCRIPTS["opencode"][1](store, 0)
+    position = Position("default", str(store))
+
+    position.save(first.next_offset)
+
+    assert position.read() == first.next_offset
 
 
 @requirement("sem.tap.hooks")

@@ -136,7 +136,7 @@ class Position:
     def _before(self, offset: int) -> str:
         """A mark of what stands right before the offset; tells nothing of what it is."""
         with open(self._transcript, "rb") as file:
-            file.seek(max(offset - _MARKED, 0))
+            file.seek(min(max(offset - _MARKED, 0), os.fstat(file.fileno()).st_size))
             return sha256(file.read(min(offset, _MARKED)) + str(offset).encode()).hexdigest()
 
     def forget(self) -> None:

@@ -42,8 +42,9 @@ TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]
     "claude-ai": (claude_ai.fits, claude_ai.read_from),
 }
 #: Those that can be read a number of bytes at a time.
-BY_LINES: Final[dict[str, Callable[[Path, int, int], Reading]]] = {
+IN_PIECES: Final[dict[str, Callable[[Path, int, int], Reading]]] = {
     "codex": codex.read_from,
+    "opencode": opencode.read_from,
     "claude-code": claude_code.read_from,
 }
 #: Formats of drafts, in the order in which they are tried.

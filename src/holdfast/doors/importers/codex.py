@@ -53,7 +53,7 @@ def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
     start = next_offset = start_in(path, offset)
     for line in lines_from(path, start):
         if most is not None and next_offset - start >= most:
-            break
+            return gathering.reading(next_offset, unfinished=True)
         next_offset = line.end
         gathering.broken += line.broken
         if line.object is None:

@@ -43,13 +43,14 @@ class Reading:
     """What stood in a transcript from an offset on, and where to go on.
 
     `skipped` counts the lines that are no source, by their kind; `broken` the ones that can't be read. A last
-    line that is still being written is neither: `next_offset` stands before it.
+    line that is still being written is neither: `next_offset` stands before it. `unfinished`: there is more.
     """
 
     conversations: tuple[Conversation, ...]
     next_offset: int
     skipped: Mapping[str, int] = field(default_factory=dict)
     broken: int = 0
+    unfinished: bool = False
 
     @property
     def messages(self) -> int:
@@ -97,7 +98,7 @@ class Gathering:
     def skip(self, kind: str) -> None:
         self.skipped[kind] += 1
 
-    def reading(self, next_offset: int) -> Reading:
+    def reading(self, next_offset: int, *, unfinished: bool = False) -> Reading:
         whole = (
             replace(one, messages=tuple(self._said.get(session, {}).values()))
             for session, one in self._found.items()
@@ -107,4 +108,5 @@ class Gathering:
             next_offset=next_offset,
             skipped=dict(self.skipped.most_common()),
             broken=self.broken,
+            unfinished=unfinished,
         )

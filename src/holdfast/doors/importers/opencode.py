@@ -1,7 +1,8 @@
 """opencode's sessions: what a person typed and what the model answered, nothing else.
 
 All of them stand in one SQLite database, which opencode goes on writing to; it is only read here. What is
-called an offset elsewhere is a time: the second of the last change that was read.
+called an offset elsewhere is the second of the last change that was read, and where a reading was cut the
+row as well: a whole database may have been changed in one second, by a new version that moved it.
 """
 
 import json
@@ -9,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +23,17 @@ CLIENT: Final = "opencode"
 SUFFIX: Final = ".db"
 _HEAD: Final = b"SQLite format 3\0"
 _AGAIN: Final = 60  # seconds before the last change: of two programs one may have written later
+_ROW: Final = 1 << 31  # what a second is multiplied by in an offset, to leave room for a row
+_ROWS: Final = 500  # that are looked at in one piece
 _MESSAGES: Final = """
-    SELECT m.id, m.session_id, m.time_created, m.time_updated, m.data, s.directory, s.title, s.parent_id
+    SELECT m.rowid AS place, m.id, m.session_id, m.time_created, m.time_updated / 1000 AS second, m.data,
+           s.directory, s.title, s.parent_id
     FROM message m JOIN session s ON s.id = m.session_id
-    WHERE m.time_updated > ? AND length(m.data) < ? ORDER BY m.time_created, m.id
+    WHERE (m.time_updated / 1000, m.rowid) > (?, ?) AND length(m.data) < ?
 """
+_IN_ORDER: Final = "ORDER BY m.time_updated / 1000, m.rowid LIMIT ?"
+_BEFORE: Final = "AND m.session_id = ? AND m.time_created < ?"
+_SIZE: Final = "SELECT sum(length(data)) FROM part WHERE message_id = ?"
 _PARTS: Final = "SELECT data FROM part WHERE message_id = ? AND length(data) < ? ORDER BY id"
 
 
@@ -42,19 +50,50 @@ def is_store(path: Path) -> bool:
     return {"session", "message", "part", "project"} <= names
 
 
-def read_from(path: Path, offset: int = 0) -> Reading:
+def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
     """What was said since `offset`, and the offset to go on from; an answer counts once it is whole.
 
+    After `most` bytes it is cut.
     Raises: OSError.
     """
     gathering = Gathering(CLIENT)
-    next_offset = offset
+    latest, row = divmod(offset, _ROW)
+    since = (latest, row) if row else (max(latest - _AGAIN, 0), 0)
     with _opened(path) as store:
-        since = max(offset - _AGAIN, 0) * 1000
-        for found in store.execute(_MESSAGES, (since, MOST_LINE)).fetchall():
-            next_offset = max(next_offset, int(found["time_updated"]) // 1000)
-            _take(found, store, gathering)
-    return gathering.reading(next_offset)
+        found, cut = _changed_since(since, store, most)
+        for each in sorted(found, key=lambda one: (one["time_created"], one["id"])):
+            _take(each, store, gathering)
+    if cut is not None:
+        return gathering.reading(cut[0] * _ROW + cut[1], unfinished=True)
+    return gathering.reading(max([latest, *(int(each["second"]) for each in found)]) * _ROW)
+
+
+def _changed_since(
+    since: tuple[int, int], store: sqlite3.Connection, most: int | None
+) -> tuple[list[sqlite3.Row], tuple[int, int] | None]:
+    """The messages changed after a place, and where they were cut, if so.
+
+    Of the sessions in it a piece also has what was said before and changed later: a question, which gets
+    its summary once it is answered, stays before its answer.
+    """
+    rows = -1 if most is None else _ROWS
+    coming = store.execute(f"{_MESSAGES} {_IN_ORDER}", (*since, MOST_LINE, rows)).fetchall()
+    found: list[sqlite3.Row] = []
+    size = 0
+    for each in coming:
+        if most is not None and size >= most:
+            break
+        found.append(each)
+        size += len(each["data"]) + int(store.execute(_SIZE, (each["id"],)).fetchone()[0] or 0)
+    if len(found) == len(coming) != rows:
+        return found, None
+    cut = int(found[-1]["second"]), int(found[-1]["place"])
+    last = {
+        each["session_id"]: each["time_created"] for each in sorted(found, key=itemgetter("time_created"))
+    }
+    for session, created in last.items():
+        found += store.execute(f"{_MESSAGES} {_BEFORE}", (*cut, MOST_LINE, session, created))
+    return found, cut
 
 
 def _take(found: sqlite3.Row, store: sqlite3.Connection, gathering: Gathering) -> None:
