@@ -111,3 +111,10 @@ def test_two_spellings_of_one_sentence_have_one_normal_form(left: str, right: st
 )
 def test_texts_that_say_different_things_keep_different_normal_forms(left: str, right: str) -> None:
     assert normal_form(left) != normal_form(right)
+
+
+def test_of_a_pile_of_marks_on_one_letter_eight_stay() -> None:
+    piled = clean("Petra" + "\u0363" * 40 + " is here")
+
+    assert piled == "Petra" + "\u0363" * 8 + " is here"
+    assert clean("Petra" + "\u0363" * 8) == "Petra" + "\u0363" * 8

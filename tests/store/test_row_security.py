@@ -13,7 +13,10 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast import Memories
 from holdfast.administration import Administration
+from holdfast.checkup import checkup
 from holdfast.domain.terms import stems
+from holdfast.engine.backup import backup_lines
+from holdfast.errors import Unavailable
 from holdfast.store.schema import metadata
 from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
@@ -169,3 +172,37 @@ def test_behind_the_wall_the_same_is_found_in_the_same_order(service_url: str, p
 
     assert found[0] == found[1]
     assert [len(one) for one in found[0]] == [12, 12, 4]
+
+
+@requirement("asst.postgres")
+def test_doctor_says_so_where_the_role_is_beyond_the_wall(postgres_url: str, service_url: str) -> None:
+    told = [
+        " ".join(finding.says for finding in checkup(url, None).findings)
+        for url in (postgres_url, service_url)
+    ]
+
+    assert "the database role is a superuser or has BYPASSRLS" in told[0]
+    assert "superuser" not in told[1]
+
+
+@requirement("trust.export-erase")
+def test_an_export_or_backup_from_which_the_server_hides_rows_fails(
+    postgres_url: str, service_url: str
+) -> None:
+    fill(service_url)
+    role = make_url(service_url).username
+    owner = create_engine(postgres_url)
+    with owner.begin() as connection:
+        for table in ("memories", "versions", "journal"):
+            connection.execute(
+                text(f"CREATE POLICY hidden_{table} ON {table} AS RESTRICTIVE TO {role} USING (false)")
+            )
+    owner.dispose()
+    store = open_store(service_url)
+
+    with pytest.raises(Unavailable, match="row-level security hides the rows of space 'default'"):
+        list(Memories.of(store, "default").export())
+    with pytest.raises(Unavailable, match="row-level security hides the rows"):
+        list(backup_lines(store))
+
+    store.close()

@@ -96,6 +96,19 @@ def test_memories_stand_together_by_service_or_category(stocked: Board) -> None:
     assert [row.whole_text for row in by_category] == ["behavior", "dependency", "remediation", "timing"]
 
 
+@requirement("sem.dedup")
+def test_what_the_upkeep_proposes_is_no_second_row(board: Board) -> None:
+    memories = board.memories("default")
+    memories.remember("The broker runs on host alpha", category="fact")
+    memories.remember("It is host alpha that the broker runs on", category="reference", subject="house")
+    [proposal] = memories.tend().proposed
+
+    page = Page(board.browser().get("/memories?space=default").text)
+
+    assert len(page.rows) == 2
+    assert [item.memory.id for item in memories.inbox()] == [proposal.id]
+
+
 @requirement("dash.inactive")
 def test_inactive_and_waiting_ones_look_different(stocked: Board) -> None:
     tool = stocked.memories().speaking_as("tool")
