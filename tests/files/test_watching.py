@@ -66,6 +66,71 @@ def test_a_large_directory_is_taken_over_in_slices(sqlite_notes: Memories, folde
     assert len(list(folder.glob("note_*.md"))) == 180
 
 
+@requirement("files.by-hand")
+def test_many_files_that_are_gone_are_forgotten_in_slices(notes: Memories, folder: Path) -> None:
+    for number in range(9):
+        (folder / f"note_{number}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    assert notes.find().total == 9
+    for number in range(5, 9):
+        (folder / f"note_{number}.md").unlink()
+    chore = follow(lambda: notes.store)
+
+    left = []
+    more = True
+    while more:
+        more = chore(lambda: True)
+        with notes.store.read("notes") as tx:
+            left.append(tx.memories.count(Filter()))
+
+    assert left == [8, 7, 6, 5]
+    assert len(list(folder.glob("note_*.md"))) == 5
+    index = (folder / "MEMORY.md").read_text()
+    assert [f"note_{number}.md" in index for number in (0, 4, 5, 8)] == [True, True, False, False]
+
+
+def test_files_that_were_moved_among_many_are_the_same_memories_whatever_the_slice(
+    notes: Memories, folder: Path
+) -> None:
+    for number in range(130):
+        (folder / f"note_{number:03}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    before = {memory.content.strip(): memory.id for memory in notes.find(limit=200).memories}
+    for number in range(120):
+        (folder / f"note_{number:03}.md").rename(folder / f"moved_{(number * 53) % 127:03}.md")
+    for number in range(120, 128):
+        (folder / f"note_{number:03}.md").unlink()
+    chore = follow(lambda: notes.store)
+
+    rounds = 1
+    while chore(lambda: True):
+        rounds += 1
+
+    after = {memory.content.strip(): memory.id for memory in notes.find(limit=200).memories}
+    assert rounds > 2
+    assert len(after) == 122
+    assert after == {text: known for text, known in before.items() if text in after}
+
+
+def test_a_new_file_gets_the_name_of_one_that_is_gone_whatever_the_slice(
+    notes: Memories, folder: Path
+) -> None:
+    for number in range(130):
+        (folder / f"note_{number:03}.md").write_text(f"---\nname: Topic {number}\n---\nNote {number}.\n")
+    notes.find()
+    for number in range(130):
+        (folder / f"note_{number:03}.md").unlink()
+        (folder / f"other_{number:03}.md").write_text(
+            f"---\nname: Topic {number}\n---\nNothing like it, for {number} is another matter.\n"
+        )
+    chore = follow(lambda: notes.store)
+
+    while chore(lambda: True):
+        pass
+
+    found = notes.find(limit=200).memories
+    assert {memory.subject for memory in found} == {f"Topic {number}" for number in range(130)}
+    assert all("another matter" in memory.content for memory in found)
+
+
 def test_a_file_that_was_moved_among_many_new_ones_stays_the_same_memory(
     sqlite_notes: Memories, folder: Path
 ) -> None:

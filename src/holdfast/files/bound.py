@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from holdfast import places
 from holdfast.domain.query import Filter
 from holdfast.engine.desk import Desk
-from holdfast.engine.ports import Bound, Store
+from holdfast.engine.ports import Bound, Store, TimeUp
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import places as standing
 from holdfast.files.directory import Meeting
@@ -70,15 +70,16 @@ class Directories:
             return
         self._quietly(binding, lambda: self._tell(space, self.sync(self._desk_of(space))))
 
-    def arrive(self, desk: Desk, *, most: int | None = None) -> bool:
+    def arrive(self, desk: Desk, *, most: int | None = None, time_up: TimeUp = lambda: False) -> bool:
         """Call this before every use of a space: what was done by hand is taken over first.
 
-        True, where more than `most` files were changed and the rest is left to the next call.
+        True, where more than `most` files were changed, or the time was up, and the rest is left to the next
+        call.
         """
         binding = self._binding(desk.space)
         if binding is None or self._busy():
             return False
-        report = self._quietly(binding, lambda: self._arrive(desk, binding, most))
+        report = self._quietly(binding, lambda: self._arrive(desk, binding, most, time_up))
         self._tell(desk.space, report)
         return report is not None and report.unfinished
 
@@ -89,6 +90,7 @@ class Directories:
         accept_empty: bool = False,
         write_back: bool = False,
         most: int | None = None,
+        time_up: TimeUp = lambda: False,
     ) -> SyncReport:
         """Brings a directory and its space to agree; what came of it is the caller's to tell.
 
@@ -112,7 +114,9 @@ class Directories:
                 return self._vanished(desk, bound)
             with root:
                 meeting = Meeting(desk, root, bound)
-                report = meeting.held(accept_empty=accept_empty, write_back=write_back, most=most)
+                report = meeting.held(
+                    accept_empty=accept_empty, write_back=write_back, most=most, time_up=time_up
+                )
             self._clean.pop(desk.space, None)
             self._followed[desk.space] = meeting.followed
             self._behind.discard(desk.space)
@@ -181,7 +185,9 @@ class Directories:
 
     # ------------------------------------------------------------------------------------------------ inside
 
-    def _arrive(self, desk: Desk, binding: Binding, most: int | None = None) -> SyncReport | None:
+    def _arrive(
+        self, desk: Desk, binding: Binding, most: int | None = None, time_up: TimeUp = lambda: False
+    ) -> SyncReport | None:
         try:
             root = SafeDirectory(binding.path)
         except NotFound:
@@ -195,13 +201,13 @@ class Directories:
                 unfollowed = set(tx.files.unfollowed())
             refused = bound.refused.keys() if bound is not None else set()
             if desk.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
-                return self.sync(desk, most=most)
+                return self.sync(desk, most=most, time_up=time_up)
             followed = self._followed.get(desk.space) == last
             if followed and self._clean.get(desk.space) == snapshot:
                 return None
             meeting = Meeting(desk, root, bound)
             if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
-                return self.sync(desk, most=most)
+                return self.sync(desk, most=most, time_up=time_up)
             self._followed[desk.space] = last
             latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
             if time.time_ns() - latest > _SETTLED_NS:

@@ -13,7 +13,7 @@ from typing import Final
 from holdfast.domain.file_paths import INDEX, MOST_FILES
 from holdfast.engine.desk import Desk
 from holdfast.engine.file_changes import set_aside
-from holdfast.engine.ports import Bound, FileRow
+from holdfast.engine.ports import Bound, FileRow, TimeUp
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import forms, heading, shared_index
 from holdfast.files.looks import BY_HAND, EMPTY, OnDisk, SyncReport, asks_about
@@ -41,9 +41,14 @@ class Meeting:
         self._unsure = False  # whether a file had to be read because it was changed when we last looked
 
     def held(
-        self, *, accept_empty: bool = False, write_back: bool = False, most: int | None = None
+        self,
+        *,
+        accept_empty: bool = False,
+        write_back: bool = False,
+        most: int | None = None,
+        time_up: TimeUp = lambda: False,
     ) -> SyncReport:
-        """Brings both sides to agree, or as far as `most` files of what was done by hand go.
+        """Brings both sides to agree, or as far as `most` files and the time for those that are gone go.
 
         Raises: Unavailable, TooLong.
         """
@@ -58,8 +63,9 @@ class Meeting:
             self._forget_disk(gone)
             gone = set()
         self._keep_index_lines()
-        # Where files are gone, others may be theirs under a new name: those are looked at together.
-        self._take_over(self._other(rows, most=None if gone else most), gone)
+        changed = self._other(rows, most=most)
+        # A file that is gone may be one of those that were not looked at yet, under a new name.
+        self._take_over(changed, gone, None if self.report.unfinished else time_up)
         self._write()
         return self.report
 
@@ -156,11 +162,11 @@ class Meeting:
         except UnicodeDecodeError:
             return OnDisk(seen, digest, None, "it is not UTF-8 text")
 
-    def _take_over(self, changed: dict[str, OnDisk], gone: set[str]) -> None:
+    def _take_over(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp | None) -> None:
         if not changed and not gone:
             return
         with self._desk.store.write(self._desk.space) as tx:
-            Taking(tx, self._desk, self.report).all(changed, gone)
+            Taking(tx, self._desk, self.report).all(changed, gone, time_up)
             # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
             self._bound = replace(self._bound, index_hash=None)
             tx.files.bind(self._bound)

@@ -15,7 +15,7 @@ from holdfast.domain.text import clean
 from holdfast.engine.desk import Desk
 from holdfast.engine.file_changes import StaysDeleted, added, put_back, set_aside
 from holdfast.engine.forget import forgotten
-from holdfast.engine.ports import FileRow, Transaction
+from holdfast.engine.ports import FileRow, TimeUp, Transaction
 from holdfast.engine.revise import Revised, Revision, revised
 from holdfast.errors import Conflict, Invalid
 from holdfast.files import forms, heading, new_files
@@ -32,9 +32,13 @@ class Taking:
         self._report = report
         self._now: datetime = desk.now()
         self._nested = is_nested(tx)
+        self._gone_still: set[str] = set()  # files that are gone, and whose memories are not forgotten yet
 
-    def all(self, changed: dict[str, OnDisk], gone: set[str]) -> None:
-        """Takes over files that are other than agreed, and those that are not there any more."""
+    def all(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp | None) -> None:
+        """Takes over files that are other than agreed, and those that are not there any more.
+
+        Of the latter as many as there is time for, at least one; without a `time_up` none yet.
+        """
         moved = list(self._moved(changed, gone))
         for old, new in moved:
             gone.discard(old)
@@ -44,8 +48,11 @@ class Taking:
             self._tx.files.put(replace(row, path=new))
             self._report.renamed.append((old, new))
         # What went comes first: its name may be wanted by what is new.
-        for path in sorted(gone):
+        self._gone_still = set(gone)
+        for path in sorted(gone) if time_up is not None else ():
             self._gone(path)
+            if time_up is not None and time_up():
+                break
         known = self._tx.files.among(changed)
         for path in sorted(known.keys() & changed.keys()):
             self._take_or_tell(path, changed[path])
@@ -58,6 +65,7 @@ class Taking:
             self._regroup(new)
             if (memory := self._memory(self._tx.files.get(new))) is not None:
                 rename_memory(memory, old, new, tx=self._tx, desk=self._desk, source=BY_HAND)
+        self._report.unfinished |= bool(self._gone_still)
 
     def _take_or_tell(self, path: str, found: OnDisk) -> None:
         if found.wrong is not None or found.text is None:
@@ -100,6 +108,7 @@ class Taking:
         yield from _matched(left, still)
 
     def _gone(self, path: str) -> None:
+        self._gone_still.discard(path)
         row = self._tx.files.get(path)
         memory = self._memory(row)
         if row is None or memory is None:
@@ -185,12 +194,21 @@ class Taking:
             return draft
         wanted, number = draft.subject, 1
         while wanted is not None and any(
-            other.id != memory_id for other in self._tx.memories.named(wanted, draft.project)
+            other.id != memory_id and not self._gives_way(other)
+            for other in self._tx.memories.named(wanted, draft.project)
         ):
             base = forms.named(path, self._desk.profile) or path
             wanted = base if number == 1 else f"{base} {number}"
             number += 1
         return replace(draft, subject=wanted)
+
+    def _gives_way(self, memory: Memory) -> bool:
+        """Whether a memory leaves its name to another file, for its own is gone."""
+        row = self._tx.files.of(memory.id)
+        if row is None or row.path not in self._gone_still:
+            return False
+        self._gone(row.path)
+        return self._memory(row) is None
 
     def _changed(self, path: str, sheet: heading.Sheet, memory: Memory, row: FileRow) -> Memory:
         before = heading.read(forms.text_of(memory, row, nested=self._nested))
