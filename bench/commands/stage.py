@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 _SPACE = "bench"
 _MEMORIES_ELSEWHERE = 5  # in each of the other spaces
 _BULK = 300  # texts that a real model embeds
+_MOST_SLICED = 10_000  # messages that the background works on
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What to measure (ours, bulk, http or a rival), at which size, among how many other spaces, where."""
+    """What to measure (ours, slices, bulk, http or a rival), at which size, among how many spaces, where."""
 
     what: str
     size: int
@@ -49,6 +50,8 @@ def run(stage: Stage) -> "Figures":
     measuring.ROUNDS = stage.rounds
     if stage.what == "ours":
         return _ours(stage)
+    if stage.what == "slices":
+        return _slices(stage)
     if stage.what == "bulk":
         return _bulk(stage)
     if stage.what == "http":
@@ -87,6 +90,24 @@ def _ours(stage: Stage) -> "Figures":
             _fill_others(stage.spaces, store, embedder)
             figures |= measuring.among_others(filled, alone)
         return figures
+    finally:
+        store.close()
+
+
+def _slices(stage: Stage) -> "Figures":
+    from bench.speed.filling import fill
+    from bench.speed.slices import slices
+    from holdfast import wiring
+    from holdfast.engine.spaces import DEFAULT
+
+    home = Path(stage.folder) / "background"
+    home.mkdir(exist_ok=True)
+    os.environ["HOLDFAST_HOME"] = str(home)
+    size, corpus = min(stage.size, _MOST_SLICED), _corpus()
+    store = wiring.open_store(f"{home}/holdfast.db")
+    try:
+        fill(_desk(store, DEFAULT, None), corpus, size, _filling("a store to work on", size))
+        return slices(store, corpus, size, home, lambda name: _tell(f"working in the background: {name}"))
     finally:
         store.close()
 

@@ -156,6 +156,17 @@ def test_the_speed_benchmark_tells_costs_ratios_and_goals(tmp_path: Path) -> Non
         "brief",
     ):
         assert metrics[f"{verb}.wall_ms@100"] > 0
+    for job in (
+        "transcript",
+        "opencode",
+        "capture",
+        "vectors",
+        "new_files",
+        "gone_files",
+        "briefs",
+        "upkeep",
+    ):
+        assert metrics[f"slice.{job}_ms@100"] > 0
     assert metrics["remember.ratio@100"] > 0
     assert metrics["recall.among_others.ratio@100"] > 0
     promised = {goal["goal"]: goal for goal in told["goals"]}

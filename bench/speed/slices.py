@@ -1,0 +1,114 @@
+"""How long the work in the background keeps anybody waiting: the longest slice of each job of the service."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.speed.corpus import Corpus
+from bench.speed.measuring import Figures
+from holdfast import Memories, wiring
+from holdfast.doors.hooks import spool
+from holdfast.doors.hooks.captures import take_in
+from holdfast.doors.service.chores import capture, upkeep, vectors
+from holdfast.doors.service.worker import SLICE, Chore
+from holdfast.engine.ports import Store
+from holdfast.engine.spaces import DEFAULT, create_space
+from holdfast.files.watching import follow
+
+_MOST_FILES = 2_000
+_PATIENCE = 60.0  # seconds for one job: after that its longest slice is known well enough
+_NOTES = "notes"
+_AT = 1_790_000_000_000  # milliseconds
+_OPENCODE = """
+    CREATE TABLE project (id text PRIMARY KEY, worktree text);
+    CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text, title text);
+    CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer,
+                          data text);
+    CREATE TABLE part (id text PRIMARY KEY, message_id text, data text);
+    CREATE INDEX part_message ON part (message_id);
+    CREATE INDEX message_session ON message (session_id);
+"""
+
+
+def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable[[str], None]) -> Figures:
+    """The longest slice of each job, in milliseconds, with `size` messages or files to work on.
+
+    The home has to be a throw-away one.
+    """
+    create_space(_NOTES, store=store, clock=wiring.utc_now, profile="files")
+    memories = Memories.of(store, DEFAULT, embedder=wiring.open_embedder())
+    spaces = (lambda: [DEFAULT], lambda name: memories)
+    texts = [corpus.fact(number).content for number in range(size)]
+    figures: Figures = {}
+
+    def measure(name: str, chore: Chore) -> None:
+        told(name)
+        figures[f"slice.{name}_ms"] = longest(chore)
+
+    def reads(time_up: Callable[[], bool]) -> bool:
+        return take_in(lambda space: memories, time_up=time_up) > 0
+
+    _spool("codex", _rollout(folder, texts))
+    measure("transcript", reads)
+    _spool("opencode", _opencode(folder, texts))
+    measure("opencode", reads)
+    measure("capture", capture(*spaces, lambda project, session: None))
+    measure("vectors", vectors(*spaces))
+    notes = folder / "notes"
+    Memories.of(store, _NOTES).bind_directory(str(notes))
+    files = [notes / f"note_{number}.md" for number in range(min(size, _MOST_FILES))]
+    for file, text in zip(files, texts, strict=False):
+        file.write_text(f"{text}\n")
+    measure("new_files", follow(lambda: store))
+    for file in files[1:]:
+        file.unlink()
+    measure("gone_files", follow(lambda: store))
+    wiring.brief_files(store).keep(DEFAULT, None)
+    measure("briefs", wiring.brief_files(store).refresh)
+    measure("upkeep", upkeep(*spaces))
+    return figures
+
+
+def longest(chore: Chore) -> float:
+    """Milliseconds that the longest slice of a chore takes, until there is nothing more to do."""
+    most, more = 0.0, True
+    ends = time.monotonic() + _PATIENCE
+    while more and time.monotonic() < ends:
+        began = time.monotonic()
+        more = chore(lambda: time.monotonic() - began >= SLICE)  # noqa: B023
+        most = max(most, time.monotonic() - began)
+    return 1_000 * most
+
+
+def _spool(client: str, transcript: Path) -> None:
+    noted = {"session_id": client, "transcript_path": str(transcript), "client": client, "offset": 0}
+    spool.put(spool.entry_of("Stop", noted))
+
+
+def _rollout(folder: Path, texts: list[str]) -> Path:
+    lines: list[object] = [{"type": "session_meta", "payload": {"id": "codex", "cwd": str(folder)}}]
+    for text in texts:
+        said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+        lines.append({"type": "response_item", "payload": said})
+    path = folder / "rollout.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def _opencode(folder: Path, texts: list[str]) -> Path:
+    path = folder / "opencode.db"
+    with sqlite3.connect(path) as made:
+        made.executescript(_OPENCODE)
+        made.execute("INSERT INTO session VALUES ('opencode', NULL, ?, 'Talk')", (str(folder),))
+        for number, text in enumerate(texts):
+            at = _AT + number * 1_000
+            made.execute(
+                "INSERT INTO message VALUES (?, 'opencode', ?, ?, ?)",
+                (f"m{number:09}", at, _AT, json.dumps({"role": "user"})),
+            )
+            part = json.dumps({"type": "text", "text": text})
+            made.execute("INSERT INTO part VALUES (?, ?, ?)", (f"p{number:09}", f"m{number:09}", part))
+    made.close()
+    return path
