@@ -58,3 +58,16 @@ def test_the_directory_goes_by_the_clock_that_it_was_given(sqlite_notes: Memorie
     state = sqlite_notes.directory()
     assert state is not None
     assert state.agreed_at == clock.now().isoformat()
+
+
+@requirement("files.by-hand")
+def test_a_note_by_hand_stands_in_the_index_and_in_prompts_as_it_was_written(
+    notes: Memories, folder: Path
+) -> None:
+    (folder / "auth.md").write_text("---\nname: Auth: migration\ntype: user\n---\nTokens move in May.\n")
+    notes.find()
+
+    told = [notes.brief().text, (folder / "MEMORY.md").read_text(), (folder / "auth.md").read_text()]
+
+    assert all("Auth: migration" in text for text in told)
+    assert not any("(from file)" in text or "&#58;" in text for text in told)
