@@ -1,12 +1,12 @@
-"""An assistant that remembers, on the Messages API: the whole of a host program.
+"""An assistant with memory on the Messages API: a complete host program.
 
     pip install 'holdfast[anthropic]'
     holdfast space create me --profile assistant
     ANTHROPIC_API_KEY=... python examples/assistant.py
 
-What it shows: the brief stands in the system prompt and stays the same, byte for byte, for the whole
-conversation, so that the prompt cache holds; what others add meanwhile comes behind the user's words; the
-model calls the tools; `/memory` is answered without a model.
+The brief is part of the system prompt and stays the same, byte for byte, for the whole conversation, so that
+the prompt cache works; what others add later is appended to the user's message; the model calls the tools;
+`/memory` is answered without a model.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from holdfast.tools import call, for_messages_api, guidance
 
 MODEL = "claude-haiku-5-5"
 INSTRUCTIONS = "You are the user's personal assistant. Be brief and friendly."
-MOST_CALLS = 10  # of tools for one thing that the user says
+MOST_CALLS = 10  # of tools per user message
 
 
 class Conversation:
-    """One conversation: a session of the memory, and its messages."""
+    """One conversation: a session and its messages."""
 
     def __init__(self, memories: Memories, client: anthropic.Anthropic, *, model: str = MODEL) -> None:
         self.session = memories.open_session(client="example").id
-        self._person = memories  # the user's own word, for /memory
+        self._person = memories  # acts as the user, for /memory
         self._memories = memories.speaking_as("assistant", session=self.session)
         self._client, self._model = client, model
         self._tools: Any = for_messages_api(memories.profile)
@@ -58,7 +58,7 @@ class Conversation:
         return "I stopped: that took too many steps."
 
     def close(self) -> None:
-        """Ends the session, with what it cost; `holdfast cache-report` reads it."""
+        """Ends the session and records its usage for `holdfast cache-report`."""
         self._person.close_session(self.session, usage=self._usage)
 
     def _asked(self) -> anthropic.types.Message:

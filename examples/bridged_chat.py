@@ -1,4 +1,4 @@
-"""A chat program with a memory beside it: what is said goes through the tap, what is known comes back.
+"""A chat program that uses the service: it posts its messages and gets relevant memories back.
 
     pip install 'holdfast[anthropic]'
     holdfast serve &
@@ -6,10 +6,9 @@
     export HOLDFAST_TOKEN=$(holdfast token create --space chat --scope write --json | jq -r .token)
     ANTHROPIC_API_KEY=... python examples/bridged_chat.py
 
-What it shows: messages are posted with ids of their own, so that one that is posted again counts once; they
-are on disk when the call returns, and what is worth keeping is taken out of them in the background; the brief
-and what is recalled go into the prompt. When the service is away the chat goes on, and what was said
-meanwhile is posted with the next message.
+Messages are posted with their own ids, so that a repeated post counts once. They are on disk when the call
+returns, and memories are extracted in the background. The brief and what is recalled go into the prompt. If
+the service is unreachable, the chat continues, and missed messages are posted with the next one.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from holdfast import Client, HoldfastError
 
 MODEL = "claude-haiku-5-5"
 URL = "http://127.0.0.1:7437"
-INSTRUCTIONS = "You are a friend of the house. Be brief."
+INSTRUCTIONS = "You are a friendly assistant. Be brief."
 
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 
 
 class Bridge:
-    """One conversation: the host's own chat loop, and a session of the memory."""
+    """One conversation: the chat loop of the host, and a session."""
 
     def __init__(
         self, memories: Client, model: anthropic.Anthropic, *, session: str, name: str = MODEL
@@ -43,7 +42,7 @@ class Bridge:
         self._messages: list[Any] = []
         self._unposted: list[tuple[str, str, str, str | None]] = []
         self._number = 0
-        # Once, at the start: the same instructions at every turn let the model's cache hold.
+        # Once, at the start: the same instructions at every turn keep the prompt cache valid.
         brief = self._unless_away(lambda: self._memories.brief().text, "")
         self._system = f"{INSTRUCTIONS}\n\n{brief}".strip()
 
@@ -63,11 +62,11 @@ class Bridge:
         return said
 
     def close(self) -> None:
-        """Ends the session: what was said in it is read now, and not after a while."""
+        """Ends the session, so that its memories are extracted now."""
         self._unless_away(lambda: self._memories.close_session(self.session), None)
 
     def _heard(self, role: str, text: str, speaker: str | None = None) -> None:
-        """Has something kept, after all that could not be kept before."""
+        """Stores a message, after those that could not be stored before."""
         self._number += 1
         self._unposted.append((f"{self.session}-{self._number}", role, text, speaker))
         while self._unposted:
@@ -76,13 +75,13 @@ class Bridge:
             del self._unposted[0]
 
     def _posted(self) -> bool:
-        """Posts the oldest message that is not kept yet; when this returns, it is on disk."""
+        """Posts the oldest message that is not stored yet; when this returns, it is on disk."""
         message_id, role, text, speaker = self._unposted[0]
         self._memories.say(self.session, role, text, speaker=speaker, message_id=message_id)
         return True
 
     def _unless_away(self, ask: Callable[[], Result], otherwise: Result) -> Result:
-        """A chat does not stop because a memory did."""
+        """The chat continues if the memory fails."""
         try:
             return ask()
         except HoldfastError as trouble:

@@ -1,9 +1,9 @@
-"""A chat agent that remembers, in one file: the loop of `holdfast chat` as your own program would have it.
+"""A chat agent with memory in one file: the loop of `holdfast chat` for your own program.
 
     pip install "holdfast[anthropic]"
     ANTHROPIC_API_KEY=... python examples/chat_agent.py .memory
 
-The memory is the directory that you name: files that you can read, edit and commit. Ctrl-D ends the chat.
+The memory is synced with the given directory: files that you can read, edit and commit. Ctrl-D ends the chat.
 """
 
 import sys
@@ -22,7 +22,7 @@ MODEL = "claude-sonnet-5-5"
 
 
 def main(directory: str, space: str = "example") -> None:
-    store = open_store()  # ~/.local/share/holdfast, or what HOLDFAST_DB says
+    store = open_store()  # ~/.local/share/holdfast, or HOLDFAST_DB
     administration = Administration(store)
     if space not in administration.names():
         administration.create_space(space, profile="files")
@@ -31,7 +31,7 @@ def main(directory: str, space: str = "example") -> None:
         owner.bind_directory(directory)
 
     session = owner.open_session(client="chat_agent").id
-    model = owner.speaking_as("assistant", session=session)  # what it writes is known as its own
+    model = owner.speaking_as("assistant", session=session)  # what it writes has the origin "assistant"
     try:
         chat(owner, model, session)
     finally:
@@ -41,7 +41,7 @@ def main(directory: str, space: str = "example") -> None:
 
 def chat(owner: Memories, model: Memories, session: str) -> None:
     client = Anthropic()
-    # The same text for the whole session, so that it is cached: how to use the memory, and its index.
+    # The same text for the whole session, so that it can be cached: how to use the memory, and its index.
     system = f"You talk with one person in a terminal.\n\n{guidance(model.profile)}\n{model.brief().text}"
     messages: list[dict[str, Any]] = []
     for line in prompts():
@@ -50,13 +50,13 @@ def chat(owner: Memories, model: Memories, session: str) -> None:
             continue
         messages.append({"role": "user", "content": line})
         said = answered(client, system, messages, model)
-        owner.say(session, "user", line)  # kept, so that later sessions can find it
+        owner.say(session, "user", line)  # stored, so that later sessions can find it
         if said:
             owner.say(session, "assistant", said)
 
 
 def answered(client: Anthropic, system: str, messages: list[dict[str, Any]], model: Memories) -> str:
-    """Asks, carries out the tools that the model calls, and asks again until it calls none."""
+    """Calls the model and runs its tool calls until it makes none."""
     said = ""
     while True:
         with client.messages.stream(

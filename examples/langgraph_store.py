@@ -1,14 +1,14 @@
-"""LangGraph's long-term store over Holdfast: what a graph keeps, other agents can read, with its history.
+"""LangGraph's long-term store on Holdfast: other agents can read what a graph stores, with its history.
 
     pip install holdfast langgraph
     holdfast space create graph --profile files
     python examples/langgraph_store.py
 
-`HoldfastStore` is a complete `BaseStore`: pass it as `compile(store=...)`. It takes the memories of a space
-with the profile `files`, where one name means one memory, in this process (`Memories`) or from a service
-(`Client`). A `put` is a new version of the memory, a `delete` can be undone with `holdfast restore`. Two
-things differ from stores that only keep bytes: secrets are taken out of texts before they are stored, and a
-search answers with what is relevant, which may be nothing.
+`HoldfastStore` is a complete `BaseStore`: pass it as `compile(store=...)`. It needs a space with
+the profile `files`, which has one memory per name, in this process (`Memories`) or on a service (`Client`).
+A `put` creates a new version of the memory, a `delete` can be undone with `holdfast restore`. Unlike in plain
+key-value stores, secrets are redacted before a text is stored, and a search returns only what is relevant,
+which may be nothing.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ class HoldfastStore(BaseStore):
             category=_CATEGORY,
             subject=_address(op.namespace, op.key),
             tags=[*tags, f"field:{field}"] if field else tags,
-            anyway=True,  # a program that puts again what it deleted means it
+            anyway=True,  # if a program stores again what it deleted, that is intended
         )
-        if isinstance(outcome, Refused | Waiting):  # with a token that may not decide that
+        if isinstance(outcome, Refused | Waiting):  # the token lacks the scope for it
             raise ValueError(f"{op.key!r} was not stored: {outcome.reason}")
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
@@ -125,7 +125,7 @@ class HoldfastStore(BaseStore):
 
 
 def _address(namespace: Namespace, key: str) -> str:
-    """`("users", "ada")` and `tone` as `users/ada/tone`, whatever stands in the parts."""
+    """`("users", "ada")` and `tone` as `users/ada/tone`, with any characters in the parts."""
     return "/".join(quote(part, safe=" @:+") for part in (*namespace, key))
 
 
@@ -135,7 +135,7 @@ def _place(memory: Memory) -> tuple[Namespace, str]:
 
 
 def _within(namespace: Namespace) -> str:
-    """The tag that everything in a namespace, or below it, carries."""
+    """The tag of everything in a namespace or below it."""
     tag = f"in:{'/'.join(quote(part, safe=' @:+') for part in namespace)}"
     return tag if len(tag) <= _MOST_TAG else f"in:{hashlib.sha256(tag.encode()).hexdigest()[:32]}"
 
@@ -191,7 +191,7 @@ class State(TypedDict):
 
 
 def answer(state: State, *, store: BaseStore) -> dict[str, str]:
-    """Keeps what it is asked to, and answers questions from what it kept."""
+    """Stores what it is asked to, and answers questions from it."""
     namespace = ("users", state["user"])
     if state["said"].startswith("Remember: "):
         text = state["said"].removeprefix("Remember: ")

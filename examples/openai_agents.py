@@ -1,11 +1,11 @@
-"""The OpenAI Agents SDK with a memory: Holdfast's tools as function tools, the brief in the instructions.
+"""The OpenAI Agents SDK with Holdfast: memory tools as function tools, the brief in the instructions.
 
     pip install holdfast openai-agents
     holdfast space create me --profile assistant
     OPENAI_API_KEY=... python examples/openai_agents.py "Alec is my boss. Remember that."
 
-Any server that speaks chat completions will do: set OPENAI_BASE_URL and MODEL. The brief of a session never
-changes, so that prompt caches hold; each run of this program is a session.
+Any server with a chat completions API works: set OPENAI_BASE_URL and MODEL. The brief of a session never
+changes, so that prompt caches work; each run of this program is a session.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ INSTRUCTIONS = "You are the user's personal assistant. Be brief and friendly."
 
 
 def function_tool(memories: Memories, tool: Tool) -> FunctionTool:
-    """One of our tools as the SDK wants it. The engine is synchronous, so that a call runs in a thread."""
+    """A memory tool for the SDK. The engine is synchronous, so each call runs in a thread."""
 
     async def invoke(_: ToolContext[Any], arguments: str) -> str:
         try:
             given = json.loads(arguments or "{}")
         except ValueError:
-            return "The arguments are no JSON: send an object."
+            return "The arguments are not valid JSON: send an object."
         told = await asyncio.to_thread(call, memories, tool.name, given if isinstance(given, dict) else {})
         return told.text
 
@@ -75,7 +75,7 @@ async def ask(memories: Memories, said: str) -> str:
 
 
 def main() -> None:
-    set_tracing_disabled(True)  # nothing about this conversation goes anywhere else
+    set_tracing_disabled(True)  # no data of this conversation is sent to other servers
     with Memories.open(space=os.environ.get("HOLDFAST_SPACE", "me")) as memories:
         print(asyncio.run(ask(memories, " ".join(sys.argv[1:]) or "What do you know about me?")))
 
