@@ -225,7 +225,7 @@ def test_what_may_not_be_stored_is_an_error_and_not_a_silence(store: Store) -> N
     made.put(("users", "ada"), "day", {"text": "Releases go out on Tuesdays"})
     made.delete(("users", "ada"), "day")
 
-    with pytest.raises(ValueError, match="'day' was not stored: this was forgotten"):
+    with pytest.raises(ValueError, match="'day' was not stored: this was deleted"):
         HoldfastStore(memories.speaking_as("assistant")).put(
             ("users", "ada"), "day", {"text": "Releases go out on Tuesdays"}
         )

@@ -36,7 +36,7 @@ def test_nothing_fades_by_a_clock_that_is_400_days_ahead(ops: Memories, clock: F
     assert "Takes 60s to start" in brief.text
     assert done.decayed == ()
     assert done.clock_doubt is not None
-    assert "408 days earlier: nothing fades" in done.clock_doubt
+    assert "408 days earlier: confidence decay is paused" in done.clock_doubt
     assert (plan.decayed, plan.clock_doubt) == ((), done.clock_doubt)
     assert confidence(ops) == 0.7
 

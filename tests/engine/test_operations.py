@@ -53,7 +53,7 @@ def test_an_event_needs_a_text_and_an_attempt_a_service(ops: Memories, text: str
 
 
 def test_what_is_too_long_is_refused(ops: Memories) -> None:
-    with pytest.raises(TooLong, match="at most 16,384 fit"):
+    with pytest.raises(TooLong, match="the limit is 16,384"):
         ops.record_event("info", "x" * 16_385)
     with pytest.raises(TooLong, match="service"):
         ops.record_event("info", "x", service="s" * 201)

@@ -142,7 +142,9 @@ def test_of_a_category_the_last_used_stay(ruled: Memories, clock: FixedClock) ->
     done = ruled.tend()
 
     assert [memory.id for memory, _ in done.archived] == [logs[1].id, logs[2].id]
-    assert all(reason == "log keeps the 3 that were used or confirmed last" for _, reason in done.archived)
+    assert all(
+        reason == "log keeps only the 3 most recently used or confirmed" for _, reason in done.archived
+    )
 
 
 def test_a_category_may_be_kept_longer_than_the_policy_says(ruled: Memories, clock: FixedClock) -> None:

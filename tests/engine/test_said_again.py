@@ -83,7 +83,7 @@ def test_it_comes_back_reinforced_and_its_history_says_why(
     assert outcome.memory.confidence == round(known.confidence + 0.1, 4)
     assert everything(memories) == [(known.id, "active")]
     assert [entry.action for entry in entries] == ["added", "archived", "restored", "reinforced"]
-    assert entries[2].note == "said again after it was archived"
+    assert entries[2].note == "repeated after it was archived"
     assert [hit.memory.id for hit in memories.recall("which port has the gateway").memories] == [known.id]
     assert memories.tend().archived == ()
 

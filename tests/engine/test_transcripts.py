@@ -162,5 +162,5 @@ def test_a_long_session_is_kept_in_parts(memories: Memories) -> None:
 
 @pytest.mark.parametrize("session_id", ["", " s", "a\nb", "x" * 300])
 def test_an_id_that_can_be_none_is_refused(memories: Memories, session_id: str) -> None:
-    with pytest.raises(Invalid, match="is no id"):
+    with pytest.raises(Invalid, match="invalid id"):
         memories.take_session(session_id, SAID)

@@ -98,7 +98,7 @@ def test_all_or_nothing_is_taken_back_and_nothing_twice(memories: Memories) -> N
         memories.undo(ours.id, theirs.id, since=since)
     assert memories.show(ours.id).memory.confidence == 0.9
     memories.undo(ours.id, since=since)
-    with pytest.raises(Conflict, match="taken back already"):
+    with pytest.raises(Conflict, match="already undone"):
         memories.undo(ours.id, since=since)
 
 
@@ -107,7 +107,7 @@ def test_what_was_removed_for_good_can_not_be_taken_back(memories: Memories) -> 
     since = memories.last_change()
     memories.forget(memory.id)
 
-    with pytest.raises(NotFound, match="removed for good"):
+    with pytest.raises(NotFound, match="deleted permanently"):
         memories.undo(memory.id, since=since)
 
 

@@ -102,7 +102,7 @@ def test_a_backup_is_not_put_back_over_a_fuller_space_unless_told_to(new_databas
         memories.remember("A note of the second day", subject="second")
         (archive,) = read(lines)
 
-        with pytest.raises(Exception, match="make a backup of it first") as caught:
+        with pytest.raises(Exception, match="back it up first") as caught:
             put_back([archive], store=memories.store, clock=utc_now)
         untouched = memories.find().total
         put_back([archive], store=memories.store, clock=utc_now, replace=True)
@@ -129,7 +129,7 @@ def test_a_write_that_comes_while_a_backup_is_put_back_is_not_lost(database_url:
                 yield tx
 
         memories.store.write = late  # type: ignore[method-assign]
-        with pytest.raises(Conflict, match="make a backup of it first"):
+        with pytest.raises(Conflict, match="back it up first"):
             put_back(archives, store=memories.store, clock=utc_now)
 
         assert other.find().total == 2

@@ -54,7 +54,7 @@ def a_folder(file: Path) -> None:
 
 
 SAID: dict[Callable[[Path], None], str] = {
-    text_file: "is no Holdfast database",
+    text_file: "is not a Holdfast database",
     foreign_database: "belongs to another program",
     newer_version: "pip install -U holdfast",
     newer_version_with_a_new_table: "pip install -U holdfast",
@@ -110,5 +110,5 @@ def test_a_full_disk_gives_one_line_and_exit_code_3(tmp_path: Path, kilobytes: i
 def test_a_server_that_is_away_gives_one_line_and_exit_code_3() -> None:
     done = holdfast("postgresql://ada:sesame@127.0.0.1:1/holdfast", "list")
 
-    assert_told(done, "the server can't be reached: start it, then try again")
+    assert_told(done, "the database server is unreachable: start it, then try again")
     assert "sesame" not in done.stderr

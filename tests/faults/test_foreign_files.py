@@ -58,8 +58,8 @@ def newer_version_with_a_new_table(file: Path) -> None:
 
 
 REFUSED: dict[Callable[[Path], None], str] = {
-    text_file: "is no Holdfast database",
-    short_text_file: "is no Holdfast database",
+    text_file: "is not a Holdfast database",
+    short_text_file: "is not a Holdfast database",
     foreign_database: "belongs to another program",
     foreign_database_with_alembic: "belongs to another program",
     newer_version: "written by a newer Holdfast (schema 9999",
@@ -110,5 +110,5 @@ def test_an_empty_file_becomes_a_new_store(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_place_of_the_file_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="this is a folder, where a file has to be"):
+    with pytest.raises(Unavailable, match="this is a folder, not a file"):
         Memories.open(str(tmp_path))

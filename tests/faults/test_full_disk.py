@@ -15,7 +15,7 @@ from tests.faults.full_disk import TEXT, all_there, write_until_full
 from tests.faults.mounts import run_on
 from tests.requirements_ledger import requirement
 
-FULL = "the disk is full: free some space, then try again; what was acknowledged is safe"
+FULL = "the disk is full: free some space, then try again; saved data is safe"
 
 
 def fill(folder: Path, kilobytes: int) -> dict[str, object]:

@@ -123,7 +123,7 @@ def test_without_the_write_lock_the_check_finds_trouble_on_sqlite(
     Memories.open(sqlite_url).close()
     without_the_write_lock(monkeypatch)
 
-    assert "database for too long" in " ".join(say_the_same(sqlite_url))
+    assert "locked by another process" in " ".join(say_the_same(sqlite_url))
 
 
 @requirement("sem.concurrent", "asst.postgres")

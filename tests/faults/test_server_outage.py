@@ -86,7 +86,7 @@ def check(url: str, series: Series, outages: int) -> None:
     assert len(series.troubles) >= outages
     for trouble in series.troubles:
         assert trouble.count("\n") == 0
-        assert "start it, then try again; what was acknowledged is safe" in trouble
+        assert "start it, then try again; saved data is safe" in trouble
 
 
 @pytest.mark.slow
@@ -129,5 +129,5 @@ def test_a_server_of_which_the_password_is_wrong_is_told_without_the_password(po
 
     assert "sesame" not in str(caught.value)
     assert "\n" not in str(caught.value)
-    with pytest.raises(Unavailable, match="has no such database, user or table"):
+    with pytest.raises(Unavailable, match="the database, user or table of the URL does not exist"):
         Memories.open(postgres_url.replace("/holdfast_test", "/no_such_database"))

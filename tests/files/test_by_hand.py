@@ -153,9 +153,9 @@ def test_what_a_person_forgot_waits_when_a_file_says_it_again(notes: Memories, f
     assert (folder / "editor.md").read_text() == kept
     state = notes.directory()
     assert state is not None
-    assert any("stays so" in trouble for trouble in state.troubles)
+    assert any("is deleted: restore it first" in trouble for trouble in state.troubles)
     assert len(notes.inbox()) == 1
-    with pytest.raises(Conflict, match="stays so"):
+    with pytest.raises(Conflict, match="is not stored again"):
         notes.speaking_as("assistant").put_file("again.md", "Uses vim for everything")
 
 
@@ -185,7 +185,7 @@ def test_both_texts_are_kept_when_both_sides_changed(notes: Memories, folder: Pa
     [item] = notes.inbox()
     assert report.conflicts == [item.memory.id]
     assert (item.memory.content, item.known[0].id) == ("Uses helix", memory.id)
-    assert "changed by hand" in str(item.memory.waiting_for)
+    assert "were both changed" in str(item.memory.waiting_for)
     assert notes.show(memory.id).memory.content == "Uses emacs"
     assert "Uses emacs" in (folder / "editor.md").read_text()
     state = notes.directory()
@@ -238,7 +238,7 @@ def test_an_empty_or_vanished_directory_asks_and_forgets_nothing(
     assert notes.find().total == 3
     state = notes.directory()
     assert state is not None
-    assert "Nothing was forgotten" in str(state.asks)
+    assert "Nothing was deleted" in str(state.asks)
     assert notes.sync_directory().asks == state.asks
     notes.sync_directory(write_back=True)
 

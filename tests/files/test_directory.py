@@ -229,7 +229,7 @@ def test_what_can_not_be_written_is_refused_with_what_would_be_right(notes: Memo
 
     with pytest.raises(UnknownCategory, match="use one of user, feedback, project, reference"):
         notes.write_file("x.md", "text", type="other")
-    with pytest.raises(Invalid, match="a category is needed"):
+    with pytest.raises(Invalid, match="category is required"):
         notes.write_file("x.md", "text")
     with pytest.raises(Conflict, match=r"of the file 'prefs.md' already"):
         notes.write_file("other.md", "text", name="Preferences", type="user")
@@ -237,7 +237,7 @@ def test_what_can_not_be_written_is_refused_with_what_would_be_right(notes: Memo
         notes.write_file("MEMORY.md", "text", type="user")
     with pytest.raises(Invalid, match=r"MEMORY\.md is the index"):
         notes.delete_file("memory.md")
-    with pytest.raises(Invalid, match="no folders"):
+    with pytest.raises(Invalid, match="without folders"):
         notes.write_file("a/b.md", "text", type="user")
     with pytest.raises(NotFound, match=r"there is no file 'gone\.md'"):
         notes.file("gone.md")

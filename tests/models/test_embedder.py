@@ -106,4 +106,4 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="no embedder") as raised:
         OwnEmbedder(str(tmp_path)).query("anything")
 
-    assert raised.value.command == "`pip install holdfast-embedder==1.1.0` brings it"
+    assert raised.value.command == "run `pip install holdfast-embedder==1.1.0`"

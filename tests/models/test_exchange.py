@@ -116,7 +116,7 @@ def test_nobody_listening_is_said_plainly() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-    with pytest.raises(Refused, match="can't be reached: nobody listens there"):
+    with pytest.raises(Refused, match="is unreachable: connection refused"):
         Server(f"http://127.0.0.1:{port}").post("/", BODY, within=5)
 
 
@@ -124,7 +124,7 @@ def test_an_endless_answer_is_cut(stand_in: StandIn, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(exchange, "LARGEST", 1024)
     stand_in.play = lambda _: as_json("x" * 2000)
 
-    with pytest.raises(Refused, match="answered more than"):
+    with pytest.raises(Refused, match="returned more than"):
         Server(stand_in.url).post("/", BODY, within=5)
 
 
@@ -210,7 +210,7 @@ def test_silence_and_refused_connections_show_that_nobody_is() -> None:
         with pytest.raises(Refused, match="did not answer within"):
             Server(server.url).probe("/", within=0.2)
 
-    with pytest.raises(Refused, match="nobody listens there"):
+    with pytest.raises(Refused, match="connection refused"):
         Server(server.url).probe("/", within=5)
 
 

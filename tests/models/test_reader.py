@@ -154,8 +154,12 @@ def test_without_the_reader_equal_text_decides_one_line_says_so_and_nothing_is_l
         kept = [without.remember(text) for text in (BOSS, REPORTS, f"{BOSS}.")]
 
     assert [type(one) for one in kept] == [Added, Added, Reinforced]
-    told = [record.getMessage() for record in caplog.records if "equal texts" in record.getMessage()]
-    expected = {"missing": "is not there", "damaged": "damaged or of another version", "slow": "took longer"}
+    told = [record.getMessage() for record in caplog.records if "identical texts" in record.getMessage()]
+    expected = {
+        "missing": "does not exist",
+        "damaged": "damaged or of another version",
+        "slow": "took longer",
+    }
     assert len(told) == 1
     assert expected[harm] in told[0]
 

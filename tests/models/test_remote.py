@@ -129,21 +129,21 @@ def test_vectors_of_another_size_than_before_are_refused(embedder: RemoteEmbedde
     embedder.query("first")
     stand_in.play = changed(lambda row: row[:32])
 
-    with pytest.raises(Unavailable, match=f"gave 32 numbers, and {DIMENSIONS} before"):
+    with pytest.raises(Unavailable, match=f"returned 32 numbers, but {DIMENSIONS} before"):
         embedder.query("second")
 
 
 def test_vectors_of_two_sizes_in_one_answer_are_refused(embedder: RemoteEmbedder, stand_in: StandIn) -> None:
     stand_in.play = lambda asked: vectors(asked, [[1.0] * (3 + place) for place in range(len(asked.texts))])
 
-    with pytest.raises(Unavailable, match="is it another model"):
+    with pytest.raises(Unavailable, match="another model"):
         embedder.documents(["one", "two"])
 
 
 def test_vectors_that_are_numbered_wrongly_are_refused(stand_in: StandIn) -> None:
     stand_in.play = lambda _: Answer(b'{"data": [{"index": 1, "embedding": [1.0]}]}')
 
-    with pytest.raises(Unavailable, match="something else than vectors"):
+    with pytest.raises(Unavailable, match="did not return vectors"):
         opened("openai:some-model", stand_in).query("x")
 
 

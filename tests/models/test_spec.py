@@ -99,9 +99,7 @@ def test_an_address_that_could_hold_a_secret_is_refused_and_not_repeated(address
 def test_settings_name_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "word2vec")
 
-    with pytest.raises(
-        Invalid, match="HOLDFAST_EMBEDDER: the embedder 'word2vec' is unknown: use default, none"
-    ):
+    with pytest.raises(Invalid, match="HOLDFAST_EMBEDDER: unknown embedder 'word2vec': use default, none"):
         Settings.read()
 
 

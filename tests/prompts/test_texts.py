@@ -116,7 +116,7 @@ def test_the_section_and_the_environment_can_be_ones_own_too(tmp_path: Path) -> 
 
 
 def test_a_folder_that_is_not_there_is_told() -> None:
-    with pytest.raises(Invalid, match=r"there is no folder 'nowhere': make it and put tier1-observe\.md"):
+    with pytest.raises(Invalid, match=r"there is no folder 'nowhere': create it and put tier1-observe\.md"):
         Prompts.in_folder("nowhere")
 
 
@@ -151,7 +151,7 @@ def test_what_is_not_allowed_now_is_named() -> None:
 
     assert text == (
         "# Where you are\n\n- Host: box\n\n"
-        "Not allowed now, because it was done too often of late:\n"
+        "Not allowed now (cooldown):\n"
         "- redeployment of caddy (1 within 24 hours, at most 1), until 2026-03-02 12:00 UTC"
     )
 

@@ -72,7 +72,7 @@ def test_a_daily_cap_stops_calls_and_the_rules_go_on_until_tomorrow(
         reading = memories.read_due()
 
         assert reading is not None
-        assert "daily cap of $0.0001 is reached" in (reading.trouble or "")
+        assert "daily limit of $0.0001 is reached" in (reading.trouble or "")
         assert [asked.purpose for asked in server.asked] in ([], ["gate"])
         assert any(RULES in memory.content for memory in kept(memories))
         [job] = memories.jobs("queued")
@@ -90,7 +90,7 @@ def test_a_sessions_cap_leaves_the_rest_of_it_to_the_rules(
         talk(memories, RULES)
         [reading] = read_all(memories)
 
-        assert "for a session is reached" in (reading.trouble or "")
+        assert "the session limit of" in (reading.trouble or "")
         assert server.asked == []
         assert [memory.content for memory in kept(memories)] == [RULES]
         assert memories.jobs("queued") == memories.jobs("failed") == []
@@ -269,7 +269,7 @@ def test_amounts_are_read_and_written_exactly() -> None:
         "$1,234.57",
     ]
     for wrong in ("", "much", "-1", "nan", "1e99"):
-        with pytest.raises(ValueError, match="no amount of dollars"):
+        with pytest.raises(ValueError, match="invalid amount"):
             micro_dollars(wrong)
 
 
@@ -290,11 +290,11 @@ def test_prices_go_by_the_exact_name_or_a_dated_one() -> None:
     ("name", "value", "says"),
     [
         ("HOLDFAST_GATE_MODEL", "haiku", "use none, anthropic:MODEL"),
-        ("HOLDFAST_EXTRACT_MODEL", "anthropic:", "names no model"),
-        ("HOLDFAST_JUDGE_MODEL", "openai:x@ftp://host", "can't be used"),
+        ("HOLDFAST_EXTRACT_MODEL", "anthropic:", "has no model name"),
+        ("HOLDFAST_JUDGE_MODEL", "openai:x@ftp://host", "invalid address"),
         ("HOLDFAST_GATE_MODEL", "openai:x@https://me:pw@host/v1", "HOLDFAST_MODEL_KEY"),
-        ("HOLDFAST_DAILY_CAP", "a lot", "no amount of dollars"),
-        ("HOLDFAST_SESSION_CAP", "-1", "no amount of dollars"),
+        ("HOLDFAST_DAILY_CAP", "a lot", "invalid amount"),
+        ("HOLDFAST_SESSION_CAP", "-1", "invalid amount"),
     ],
 )
 def test_a_wrong_setting_is_named_without_its_secret(name: str, value: str, says: str) -> None:

@@ -144,7 +144,7 @@ def test_a_forgotten_memory_is_gone_from_sight_and_can_be_restored(assistant: Me
     assert assistant.find().total == 0
     assert assistant.brief().text == ""
     assert assistant.recall("thursday due dates").hits == ()
-    with pytest.raises(NotFound, match="was forgotten and can be restored"):
+    with pytest.raises(NotFound, match="is deleted; it can be restored"):
         assistant.revise(memory.id, "User prefers Friday due dates")
     assert assistant.show(memory.id).memory.state == "forgotten"
     assistant.restore(memory.id)

@@ -32,7 +32,7 @@ def test_another_category_stores_nothing_and_names_the_allowed_ones(ops: Memorie
 
 
 def test_a_category_is_needed_where_the_profile_has_no_default(ops: Memories) -> None:
-    with pytest.raises(Invalid, match="a category is needed: one of timing"):
+    with pytest.raises(Invalid, match="category is required: use one of timing"):
         ops.remember("Some observation")
 
 

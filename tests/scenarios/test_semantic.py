@@ -77,7 +77,7 @@ def test_a_deleted_memory_is_gone_for_good(semantic: Memories) -> None:
     assert not forgotten.restorable
     with pytest.raises(NotFound):
         semantic.show(memory.id)
-    with pytest.raises(NotFound, match="removed for good"):
+    with pytest.raises(NotFound, match="deleted permanently"):
         semantic.restore(memory.id)
 
 

@@ -133,7 +133,7 @@ def test_what_was_forgotten_stays_so_under_another_spelling(
 
 
 def test_a_form_in_ops_takes_the_names_that_a_marker_can_write(ops: Memories) -> None:
-    with pytest.raises(Invalid, match="letters a-z, digits, - and _ alone, as a marker names it") as wrong:
+    with pytest.raises(Invalid, match="use only a-z, 0-9, - and _, as in a marker") as wrong:
         ops.remember(START, category="timing", subject="Home Assistant")
 
     assert wrong.value.field == "subject"

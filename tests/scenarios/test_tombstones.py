@@ -115,7 +115,7 @@ def test_an_import_says_why_it_does_not_take_what_was_forgotten(memories: Memori
     )
 
     assert isinstance(results[0].outcome, Refused)
-    assert "stays so" in results[0].outcome.reason
+    assert "is not stored again" in results[0].outcome.reason
     assert known(memories) == []
 
 

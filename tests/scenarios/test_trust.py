@@ -37,7 +37,7 @@ def test_what_was_forgotten_does_not_come_back_in_any_words(
     )
 
     assert isinstance(outcome, Refused)
-    assert "was forgotten on 2026-03-01" in outcome.reason
+    assert "was deleted on 2026-03-01" in outcome.reason
     assert outcome.deleted is not None
     assert outcome.deleted.restorable == (profile in ("default", "assistant"))
     assert "holdfast" not in outcome.reason  # how to bring it back is each door's to say
@@ -111,7 +111,7 @@ def test_a_revision_to_a_forgotten_wording_is_refused(memories: Memories) -> Non
     memories.forget(gone.id)
     other = add(memories, "The office closes at six")
 
-    with pytest.raises(Conflict, match="was forgotten before"):
+    with pytest.raises(Conflict, match="was deleted on 2026-03-01"):
         memories.revise(other.id, START)
 
     assert now(memories, other).content == "The office closes at six"
@@ -458,4 +458,4 @@ def test_a_key_whose_memory_was_removed_since_answers_that(ops: Memories) -> Non
     again = ops.remember(START, category="timing", key="call-1")
 
     assert isinstance(again, Refused)
-    assert "removed since" in again.reason
+    assert "deleted since" in again.reason

@@ -77,7 +77,7 @@ def test_a_batch_is_kept_in_order_and_twice_counts_once(desk: Desk) -> None:
 
 
 def test_a_batch_with_a_bad_message_keeps_none(desk: Desk) -> None:
-    with pytest.raises(Invalid, match="at most 1,000,000 fit"):
+    with pytest.raises(Invalid, match="the limit is 1,000,000"):
         say_all("s1", said("fine", "x" * 1_000_001), desk=desk)
 
     assert stored(desk) == []
@@ -389,10 +389,10 @@ def test_an_archive_item_without_memory_and_message_is_refused(memories: Memorie
 
     item = {"receipt_id": "r", "position": 0, "memory_id": None, "version": None, "message_id": None}
 
-    assert wrong("receipt_items", item) == "lacks memory_id or message_id"
+    assert wrong("receipt_items", item) == "is missing memory_id or message_id"
     assert wrong("receipt_items", {**item, "message_id": "m"}) is None
     assert (
-        wrong("receipt_items", {**item, "memory_id": "m"}) == "has None for version, which is a whole number"
+        wrong("receipt_items", {**item, "memory_id": "m"}) == "has None for version, expected a whole number"
     )
 
 

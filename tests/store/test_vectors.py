@@ -149,9 +149,9 @@ def test_a_vector_of_another_size_is_refused_and_the_rest_stays_searchable(told:
     three = unit(np.array([1.0, 0.0, 0.0])).tobytes()
     told.put([EAST])
 
-    with pytest.raises(Unavailable, match="3 numbers, and its others have 2"):
+    with pytest.raises(Unavailable, match="3 numbers, but its others have 2"):
         told.put([three])
-    with pytest.raises(Unavailable, match="3 numbers, and vectors of a-model have 2"):
+    with pytest.raises(Unavailable, match="3 numbers, but vectors of a-model have 2"):
         told.nearest(three)
 
     assert told.nearest(EAST) == {told.ids[0]: (1.0,)}

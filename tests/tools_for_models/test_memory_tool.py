@@ -132,7 +132,7 @@ def test_what_the_tool_wrote_is_searched_listed_and_deleted_like_any_memory(
     assert told(model, "view", path="/memories/coffee.md").startswith(
         "error: The path /memories/coffee.md does not"
     )
-    assert "stays so" in told(
+    assert "is not stored again" in told(
         model, "create", path="/memories/coffee.md", file_text="Dana drinks her coffee black"
     )
 

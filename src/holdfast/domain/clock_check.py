@@ -14,6 +14,6 @@ def clock_doubt(settled: datetime | None, now: datetime) -> str | None:
     if settled is None or now - settled <= LONGEST_PAUSE:
         return None
     return (
-        f"the clock says {now:%Y-%m-%d}, and the last change before this week is of {settled:%Y-%m-%d}, "
-        f"{(now - settled).days} days earlier: nothing fades"
+        f"the clock says {now:%Y-%m-%d}, but the last change before this week was on {settled:%Y-%m-%d}, "
+        f"{(now - settled).days} days earlier: confidence decay is paused"
     )

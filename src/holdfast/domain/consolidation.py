@@ -78,8 +78,8 @@ def duplicate(one: Memory, other: Memory, verdict: Verdict) -> Proposal | None:
         return None
     kept, dropped = sorted((one, other), key=_standing, reverse=True)
     says_more = normal_form(one.content) != normal_form(other.content)
-    how = "in other words" if says_more else "twice"
-    reason = f"{kept.id} and {dropped.id} say the same {how}: make them one, as {kept.id}"
+    how = "in other words" if says_more else "in the same words"
+    reason = f"{kept.id} and {dropped.id} say the same {how}: merge them into {kept.id}"
     return Proposal(kept, dropped, _fuller(kept, dropped), reason)
 
 
@@ -88,7 +88,9 @@ def outdated(newer: Memory, older: Memory, now: datetime) -> Proposal | None:
     in_time = older.confirmed_at < newer.created_at and now - newer.created_at >= SETTLED_AFTER
     if not in_time or older.pinned or not (newer.active and older.active):
         return None
-    reason = f"{newer.id}{_CONTRADICTS}{older.id}, which nobody confirmed since: keep the newer alone"
+    reason = (
+        f"{newer.id}{_CONTRADICTS}{older.id}, which has not been confirmed since: keep only the newer one"
+    )
     return Proposal(newer, older, newer, reason)
 
 

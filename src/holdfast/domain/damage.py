@@ -27,20 +27,25 @@ def damage_findings(damage: Damage) -> list[Finding]:
     if damage.texts:
         named = ", ".join(damage.texts[:5]) + (" …" if len(damage.texts) > 5 else "")
         says = f"{_count(len(damage.texts), 'damaged text')} in space {damage.space!r}: {named}"
-        command = "`holdfast doctor --repair` mends what is kept twice; restore the rest from a backup"
+        command = "`holdfast doctor --repair` repairs what has a second copy; restore the rest from a backup"
         found.append(
-            Finding("problem", says, "a repair mends what is kept twice; a backup has the rest", command)
+            Finding(
+                "problem",
+                says,
+                "a repair fixes what has a second copy; restore the rest from a backup",
+                command,
+            )
         )
     counts = (
         (damage.vectors, "damaged or missing vector", "damaged or missing vectors", "in"),
         (damage.words, "wrong entry in the word index", "wrong entries in the word index", "of"),
-        (damage.orphans, "row that belongs to nothing", "rows that belong to nothing", "in"),
+        (damage.orphans, "orphaned row", "orphaned rows", "in"),
     )
     for amount, one, several, place in counts:
         if amount:
             says = f"{_count(amount, one, several)} {place} space {damage.space!r}"
-            command = "`holdfast doctor --repair` makes them again or removes them"
-            found.append(Finding("problem", says, "a repair makes them again or removes them", command))
+            command = "`holdfast doctor --repair` rebuilds or removes them"
+            found.append(Finding("problem", says, "a repair rebuilds or removes them", command))
     return found
 
 

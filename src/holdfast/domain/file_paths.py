@@ -39,13 +39,13 @@ def checked_path(path: str, *, folders: int = MOST_FOLDERS) -> str:
     if not path or not path.strip():
         raise _wrong(path, "it is empty: give a name like `notes.md`")
     if "\0" in path:
-        raise _wrong(path, "it holds a NUL")
+        raise _wrong(path, "it contains a NUL character")
     if path.startswith(("/", "~")):
-        raise _wrong(path, "it begins at another place: give a name inside the directory, like `notes.md`")
+        raise _wrong(path, "it is outside the directory: give a name inside it, like `notes.md`")
     parts = path.split("/")
     if len(parts) > folders + 1:
-        allowed = f"at most {folders} folders" if folders else "a name, no folders"
-        raise _wrong(path, f"it is too deep: give {allowed}")
+        allowed = f"at most {folders} folders" if folders else "a name without folders"
+        raise _wrong(path, f"it is nested too deeply: give {allowed}")
     for part in parts:
         if reason := wrong_name(part):
             raise _wrong(path, reason)
@@ -60,25 +60,25 @@ def checked_path(path: str, *, folders: int = MOST_FOLDERS) -> str:
 def wrong_name(name: str) -> str | None:
     """Why a file or a folder may not have this name, if so."""
     if name in ("", ".", ".."):
-        return f"{name or 'an empty part'!r} is no name"
+        return f"{name or 'an empty part'!r} is not a valid name"
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
-        return "it is no valid Unicode"
+        return "it is not valid Unicode"
     if name.startswith("."):
         return "names that begin with a dot are hidden: leave the dot out"
     if name != name.strip() or name.endswith((".", "~")):
         return "a name may not begin with a space or end with a space, a dot or ~"
     if found := sorted(_FORBIDDEN & set(name)):
-        return f"it holds {found[0]!r}"
+        return f"it contains {found[0]!r}"
     if not _PLAIN.fullmatch(name) and (
         name != clean(name, one_line=True) or any(_odd(character) for character in name)
     ):
-        return "it holds characters that can't be seen or that look like others"
+        return "it contains invisible or confusable characters"
     if size > _LONGEST_NAME:
         return f"a name is at most {_LONGEST_NAME} bytes long"
     if name.split(".")[0].strip().casefold() in _DEVICES:
-        return "some systems keep this name for a device"
+        return "some systems reserve this name for a device"
     return None
 
 
@@ -142,4 +142,4 @@ def _compatible(character: str) -> str:
 
 def _wrong(path: str, reason: str) -> Invalid:
     shown = clean(path[:80], one_line=True)
-    return Invalid(f"{shown!r} can't be the name of a file: {reason}", field="path")
+    return Invalid(f"invalid file name {shown!r}: {reason}", field="path")

@@ -21,8 +21,8 @@ _DOES: Final[dict[Scope, str]] = {
     "read": "read memories",
     "write": "change memories",
     "proxy": "use the proxy",
-    "metrics": "read the figures",
-    "admin": "decide for the owner of a space",
+    "metrics": "read the metrics",
+    "admin": "administer a space",
 }
 
 

@@ -42,29 +42,30 @@ def findings(health: Health) -> list[Finding]:
 
 
 def unread(space: str, failed: int, error: str | None, put_off: str | None) -> list[Finding]:
-    """What is said of pieces of conversations that a model could not read; the rules have read them all."""
+    """What is said of passages that a model could not read; the rules have read them all."""
     found = []
     if failed:
-        pieces = "piece of conversation" if failed == 1 else "pieces of conversation"
-        says = f"a model could not read {failed:,} {pieces} in space {space!r}: {error or 'its workers died'}"
-        advice = "what the rules found stands"
-        command = (
-            f"{advice}; `holdfast capture --again --space {space}` tries once more, --leave gives them up"
-        )
+        pieces = "passage" if failed == 1 else "passages"
+        why = error or "its worker process died"
+        says = f"a model could not read {failed:,} {pieces} in space {space!r}: {why}"
+        advice = "what the rules found is kept"
+        command = f"{advice}; `holdfast capture --again --space {space}` retries them, --leave drops them"
         found.append(Finding("problem", says, advice, command))
     if put_off is not None:
-        advice = "what the rules found stands; raise HOLDFAST_DAILY_CAP or wait: the rest is read tomorrow"
-        found.append(Finding("note", f"models rest in space {space!r}: {put_off}", advice))
+        advice = (
+            "what the rules found is kept; the rest is read tomorrow, or now if you raise HOLDFAST_DAILY_CAP"
+        )
+        found.append(Finding("note", f"models are paused in space {space!r}: {put_off}", advice))
     return found
 
 
 def _schema(health: Health) -> list[Finding]:
     if not health.exists:
-        command = "the first `holdfast remember` makes it"
-        return [Finding("note", "there is no database yet", "the first memory makes it", command)]
+        command = "the first `holdfast remember` creates it"
+        return [Finding("note", "there is no database yet", "the first memory creates it", command)]
     if health.damage:
         says = f"the database is damaged: {health.damage[0]}"
-        advice = "stop all writers, keep the file, and restore a backup to a new one"
+        advice = "stop all writers, keep the file, and restore a backup to a new file"
         command = (
             "stop all writers, keep the file, and restore with `holdfast backup FILE --restore --db NEW`"
         )
@@ -82,11 +83,11 @@ def _schema(health: Health) -> list[Finding]:
 def _file(health: Health) -> list[Finding]:
     found = []
     if health.mode is not None and health.mode & 0o077:
-        says = f"others on this machine may read the file (mode {health.mode:04o})"
+        says = f"other users can read the database file (mode {health.mode:04o})"
         found.append(Finding("problem", says, f"run `chmod 600 {health.where}`"))
     if health.log_size is not None and health.log_size > LONG_LOG:
         says = f"the write-ahead log has grown to {health.log_size // 2**20} MiB"
-        advice = "end programs that read for long; the next write then empties it"
+        advice = "stop long-running readers; the next write then truncates it"
         found.append(Finding("problem", says, advice))
     return found
 
@@ -108,6 +109,6 @@ def _library(health: Health) -> list[Finding]:
         Finding(
             "note",
             f"SQLite {health.version} can damage its log when two connections checkpoint and write at once",
-            f"nothing to do: Holdfast checkpoints under its own lock; SQLite {safe} mends it for all",
+            f"nothing to do: Holdfast checkpoints under its own lock; SQLite {safe} fixes it",
         )
     ]

@@ -151,7 +151,7 @@ def _told(place: _Place, profile: Profile) -> Marker | Misfit | None:
         kind = {"MEMORY": "category", "EVENT": "level"}.get(place.word, "action")
         return Misfit(place.written, f"unknown {kind} {name!r}: use one of {', '.join(allowed)}")
     if not any(character.isalnum() for character in place.text):
-        return Misfit(place.written, "it has no text: say on the same line what was seen")
+        return Misfit(place.written, "it has no text: write the text on the same line")
     return _filled(place, name, subject)
 
 

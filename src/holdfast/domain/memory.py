@@ -215,3 +215,9 @@ class Tombstone:
     subject: str | None
     content: str | None
     created_at: datetime
+
+    @property
+    def says(self) -> str:
+        """What was done and when, as the predicate of a sentence."""
+        how = {"forgotten": "deleted", "undone": "undone with its session"}.get(self.reason, self.reason)
+        return f"was {how} on {self.created_at.date().isoformat()}"

@@ -165,7 +165,7 @@ class Profile:
     def checked_category(self, category: str | None) -> str:
         if category is None and self.default_category is None:
             names = ", ".join(self.category_names)
-            raise Invalid(f"a category is needed: one of {names}", field="category")
+            raise Invalid(f"category is required: use one of {names}", field="category")
         wanted = category if category is not None else self.default_category
         if wanted not in self.category_names and (wanted is None or wanted != self.unsorted):
             raise UnknownCategory(str(wanted), self.category_names)
@@ -174,18 +174,18 @@ class Profile:
     def checked_content(self, content: str) -> str:
         text = clean(content, one_line=self.limits.one_line).strip()
         if not is_visible(text):
-            raise TooShort("the text is empty: say what to remember", field="content")
+            raise TooShort("the text is empty: enter what to remember", field="content")
         least = self.limits.content_min
         if len(text) < least:
             raise TooShort(
-                f"the text has {len(text)} characters: at least {least} are needed", field="content"
+                f"the text has {len(text)} characters: at least {least} are required", field="content"
             )
         return self._fitting(text)
 
     def _fitting(self, text: str) -> str:
         most = self.limits.content_max
         if len(text) > most:
-            raise TooLong(f"the text has {len(text):,} characters: at most {most:,} fit", field="content")
+            raise TooLong(f"the text has {len(text):,} characters: the limit is {most:,}", field="content")
         return text
 
     def checked_confidence(self, confidence: float | None) -> float:
@@ -193,14 +193,14 @@ class Profile:
         if confidence is None:
             return self.policy.confidence
         if confidence != confidence:  # NaN compares unequal to itself
-            raise Invalid("confidence is not a number: give one from 0 to 1", field="confidence")
+            raise Invalid("confidence must be a number from 0 to 1", field="confidence")
         return round(min(max(confidence, 0.0), 1.0), 4)
 
     def checked_importance(self, importance: int | None) -> int:
         if importance is None:
             return self.policy.importance
         if not 1 <= importance <= 5:
-            raise Invalid(f"importance {importance} is out of range: give 1 to 5", field="importance")
+            raise Invalid(f"importance must be 1 to 5, not {importance}", field="importance")
         return importance
 
     def _subject(self, subject: str | None, *, typed: bool) -> str | None:
@@ -209,7 +209,7 @@ class Profile:
             return None  # the heading over general memories is not a subject: both spellings must meet
         if typed and self.limits.marker_subjects and not is_marker_name(text):
             raise Invalid(
-                f"{text!r} is no subject here: use letters a-z, digits, - and _ alone, as a marker names it",
+                f"invalid subject {text!r}: use only a-z, 0-9, - and _, as in a marker",
                 field="subject",
             )
         return text
@@ -219,12 +219,12 @@ class Profile:
             return None
         line = clean(text, one_line=True).strip()
         if len(line) > most:
-            raise TooLong(f"the {field} has {len(line):,} characters: at most {most:,} fit", field=field)
+            raise TooLong(f"the {field} has {len(line):,} characters: the limit is {most:,}", field=field)
         return line or None
 
     def _tags(self, tags: tuple[str, ...]) -> tuple[str, ...]:
         lines = (self._line(tag, "tag", self.limits.tag_max) for tag in tags)
         unique = tuple(sorted({line for line in lines if line}))
         if len(unique) > self.limits.tags:
-            raise TooLong(f"{len(unique)} tags are too many: at most {self.limits.tags} fit", field="tags")
+            raise TooLong(f"{len(unique)} tags are too many: the limit is {self.limits.tags}", field="tags")
         return unique

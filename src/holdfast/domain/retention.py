@@ -70,7 +70,7 @@ def due(
     for name, kept in staying.items():
         most = categories[name].keep_most
         kept.sort(key=lambda one: (last_used(one, shown.get(one.id)), one.importance, one.id), reverse=True)
-        reason = f"{name} keeps the {most:,} that were used or confirmed last"
+        reason = f"{name} keeps only the {most:,} most recently used or confirmed"
         found += [Due(memory, reason) for memory in kept[most:]]
     return sorted(found, key=lambda each: (last_used(each.memory, shown.get(each.memory.id)), each.memory.id))
 

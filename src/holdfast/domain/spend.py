@@ -117,9 +117,9 @@ def over(caps: Caps, more: int, today: int, session: int | None) -> str | None:
     if more <= 0:
         return None
     if caps.daily is not None and today + more > caps.daily:
-        return f"the daily cap of {dollars(caps.daily)} is reached: {dollars(today)} spent today"
+        return f"the daily limit of {dollars(caps.daily)} is reached: {dollars(today)} spent today"
     if caps.session is not None and session is not None and session + more > caps.session:
-        return f"the cap of {dollars(caps.session)} for a session is reached: {dollars(session)} spent"
+        return f"the session limit of {dollars(caps.session)} is reached: {dollars(session)} spent"
     return None
 
 
@@ -140,9 +140,9 @@ def micro_dollars(text: str) -> int:
     try:
         amount = Decimal(text.strip().removeprefix("$"))
     except InvalidOperation:
-        raise ValueError(f"{text!r} is no amount of dollars: use for example 0.50") from None
+        raise ValueError(f"invalid amount {text!r}: use dollars, for example 0.50") from None
     if not amount.is_finite() or not 0 <= amount <= _MOST_DOLLARS:
-        raise ValueError(f"{text!r} is no amount of dollars: use 0 to {_MOST_DOLLARS:,}")
+        raise ValueError(f"invalid amount {text!r}: use dollars, 0 to {_MOST_DOLLARS:,}")
     return int((amount * MICRO).to_integral_value(ROUND_CEILING))
 
 

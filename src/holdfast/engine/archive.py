@@ -88,11 +88,9 @@ def read(stream: Iterable[str]) -> Iterator[Archive]:
             yield archive
             reader = None
     if reader is not None:
-        raise Invalid(
-            f"the archive ends at line {number} before its last line: it was cut short, nothing was taken"
-        )
+        raise Invalid(f"the archive is truncated at line {number}: nothing was imported")
     if not spaces:
-        raise Invalid("the archive is empty: nothing was taken")
+        raise Invalid("the archive is empty: nothing was imported")
 
 
 class _Reader:
@@ -100,9 +98,12 @@ class _Reader:
 
     def __init__(self, entry: dict[str, Any], number: int) -> None:
         if entry.get("holdfast") != "export":
-            raise Invalid(f"line {number} is no header of a Holdfast archive")
+            raise Invalid(f"line {number} is not a Holdfast archive header")
         if entry.get("format") != FORMAT:
-            raise Invalid(f"line {number}: archive format {entry.get('format')}: this release reads {FORMAT}")
+            raise Invalid(
+                f"line {number}: archive format {entry.get('format')} is not supported, "
+                f"this release reads {FORMAT}"
+            )
         try:
             self.header = Header(
                 space=entry["space"],
@@ -113,9 +114,9 @@ class _Reader:
             )
             bytes.fromhex(self.header.key)
         except KeyError as error:
-            raise Invalid(f"line {number}: the header lacks {error}") from None
+            raise Invalid(f"line {number}: the header is missing {error}") from None
         except (TypeError, ValueError):
-            raise Invalid(f"line {number}: the header's key is damaged; nothing was taken") from None
+            raise Invalid(f"line {number}: the header's key is damaged; nothing was imported") from None
         self.rows: dict[str, list[dict[str, Any]]] = {}
         self.digest = hashlib.sha256()
 
@@ -123,12 +124,12 @@ class _Reader:
         if "end" in entry:
             counts = {table: len(rows) for table, rows in self.rows.items()}
             if entry.get("counts") != counts or entry.get("sha256") != self.digest.hexdigest():
-                raise Invalid(f"line {number}: the archive was changed or damaged; nothing was taken")
+                raise Invalid(f"line {number}: the archive was changed or damaged; nothing was imported")
             return Archive(self.header, self.rows)
         if not isinstance(entry.get("table"), str) or not isinstance(entry.get("row"), dict):
             raise Invalid(f"line {number}: expected a row with its table")
         if reason := wrong(entry["table"], entry["row"]):
-            raise Invalid(f"line {number}: a row of {entry['table']} {reason}; nothing was taken")
+            raise Invalid(f"line {number}: a row of {entry['table']} {reason}; nothing was imported")
         self.digest.update(line.encode())
         self.rows.setdefault(entry["table"], []).append(entry["row"])
         return None
@@ -154,7 +155,7 @@ def _parsed(line: str, number: int) -> dict[str, Any]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
-        raise Invalid(f"line {number} is not JSON: the archive is damaged, nothing was taken") from None
+        raise Invalid(f"line {number} is not JSON: the archive is damaged, nothing was imported") from None
     if not isinstance(entry, dict):
-        raise Invalid(f"line {number} is no JSON object: the archive is damaged, nothing was taken")
+        raise Invalid(f"line {number} is not a JSON object: the archive is damaged, nothing was imported")
     return entry

@@ -45,22 +45,22 @@ def wrong(table: str, row: dict[str, Any]) -> str | None:
     """What is wrong with a row that this store would never have written, if anything is."""
     for name in _TEXTS.get(table, ()):
         if not isinstance(row.get(name), str) or not row[name]:
-            return f"lacks {name}"
+            return f"is missing {name}"
     for name, value in row.items():
         if isinstance(value, str) and value != clean(value):
-            return f"holds characters in {name} that can't be stored"
+            return f"has characters in {name} that can't be stored"
         if name.endswith("_at") and value is not None and not _moment(value):
-            return f"has {value!r} for a time in {name}"
+            return f"has {value!r} for {name}, expected a time"
         if name in _NUMBERS and type(value) is not int and not _of_a_message(table, name, row):
-            return f"has {value!r} for {name}, which is a whole number"
+            return f"has {value!r} for {name}, expected a whole number"
         if table != "jobs" and name in _ONE_OF and value not in _ONE_OF[name]:
-            return f"has {value!r} for {name}, which is none of {', '.join(_ONE_OF[name])}"
+            return f"has {value!r} for {name}, expected one of {', '.join(_ONE_OF[name])}"
     if table == "receipt_items" and not any(isinstance(row.get(name), str) for name in _ITEMS):
-        return f"lacks {' or '.join(_ITEMS)}"
+        return f"is missing {' or '.join(_ITEMS)}"
     if table == "files" and not _possible(row["path"]):
-        return f"has {row['path']!r} for a path"
+        return f"has the invalid path {row['path']!r}"
     if table == "links" and row["kind"] not in LINK_KINDS:
-        return f"has {row['kind']!r} for kind, which is none of {', '.join(LINK_KINDS)}"
+        return f"has {row['kind']!r} for kind, expected one of {', '.join(LINK_KINDS)}"
     return None
 
 
@@ -80,17 +80,17 @@ def _of_a_message(table: str, name: str, row: dict[str, Any]) -> bool:
 def wrong_memory(row: dict[str, Any], profile: Profile) -> str | None:
     """What is wrong with a memory for a space with this profile, if anything is."""
     if not _ID.fullmatch(row["id"]):
-        return f"has {row['id']!r} for an id"
+        return f"has the invalid id {row['id']!r}"
     if row["category"] not in (*profile.category_names, profile.unsorted):
         return f"has the category {row['category']!r}, which the profile {profile.name} does not have"
     tags = row.get("tags")
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        return f"has {tags!r} for tags, which are a list of texts"
+        return f"has {tags!r} for tags, expected a list of strings"
     confidence, importance = row.get("confidence"), row.get("importance")
     if not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        return f"has {confidence!r} for confidence, which is from 0 to 1"
+        return f"has {confidence!r} for confidence, expected 0 to 1"
     if not isinstance(importance, int) or not 1 <= importance <= 5:
-        return f"has {importance!r} for importance, which is from 1 to 5"
+        return f"has {importance!r} for importance, expected 1 to 5"
     return None
 
 

@@ -49,7 +49,7 @@ class Asked:
         try:
             return self.reader.helps(self.question.text[:MOST_READ], texts)
         except Unavailable as trouble:
-            _log.warning("what was found is not read: %s", trouble)
+            _log.warning("hits are not checked by the reader: %s", trouble)
             return None
 
     def cosines(
@@ -64,7 +64,7 @@ class Asked:
         try:
             found = rows.nearest(self.meaning.vectors[:forms], self.meaning.model, limit, also)
         except Unavailable as trouble:
-            _log.warning("search by meaning is not available: %s", trouble)
+            _log.warning("semantic search is not available: %s", trouble)
             return None
         scale = self.meaning.calibration
         if scale == Calibration():
@@ -80,7 +80,7 @@ class Asked:
         try:
             vectors = embedded(self.meaning.embedder, texts)
         except Unavailable as trouble:
-            _log.warning("search by meaning is not complete: %s", trouble)
+            _log.warning("semantic search is not complete: %s", trouble)
             return None
         asked, scale = self.meaning.vectors[0], self.meaning.calibration
         return [calibrated(max(cosine(asked, part) for part in parts), scale) for parts in vectors]
@@ -118,7 +118,7 @@ def _fed(desk: Desk) -> dict[str, VectorModel]:
     try:
         embed_missing(desk, limit=EMBEDDED_FIRST)
     except Unavailable as trouble:
-        _log.warning("search by meaning is not complete: %s", trouble)
+        _log.warning("semantic search is not complete: %s", trouble)
     with desk.store.read(desk.space) as tx:
         return {model.name: model for model in tx.models.all()}
 
@@ -127,6 +127,6 @@ def _vectors(embedder: Embedder, forms: Sequence[str]) -> list[bytes] | None:
     try:
         found = given(embedder, lambda texts: embedder.queries(texts), forms)
     except Unavailable as trouble:
-        _log.warning("search by meaning is not available: %s", trouble)
+        _log.warning("semantic search is not available: %s", trouble)
         return None
     return found if len(found) == len(forms) else None

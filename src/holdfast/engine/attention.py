@@ -34,7 +34,11 @@ def attention(*, desk: Desk) -> list[Finding]:
     stopped = metering.spend(desk=desk, days=1).stopped
     if stopped and reading.put_off is None:
         found.append(
-            Finding("note", f"models rest until tomorrow: {stopped}", "raise HOLDFAST_DAILY_CAP to go on")
+            Finding(
+                "note",
+                f"models are paused until tomorrow: {stopped}",
+                "raise HOLDFAST_DAILY_CAP to resume now",
+            )
         )
     found += _unfinished(vectors)
     return sorted(found, key=lambda one: one.level != "problem")
@@ -42,18 +46,20 @@ def attention(*, desk: Desk) -> list[Finding]:
 
 def _failed(tally: JobTally) -> Finding:
     jobs = "job" if tally.count == 1 else "jobs"
-    says = f"{tally.count:,} {jobs} of kind {tally.kind!r} could not be done"
-    return Finding("problem", says, "upkeep tries again; the checkup on the settings page tells more")
+    says = f"{tally.count:,} {jobs} of kind {tally.kind!r} failed"
+    return Finding("problem", says, "upkeep retries them; the checkup on the settings page has details")
 
 
 def _late(late: list[JobTally]) -> Finding:
     amount = sum(one.count for one in late)
-    jobs = "piece of work waits" if amount == 1 else "pieces of work wait"
-    return Finding("note", f"{amount:,} {jobs} for more than an hour", "the service does it when it can")
+    jobs = "job has" if amount == 1 else "jobs have"
+    return Finding(
+        "note", f"{amount:,} {jobs} been waiting for more than an hour", "the service runs them when it can"
+    )
 
 
 def _unfinished(vectors: EmbeddingProgress) -> list[Finding]:
     if vectors.complete or vectors.total - vectors.done < _FEW:
         return []
-    says = f"{vectors.done:,} of {vectors.total:,} texts can be found by meaning so far"
-    return [Finding("note", says, "the rest follows by itself")]
+    says = f"{vectors.done:,} of {vectors.total:,} texts are indexed for semantic search"
+    return [Finding("note", says, "the rest is indexed in the background")]

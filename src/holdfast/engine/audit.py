@@ -24,28 +24,28 @@ NEVER_USED_AFTER = timedelta(days=30)
 
 _SAYS: dict[Kind, tuple[str, str]] = {
     "duplicates": (
-        "say the same as another",
-        "upkeep proposes each pair once, and you decide in the inbox; or forget one of the two",
+        "with the same meaning as another memory",
+        "upkeep proposes each pair once: decide in the inbox, or delete one of the two",
     ),
     "undated": (
-        'say "yesterday", "currently" or the like without a date',
-        "revise them with the day that was meant; their history tells when it was said",
+        'with "yesterday", "currently" or similar words, but no date',
+        "revise them with the actual date; their history shows when they were recorded",
     ),
     "secrets": (
-        "hold what looks like a password or key, now or in an earlier wording",
-        "change the secret where it is used, then erase the memory",
+        "with what looks like a password or key, now or in an earlier version",
+        "rotate the secret, then erase the memory",
     ),
     "contradictions": (
-        "contradict another that is believed too",
-        "forget the wrong one, or revise it; after two weeks upkeep proposes to keep the newer",
+        "in conflict with another active memory",
+        "delete or revise the wrong one; after two weeks upkeep proposes to keep the newer one",
     ),
     "never_used": (
-        "were never recalled or put into a prompt in 30 days",
-        "pin what must stay, forget the rest; unused_days in the profile archives such by itself",
+        "not recalled or put into a prompt in the last 30 days",
+        "pin what must stay, delete the rest; unused_days in the profile archives them automatically",
     ),
     "other_model": (
-        "of the models that there are vectors of are not the configured embedder",
-        "upkeep makes the vectors anew; the old ones go when the new are complete",
+        "with stored vectors, other than the configured embedder",
+        "upkeep re-embeds; old vectors are removed when the new ones are complete",
     ),
 }
 

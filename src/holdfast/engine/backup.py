@@ -28,8 +28,8 @@ def backup_lines(store: Store, *, damaged_too: bool = False) -> Iterator[str]:
             damaged = () if damaged_too else tx.integrity.damaged_texts()
             if damaged:
                 raise Unavailable(
-                    f"space {space.name!r} holds damaged texts ({', '.join(damaged[:5])})",
-                    command="`holdfast doctor --repair` mends what it can, --anyway backs up all as it is",
+                    f"space {space.name!r} has damaged texts ({', '.join(damaged[:5])})",
+                    command="`holdfast doctor --repair` repairs what it can; --anyway backs up as is",
                 )
             yield from lines(tx)
 
@@ -60,8 +60,8 @@ def _refuse_fuller(archive: Archive, tx: Transaction) -> None:
     newer = changes - archive.last_seq if tx.space.key == archive.header.key else changes
     if newer > 0:
         raise Conflict(
-            f"space {tx.space.name!r} holds {newer} change{'s' * (newer > 1)} that the backup does not: "
-            "make a backup of it first",
+            f"space {tx.space.name!r} has {newer} change{'s' * (newer > 1)} newer than the backup: "
+            "back it up first",
             command="then add --replace",
         )
 

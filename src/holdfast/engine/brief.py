@@ -45,7 +45,7 @@ def brief(
     its brief, whatever is remembered meanwhile.
     """
     if budget is not None and budget < 0:
-        raise Invalid(f"budget {budget} is negative: give tokens, 0 or more", field="budget")
+        raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
     if session is not None:
         with desk.store.read(desk.space) as tx:
             given = tx.receipts.brief_of(session)

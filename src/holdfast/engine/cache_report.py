@@ -87,7 +87,7 @@ def cache_report(session_ids: Sequence[str], *, desk: Desk, limit: int = 20) -> 
     Raises: NotFound, Invalid.
     """
     if limit < 1:
-        raise Invalid(f"limit {limit} is too small: give 1 or more", field="limit")
+        raise Invalid(f"limit must be 1 or more, not {limit}", field="limit")
     with desk.store.read(desk.space) as tx:
         sessions = _asked_for(session_ids, tx, desk) if session_ids else tx.sessions.latest(limit)
         reports = [_report(session, tx) for session in sessions]

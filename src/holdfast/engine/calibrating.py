@@ -59,9 +59,9 @@ class Measuring:
     def _checked(self, name: str, texts: Sequence[str], vectors: Sequence[bytes]) -> list[tuple[float, ...]]:
         found = [_numbers(vector) for vector in vectors]
         if len(found) != len(texts):
-            raise Unavailable(f"the embedder {name} did not give a vector for each text")
+            raise Unavailable(f"the embedder {name} did not return one vector per text")
         if len({len(vector) for vector in (*self._texts[:1], *found)}) > 1:
-            raise Unavailable(f"the embedder {name} gave vectors of several sizes")
+            raise Unavailable(f"the embedder {name} returned vectors of different sizes")
         return found
 
 
@@ -76,5 +76,5 @@ def shipped() -> tuple[Sequence[str], Sequence[str]]:
 def _numbers(vector: bytes) -> tuple[float, ...]:
     numbers = struct.unpack(f"<{len(vector) // 4}f", vector) if len(vector) % 4 == 0 else ()
     if not abs(sum(map(mul, numbers, numbers)) - 1) < 0.05:  # also where it is not a number
-        raise Unavailable("the embedder gave a vector that is not of length 1")
+        raise Unavailable("the embedder returned a vector that is not normalized to length 1")
     return numbers

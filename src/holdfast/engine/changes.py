@@ -37,7 +37,9 @@ def add(
         if tx.memories.add(memory):
             break
     else:
-        raise Unavailable("no free id was found: the random source of this machine seems broken")
+        raise Unavailable(
+            "no unique id could be generated: the random number source of this machine seems broken"
+        )
     tx.versions.add(_wording(memory, draft.source, memory.created_at))
     cite(tx, memory.id, draft.source, draft.content)
     if memory.active:
@@ -63,7 +65,9 @@ def add_all(tx: Transaction, desk: Desk, drafts: Sequence[Draft], *, now: dateti
             for place, memory in enumerate(memories)
         ]
     else:
-        raise Unavailable("no free id was found: the random source of this machine seems broken")
+        raise Unavailable(
+            "no unique id could be generated: the random number source of this machine seems broken"
+        )
     tx.memories.add_all(memories)
     tx.versions.add(*(_wording(memory, memory.source, now) for memory in memories))
     for memory in memories:

@@ -169,9 +169,10 @@ def _told(each: Judged) -> str:
     """A verdict in a few words: what it is to which memory, and how surely."""
     known, verdict = each.candidate.found, each.verdict
     assert isinstance(known, Memory)
-    words = {"same": "the same as", "contradicts": "contradicts", "distinct": "other than"}[verdict.relation]
-    near = next((reason for reason in verdict.reasons if reason in (NEARLY_SAME, NEARLY_CONTRADICTS)), None)
-    return f"{f'{near} to' if near else words} {known.id} ({verdict.probability:.2f})"
+    sure = {"same": "the same as", "contradicts": "contradicts", "distinct": "distinct from"}
+    near = {NEARLY_SAME: "nearly the same as", NEARLY_CONTRADICTS: "nearly contradicts"}
+    words = next((near[reason] for reason in verdict.reasons if reason in near), sure[verdict.relation])
+    return f"{words} {known.id} ({verdict.probability:.2f})"
 
 
 def _labelled_alike(known: Memory, draft: Draft) -> bool:

@@ -65,7 +65,7 @@ def context(
     Raises: Invalid.
     """
     if budget < 0:
-        raise Invalid(f"budget {budget} is negative: give tokens, 0 or more", field="budget")
+        raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
     texts = _texts(said, session, desk)
     if not texts:
         return Context()

@@ -23,12 +23,12 @@ def record_attempt(
     """
     allowed = tuple(each.name for each in desk.profile.cooldowns)
     if action not in allowed:
-        right = f"use one of {', '.join(allowed)}" if allowed else "its profile has no cooldowns"
+        right = f"use one of {', '.join(allowed)}" if allowed else "this profile has no cooldowns"
         raise Invalid(f"unknown action {action!r}: {right}", field="action")
     limits = desk.profile.limits
     name = one_line(service, "service", limits.subject_max)
     if name is None:
-        raise TooShort("a service is needed: say what the action was taken on", field="service")
+        raise TooShort("service is required: name the service that the action was taken on", field="service")
     attempt = Attempt(
         id=desk.new_id(),
         action=action,

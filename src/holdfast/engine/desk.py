@@ -47,8 +47,8 @@ def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Mem
         )
     if memory.state == "forgotten" and not forgotten:
         raise NotFound(
-            f"memory {memory_id} was forgotten and can be restored",
-            command=f"`holdfast restore {memory_id}` brings it back",
+            f"memory {memory_id} is deleted; it can be restored",
+            command=f"`holdfast restore {memory_id}` restores it",
         )
     return memory
 
@@ -64,8 +64,7 @@ def expect(memory: Memory, version: int | None) -> None:
     """Raises Outdated when `memory` has another version than the caller last saw."""
     if version is not None and memory.version != version:
         raise Outdated(
-            f"memory {memory.id} is at version {memory.version}, not {version}: "
-            "look at it again, then repeat the change",
+            f"memory {memory.id} is at version {memory.version}, not {version}: reload it, then try again",
             command=f"`holdfast show {memory.id}` shows it",
         )
 
@@ -79,5 +78,6 @@ def refuse_taken_name(
     for other in tx.memories.named(subject, project):
         if other.id != memory_id:
             raise Conflict(
-                f"{subject!r} is memory {other.id} already: choose another name, or forget that one first"
+                f"memory {other.id} already has the name {subject!r}: "
+                "choose another name, or delete that one first"
             )

@@ -50,7 +50,7 @@ def attend(
     Raises: Invalid, for a conversation in which nobody said anything; Unavailable.
     """
     if not dialogue.opening:
-        raise Invalid("nobody has said anything in this conversation yet", field="messages")
+        raise Invalid("this conversation has no messages yet", field="messages")
     session = _session(dialogue, desk)
     reason = quiet(session.project, session.id)
     known, newest = _given(dialogue, session.id, desk)

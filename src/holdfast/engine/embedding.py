@@ -51,7 +51,7 @@ def embed_missing(desk: Desk, *, limit: int, changing: int = BATCH, time_up: Tim
     try:
         done += _catch_up(desk, searched, known.get(searched.name), keeps, limit, time_up)
     except Unavailable as trouble:  # the new one must get ready all the more
-        _log.warning("the embedder before the configured one fails: %s", trouble)
+        _log.warning("the previous embedder failed: %s", trouble)
     model = known.get(desk.embedder.name)
     return done + _catch_up(desk, desk.embedder, model, keeps, min(changing, limit), time_up)
 
@@ -243,7 +243,9 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[byte
         return []
     vectors = given(embedder, lambda texts: embedder.documents(texts), texts)
     if len(vectors) != len(texts):
-        raise Unavailable(f"the embedder {embedder.name} gave {len(vectors)} answers for {len(texts)} texts")
+        raise Unavailable(
+            f"the embedder {embedder.name} returned {len(vectors)} vectors for {len(texts)} texts"
+        )
     return vectors
 
 

@@ -63,7 +63,7 @@ def erase(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> Erasure:
         bound = tx.files.bound()
     left = desk.store.scrub(texts, memory_ids, desk.space, tuple(silenced))
     if bound is not None:
-        left.append(f"the history of {bound.path}, where it is kept in git or another archive")
+        left.append(f"the history of {bound.path}, if it is in git or another archive")
     return replace(planned, left=tuple(left))
 
 

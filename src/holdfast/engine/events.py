@@ -54,9 +54,9 @@ def events(
     Raises: Invalid.
     """
     if limit is not None and limit < 0:
-        raise Invalid(f"limit {limit} is negative: give 0 or more", field="limit")
+        raise Invalid(f"limit must be 0 or more, not {limit}", field="limit")
     if offset < 0:
-        raise Invalid(f"offset {offset} is negative: give 0 or more", field="offset")
+        raise Invalid(f"offset must be 0 or more, not {offset}", field="offset")
     with desk.store.read(desk.space) as tx:
         return tx.events.find(
             level=level, service=service, session=session, limit=limit, offset=offset, after=after
@@ -70,7 +70,7 @@ def one_line(text: str | None, field: str, most: int) -> str | None:
     """
     line = clean(safe_or_none(text) or "", one_line=True).strip()
     if len(line) > most:
-        raise TooLong(f"the {field} has {len(line):,} characters: at most {most:,} fit", field=field)
+        raise TooLong(f"the {field} has {len(line):,} characters: the limit is {most:,}", field=field)
     return line or None
 
 
@@ -80,11 +80,11 @@ def _said(content: str, desk: Desk) -> str:
     if not text:
         raise TooShort("the text is empty: say what happened", field="content")
     if len(text) > most:
-        raise TooLong(f"the text has {len(text):,} characters: at most {most:,} fit", field="content")
+        raise TooLong(f"the text has {len(text):,} characters: the limit is {most:,}", field="content")
     return text
 
 
 def _unknown(kind: str, name: str, allowed: tuple[str, ...], desk: Desk) -> str:
     if not allowed:
-        return f"the profile {desk.profile.name!r} keeps no events: use a space of another profile"
+        return f"the profile {desk.profile.name!r} has no events: use a space with another profile"
     return f"unknown {kind} {name!r}: use one of {', '.join(allowed)}"

@@ -34,8 +34,7 @@ def added(draft: Draft, *, tx: Transaction, desk: Desk, now: datetime) -> Memory
     around = look_at_deleted(draft, tx, desk.judge, across=False)
     while (tombstone := buried(draft, tx, around)) is not None:
         if not may_return(tombstone, draft.source, tx):
-            day = tombstone.created_at.date().isoformat()
-            raise StaysDeleted(f"this was {tombstone.reason} on {day} and stays so")
+            raise StaysDeleted(f"this {tombstone.says} and is not stored again")
         tx.tombstones.lift(tombstone.hash)
     return changes.add(tx, desk, draft, now=now)
 
@@ -87,7 +86,7 @@ def put_back(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now:
     """
     if not _may_undo(known.id, source, tx):
         raise StaysDeleted(
-            f"memory {known.id} was forgotten and stays so: restore it first",
+            f"memory {known.id} is deleted: restore it first",
             command=f"`holdfast restore {known.id}`",
         )
     return restored(known, tx=tx, desk=desk, source=source, now=now)

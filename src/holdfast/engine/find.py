@@ -59,10 +59,10 @@ def find(
     no exact total does not wait for one: what no index tells is then counted to 10,000.
     """
     if (limit is not None and limit < 0) or not 0 <= offset <= _FARTHEST:
-        raise Invalid("limit and offset can't be negative or enormous: give 0 or more", field="limit")
+        raise Invalid("limit and offset must be 0 or more, and not enormous", field="limit")
     texts = (where.category, where.subject, where.project, where.session, where.text, *where.tags)
     if any(text is not None and "\0" in text for text in texts):
-        raise Invalid("a filter holds a NUL, which no memory does", field="filter")
+        raise Invalid("a filter contains a NUL character", field="filter")
     limit = MOST if limit is None else min(limit, MOST)
     with desk.store.read(desk.space) as tx:
         if as_of is None:
@@ -132,7 +132,7 @@ def why(memory_id: str, *, desk: Desk, to_agent: bool = False) -> Story:
     with desk.store.read(desk.space) as tx:
         [memory] = mark([existing(tx, memory_id, forgotten=not to_agent)], tx)
         if to_agent and not memory.active:
-            raise NotFound(f"memory {memory_id} is {memory.state}: only a person can look at it")
+            raise NotFound(f"memory {memory_id} is {memory.state}: only a person can view it")
         versions = tx.versions.of(memory_id)
         quotations = Quotations(desk.profile.policy, tx, everything=not to_agent)
         return Story(

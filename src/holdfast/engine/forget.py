@@ -59,14 +59,14 @@ def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
     with desk.store.write(desk.space) as tx:
         now = desk.now()
         if tx.memories.get(memory_id) is None and tx.tombstones.of(memory_id):
-            raise NotFound(f"memory {memory_id} was removed for good and can't be restored")
+            raise NotFound(f"memory {memory_id} was deleted permanently and can't be restored")
         known = existing(tx, memory_id, forgotten=True)
         if archived(known, desk.profile):
             # Known to hold as of now: else the next upkeep would archive it again.
             back = replace(known.confirmed(now), state="active")
             return changes.change(tx, known, back, "restored", source=source, now=now)
         if known.state != "forgotten":
-            raise Conflict(f"memory {memory_id} is {known.state}, not forgotten: there is nothing to restore")
+            raise Conflict(f"memory {memory_id} is {known.state}, not deleted: there is nothing to restore")
         return restored(known, tx=tx, desk=desk, source=source, now=now)
 
 

@@ -34,7 +34,9 @@ def once(
     if answered is not None:
         kept_print, kept = answered
         if kept_print != print_of_call:
-            raise Conflict(f"the key {key!r} was used for another call: use a new key")
+            raise Conflict(
+                f"the idempotency key {key!r} was already used for a different request: use a new key"
+            )
         return _recalled(kept, tx)
     outcome = act()
     answer = _kept(outcome)
@@ -63,7 +65,7 @@ def _recalled(kept: dict[str, Any], tx: Transaction) -> Outcome:
     memory = tx.memories.get(kept["memory"])
     if memory is None:
         return outcomes.Refused(
-            "this call was answered before, and its memory has been removed since", kept["memory"]
+            "this request was answered before, and its memory has been deleted since", kept["memory"]
         )
     others = tuple(found for found in map(tx.memories.get, kept.get("others", ())) if found is not None)
     return _rebuilt(kept, memory, others)

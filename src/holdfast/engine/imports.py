@@ -80,13 +80,13 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
     header = archive.header
     if header.profile != tx.space.profile:
         raise Conflict(
-            f"the archive has profile {header.profile!r}, space {tx.space.name!r} has {tx.space.profile!r}: "
-            "import it into a space of its profile",
-            command=f"`holdfast space create NAME --profile {header.profile}` makes one",
+            f"the archive has profile {header.profile!r}, but space {tx.space.name!r} has "
+            f"{tx.space.profile!r}: import it into a space with profile {header.profile!r}",
+            command=f"`holdfast space create NAME --profile {header.profile}` creates one",
         )
     for row in archive.rows.get("memories", ()):
         if reason := wrong_memory(row, profile_of(tx.space)):
-            raise Invalid(f"a memory of the archive {reason}: nothing was taken")
+            raise Invalid(f"a memory of the archive {reason}: nothing was imported")
     empty = tx.dump.last_seq() == 0
     if empty and not tx.tombstones.count():
         tx.dump.adopt_key(header.key)

@@ -116,7 +116,8 @@ def _waiting(memory_id: str, tx: Transaction) -> Memory:
     memory = existing(tx, memory_id)
     if memory.state != "waiting":
         raise Conflict(
-            f"memory {memory_id} is {memory.state}, not waiting", command="`holdfast inbox` lists what waits"
+            f"memory {memory_id} is {memory.state}, not waiting for review",
+            command="`holdfast inbox` lists what is waiting for review",
         )
     return memory
 

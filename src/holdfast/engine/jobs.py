@@ -57,9 +57,9 @@ def take(
         job = tx.jobs.due(kinds, desk.now(), latest=latest, session=session_id)
         if job is None:
             return None
-        if job.attempts >= MOST_ATTEMPTS:  # its workers died again and again
+        if job.attempts >= MOST_ATTEMPTS:  # its worker process died each time
             tx.jobs.save(
-                replace(job, state="failed", error=job.error or "its workers died", leased_until=None)
+                replace(job, state="failed", error=job.error or "its worker process died", leased_until=None)
             )
             return None
         job = replace(job, state="running", attempts=job.attempts + 1, leased_until=desk.now() + lease)

@@ -42,7 +42,9 @@ def judged(draft: Draft, around: Surroundings, *, desk: Desk) -> tuple[Told, ...
             relation = _relation(draft, known, readers, desk)
         except Unavailable as trouble:
             readers.resting["judge"] = desk.now() + REST
-            _log.warning("space %s: the first judgement stands: %s", desk.space, trouble)
+            _log.warning(
+                "space %s: the judge model failed, the built-in judgement is used: %s", desk.space, trouble
+            )
             break
         if relation == "same":
             said.append(Told(relation="same", memory=known.id, where_unsure=True))

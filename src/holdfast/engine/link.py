@@ -34,7 +34,7 @@ def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, desk: Desk, sourc
         count = tx.links.remove(from_id, to_id, kind)
         if not count:
             raise NotFound(
-                f"no such link leads from {from_id} to {to_id}",
+                f"there is no such link from {from_id} to {to_id}",
                 command=f"`holdfast show {from_id}` lists its links",
             )
         tx.journal.write(
@@ -50,6 +50,6 @@ def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, desk: Desk, sourc
 
 def _check(from_id: str, to_id: str, kind: str) -> None:
     if kind not in LINK_KINDS:
-        raise Invalid(f"unknown link {kind!r}: use one of {', '.join(LINK_KINDS)}", field="kind")
+        raise Invalid(f"unknown link kind {kind!r}: use one of {', '.join(LINK_KINDS)}", field="kind")
     if from_id == to_id:
         raise Invalid("a memory can't be linked to itself: give two ids", field="to_id")

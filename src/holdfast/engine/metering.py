@@ -64,7 +64,7 @@ def spend(*, desk: Desk, by: GroupedBy = "purpose", days: int | None = None) -> 
     Raises: Invalid.
     """
     if days is not None and not 1 <= days <= 36_500:
-        raise Invalid(f"{days} is no number of days: use 1 or more", field="days")
+        raise Invalid(f"days must be 1 or more, not {days}", field="days")
     now = desk.now()
     since = _day(now) - timedelta(days=days - 1) if days is not None else None
     with desk.store.read(desk.space) as tx:

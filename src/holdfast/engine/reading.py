@@ -201,7 +201,7 @@ def _remembered(job: Job, chunk: Chunk, session: Session, desk: Desk) -> tuple[l
     there = {message.id for message in chunk.messages}
     for fact in job.payload["facts"]:
         if fact["message"] not in there or _taken_back(fact["message"], desk):
-            dropped.append("a fact whose message was taken back")
+            dropped.append("a fact whose message was retracted")
             continue
         draft = _draft(fact, session, desk.profile)
         told = Told(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None

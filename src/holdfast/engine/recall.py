@@ -94,7 +94,7 @@ def recall(
     """
     query = checked(query, limit)
     if threshold is not None and not math.isfinite(threshold):
-        raise Invalid("the threshold is not a number: give one such as 0.4", field="threshold")
+        raise Invalid("threshold must be a number, for example 0.4", field="threshold")
     [asked] = ask([query], desk=desk, asked_at=as_of or asked_at or desk.now(), messages=messages)
     with desk.store.read(desk.space) as tx:
         where = where or Filter(project=project or project_of(session, tx), other_projects=False)
@@ -118,9 +118,9 @@ def checked(query: str, limit: int) -> str:
     Raises: Invalid.
     """
     if not clean(query).strip():
-        raise Invalid("the question is empty: say what to look for", field="query")
+        raise Invalid("the query is empty: enter what to search for", field="query")
     if limit < 1:
-        raise Invalid(f"limit {limit} is too low: give 1 or more", field="limit")
+        raise Invalid(f"limit must be 1 or more, not {limit}", field="limit")
     return safe(query[:_MOST_QUERY])
 
 

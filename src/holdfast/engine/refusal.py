@@ -16,13 +16,6 @@ def forbidden(draft: Draft, tx: Transaction, around: Surroundings, anyway: bool)
 
 
 def refused(tombstone: Tombstone, tx: Transaction) -> Refused:
-    how = {
-        "forgotten": "was forgotten",
-        "rejected": "was rejected",
-        "erased": "was erased",
-        "undone": "was undone with its session",
-    }[tombstone.reason]
-    day = tombstone.created_at.date().isoformat()
     restorable = tombstone.reason == "forgotten" and tx.memories.get(tombstone.memory or "") is not None
     deleted = Deletion(tombstone.reason, tombstone.created_at, restorable)
-    return Refused(f"this {how} on {day} and stays so", tombstone.memory, deleted)
+    return Refused(f"this {tombstone.says} and is not stored again", tombstone.memory, deleted)

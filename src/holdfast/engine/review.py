@@ -56,7 +56,7 @@ def review(*, desk: Desk, limit: int = 20, after: Place | None = None) -> Pile:
     Raises: Invalid.
     """
     if not 1 <= limit <= 200:
-        raise Invalid(f"limit {limit} does not fit: give 1 to 200", field="limit")
+        raise Invalid(f"limit must be 1 to 200, not {limit}", field="limit")
     with desk.store.read(desk.space) as tx:
         found = tx.memories.find(_WAITING, order="created", limit=limit + 1, after=after)
         total = tx.memories.count(_WAITING)

@@ -58,7 +58,7 @@ def revise(
     Raises: NotFound, Conflict, Invalid and its kinds.
     """
     if revision.empty:
-        raise Invalid("nothing to change was given: give a text, a confidence, a category ...")
+        raise Invalid("nothing to change: give a text, a confidence, a category or another field")
     _judge_ahead(memory_id, revision, source, desk)
     with desk.store.write(desk.space) as tx:
         now = desk.now()
@@ -111,7 +111,9 @@ def _with_earlier_wording(revision: Revision, known: Memory, tx: Transaction) ->
         return revision
     wording = tx.versions.get(known.id, revision.version) if 1 <= revision.version <= known.version else None
     if wording is None:
-        raise NotFound(f"memory {known.id} has no version {revision.version}: it has 1 to {known.version}")
+        raise NotFound(
+            f"memory {known.id} has no version {revision.version}: it has versions 1 to {known.version}"
+        )
     return replace(revision, content=wording.content, summary=wording.summary)
 
 
@@ -145,7 +147,7 @@ def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, desk: Desk) -> 
     around = look_at_deleted(draft, tx, desk.judge, across=looks_across(desk))
     tombstone = buried(draft, tx, around)
     if tombstone is not None:
-        raise Conflict(f"this was {tombstone.reason} before, and stays so: say something else")
+        raise Conflict(f"this {tombstone.says} and is not stored again: use another text")
 
 
 def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, now: datetime) -> Memory:

@@ -12,7 +12,7 @@ from holdfast.engine import changes
 from holdfast.engine.comparing import Surroundings
 from holdfast.engine.ports import Transaction
 
-_WHY = "said again after it was archived"
+_WHY = "repeated after it was archived"
 
 
 def archived_before(draft: Draft, around: Surroundings) -> Memory | None:

@@ -27,12 +27,12 @@ def checked_id(text: str) -> str:
         or text != text.strip()
         or safe(text) != text
     ):
-        raise Invalid(f"{text[:40]!r} is no id: use 1 to {_MOST_ID} printable characters", field="session")
+        raise Invalid(f"invalid id {text[:40]!r}: use 1 to {_MOST_ID} printable characters", field="session")
     return text
 
 
 def checked_tier(tier: int | None) -> int | None:
     """Raises: Invalid."""
     if tier is not None and tier not in TIERS:
-        raise Invalid(f"tier {tier} is unknown: use 1, 2 or 3", field="tier")
+        raise Invalid(f"unknown tier {tier}: use 1, 2 or 3", field="tier")
     return tier

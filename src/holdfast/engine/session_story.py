@@ -51,7 +51,7 @@ def session_story(session_id: str, *, desk: Desk, first: int = 1, limit: int = 1
     Raises: NotFound, Invalid.
     """
     if first < 1 or not 1 <= limit <= 1_000:
-        raise Invalid("messages are numbered from 1, and 1 to 1,000 can be read at once", field="first")
+        raise Invalid("first must be 1 or more, and limit 1 to 1,000", field="first")
     with desk.store.read(desk.space) as tx:
         session = tx.sessions.get(session_id)
         if session is None:

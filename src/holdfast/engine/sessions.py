@@ -57,7 +57,7 @@ def listed(
     Raises: Invalid.
     """
     if (limit is not None and limit < 0) or offset < 0:
-        raise Invalid("limit and offset can't be negative: give 0 or more", field="limit")
+        raise Invalid("limit and offset must be 0 or more", field="limit")
     with desk.store.read(desk.space) as tx:
         return tx.sessions.latest(limit, offset, after=after, not_of=None if upkeep else "tend")
 
@@ -212,12 +212,12 @@ def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> 
             continue
         if taken.session == message.session:
             raise Conflict(
-                f"the id {message.id!r} is that of another message in this session, with another text: "
-                "a message can't be changed, give this one an id of its own"
+                f"message id {message.id!r} already exists in this session with another text: "
+                "messages can't be changed, use a new id"
             )
         raise Conflict(
-            f"the id {message.id!r} is that of another message, in session {taken.session!r}: "
-            f"use ids that no other session has, such as '{message.session}:{message.id}'"
+            f"message id {message.id!r} already exists in session {taken.session!r}: "
+            f"use ids that are unique across sessions, such as '{message.session}:{message.id}'"
         )
 
 
@@ -242,7 +242,7 @@ def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], desk: D
 def _message(said: Said, session_id: str, desk: Desk) -> Message:
     if len(said.content) > MOST_MESSAGE:
         raise Invalid(
-            f"the message has {len(said.content):,} characters: at most {MOST_MESSAGE:,} fit",
+            f"the message has {len(said.content):,} characters: the limit is {MOST_MESSAGE:,}",
             field="content",
         )
     content = safe(said.content)

@@ -34,7 +34,9 @@ def create_space(
     Raises: Invalid, Conflict.
     """
     if not _NAME.fullmatch(name):
-        raise Invalid(f"{name!r} is no space name: use a-z, 0-9, _ and -, at most 63", field="space")
+        raise Invalid(
+            f"invalid space name {name!r}: use a-z, 0-9, _ and -, at most 63 characters", field="space"
+        )
     if text is not None:
         profile = parse(text).name
     elif profile not in BUILT_IN:

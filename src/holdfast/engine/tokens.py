@@ -41,11 +41,11 @@ def create_token(
     """
     grant = Grant.of(*scopes, spaces=tuple(dict.fromkeys(spaces)) if spaces is not None else None)
     if not scopes:
-        raise Invalid("a token without a scope opens nothing: give one", field="scope")
+        raise Invalid("a token needs at least one scope", field="scope")
     if "proxy" in scopes and (grant.spaces is None or len(grant.spaces) != 1):
-        raise Invalid("a token for the proxy is for one space: name one", field="space")
+        raise Invalid("a proxy token is for one space: name the space", field="space")
     if "metrics" in scopes and grant.spaces is not None:
-        raise Invalid("the figures are sums over all spaces: a token for them is for all", field="space")
+        raise Invalid("metrics cover all spaces: a metrics token must be for all spaces", field="space")
     for space in grant.spaces or ():
         if store.space(space) is None:
             raise NotFound(

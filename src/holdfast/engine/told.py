@@ -55,7 +55,7 @@ def _with(one: Told, known: Memory, weighed: Weighed, tx: Transaction) -> Weighe
             return replace(weighed, findings=replace(findings, related=(*related, known)))
         return replace(weighed, findings=replace(findings, same=known, related=related))
     if tx.journal.vouched_for(known.id):
-        verb = "contradicts" if one.relation == "contradicts" else "takes the place of"
+        verb = "contradicts" if one.relation == "contradicts" else "replaces"
         draft = replace(draft, doubtful=f"a model found that it {verb} the operator's memory {known.id}")
     if one.relation == "updates":
         return replace(weighed, draft=draft, replaces=known)

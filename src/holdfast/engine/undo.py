@@ -48,7 +48,7 @@ def undo(memory_ids: Sequence[str], *, since: int, desk: Desk, source: Source) -
 def _known(memory_id: str, tx: Transaction) -> Memory:
     memory = tx.memories.get(memory_id)
     if memory is None:
-        raise NotFound(f"memory {memory_id} was removed for good: that can't be taken back")
+        raise NotFound(f"memory {memory_id} was deleted permanently: this can't be undone")
     return memory
 
 
@@ -62,7 +62,7 @@ def _steps(
     entries = [entry for entry in tx.journal.of(memory_id) if entry.seq > since]
     steps = [entry for entry in entries if entry.action not in _LABELS_ONLY]
     if any(entry.action == "undone" and (entry.note is None or taken_back(entry.note)) for entry in steps):
-        raise Conflict(f"this was taken back already: memory {memory_id} is as it was before")
+        raise Conflict(f"this was already undone: memory {memory_id} is as it was before")
     others = [
         entry
         for entry in steps
@@ -70,7 +70,7 @@ def _steps(
     ]
     if others:
         raise Conflict(
-            f"memory {memory_id} was {others[-1].action} by {others[-1].origin} meanwhile: change it by hand"
+            f"memory {memory_id} has since been {others[-1].action} by {others[-1].origin}: change it by hand"
         )
     return steps
 

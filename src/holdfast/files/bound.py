@@ -99,14 +99,15 @@ class Directories:
         binding = self._binding(desk.space)
         if binding is None:
             raise NotFound(
-                f"space {desk.space!r} is bound to no directory here", command="`holdfast files init DIR`"
+                f"space {desk.space!r} is not bound to a directory on this machine",
+                command="`holdfast files init DIR`",
             )
         with self._alone(binding.path):
             with self._store.read(desk.space) as tx:
                 bound = tx.files.bound()
             if bound is None:
                 raise NotFound(
-                    f"space {desk.space!r} is bound to no directory", command="`holdfast files init DIR`"
+                    f"space {desk.space!r} is not bound to a directory", command="`holdfast files init DIR`"
                 )
             try:
                 root = SafeDirectory(binding.path, create=accept_empty or write_back)
@@ -147,7 +148,7 @@ class Directories:
         with self._inside_marked(), self._store.write(desk.space) as tx:
             bound = tx.files.bound()
             if bound is None:
-                raise NotFound(f"space {desk.space!r} is bound to no directory")
+                raise NotFound(f"space {desk.space!r} is not bound to a directory")
             tx.files.unbind()
         self._registry.remove(bound.path)
         self._clean.pop(desk.space, None)
@@ -227,12 +228,14 @@ class Directories:
         if bound is not None and (bound.path != path or self._binding(desk.space) is not None):
             raise Conflict(
                 f"space {desk.space!r} is bound to {bound.path}",
-                command="`holdfast files unbind` lets go of it first",
+                command="`holdfast files unbind` unbinds it",
             )
         for other in self._registry.read():
             nested = os.path.commonpath([other.path, path]) in (other.path, path)
             if nested and (other.db, other.space) != (self._where, desk.space):
-                raise Conflict(f"{path} overlaps {other.path}, which shows space {other.space!r} already")
+                raise Conflict(
+                    f"{path} overlaps {other.path}, which is already bound to space {other.space!r}"
+                )
 
     def _binding(self, space: str) -> Binding | None:
         for binding in self._registry.read():
@@ -268,7 +271,7 @@ class Directories:
             return work()
         except (OSError, HoldfastError) as trouble:  # what was remembered is committed
             self._behind.add(binding.space)
-            _log.warning("the directory %s can't follow: %s", binding.path, trouble)
+            _log.warning("the directory %s can't be updated: %s", binding.path, trouble)
             return None
 
     def _tell(self, space: str, report: SyncReport | None) -> None:
@@ -276,15 +279,15 @@ class Directories:
         if report is None:
             return
         for waiting in report.conflicts:
-            _log.warning(
-                "space %s: %s waits in the inbox, its file was changed on both sides", space, waiting
-            )
+            _log.warning("space %s: %s is in the inbox: it was changed on both sides", space, waiting)
         for path in report.redacted:
-            _log.warning("space %s: a secret was taken out of %s", space, path)
+            _log.warning("space %s: a secret was redacted from %s", space, path)
         for path in report.by_lines:
-            _log.warning("space %s: the heading of %s is no YAML and was read line by line", space, path)
+            _log.warning(
+                "space %s: the front matter of %s is not valid YAML and was read line by line", space, path
+            )
         for path, (_, why) in report.refused.items():
-            _log.warning("space %s: %s was not taken over: %s", space, path, why)
+            _log.warning("space %s: %s was not imported: %s", space, path, why)
         if report.asks and self._asked.get(space) != report.asks:
             _log.warning("space %s: %s", space, report.asks)
         self._asked[space] = report.asks

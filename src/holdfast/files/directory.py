@@ -227,7 +227,7 @@ class Meeting:
         if lost is None or not text.strip() or hashlib.sha256(lost).hexdigest() == known:
             return
         draft = forms.draft_of(heading.read(text), path, self._desk.profile, BY_HAND)
-        reason = f"{path} was changed by hand at the moment that it was changed here"
+        reason = f"{path} was edited while Holdfast changed it"
         with self._desk.store.write(self._desk.space) as tx:
             waiting = set_aside(draft, reason, tx=tx, desk=self._desk, now=self._desk.now())
         self.report.conflicts.append(waiting.id)
@@ -292,7 +292,7 @@ class Meeting:
             try:
                 put(name, text, desk=self._desk, source=BY_HAND)
             except HoldfastError as reason:
-                self.report.refused[INDEX] = ("", f"what was written into it can't be kept: {reason}")
+                self.report.refused[INDEX] = ("", f"its text can't be stored: {reason}")
 
 
 def _is_note(path: str) -> bool:

@@ -6,18 +6,18 @@ from holdfast.domain.memory import Source
 from holdfast.files.seen import Seen
 
 BY_HAND = Source(origin="file")
-GONE = "the directory is not there"
+GONE = "the directory does not exist"
 EMPTY = "all of its files are gone"
 #: What the command line says after the question, for a space.
 ASKS_COMMAND = (
-    "`holdfast files sync --space {} --write-back` writes them again, "
-    "`--accept-empty` forgets what they said, `holdfast files unbind` lets go of the directory"
+    "`holdfast files sync --space {} --write-back` restores the files, "
+    "`--accept-empty` deletes their memories, `holdfast files unbind` unbinds the directory"
 )
 
 
 def asks_about(why: str, path: str) -> str:
     """What a person has to decide, in words that fit every door."""
-    return f"{why}: {path}. Nothing was forgotten. Write the files again, or forget what they said"
+    return f"{why}: {path}. Nothing was deleted. Restore the files, or delete their memories"
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def refuse_in_the_way(path: str, tx: Transaction, desk: Desk, *, leaving: str | 
         if leaving is not None and (place.path == leaving or place.path.startswith(f"{leaving}/")):
             continue
         if place.path in above:
-            raise Conflict(f"{place.path!r} is a file, so nothing can stand in it: choose another name")
+            raise Conflict(f"{place.path!r} is a file, not a folder: choose another name")
         if place.path.startswith(f"{path}/"):
             raise Conflict(f"{path!r} is a folder: choose another name")
 

@@ -73,13 +73,13 @@ class SafeDirectory:
             try:
                 found = os.fstat(descriptor)
                 if not stat.S_ISREG(found.st_mode):
-                    raise Invalid(f"{path!r} is no regular file: it is left alone", field="path")
+                    raise Invalid(f"{path!r} is not a regular file: skipped", field="path")
                 content = _read(descriptor, most + 1)
                 after = os.fstat(descriptor)
             finally:
                 os.close(descriptor)
         if len(content) > most:
-            raise TooLong(f"{path!r} has over {most:,} bytes: it is too long for a note", field="content")
+            raise TooLong(f"{path!r} is larger than {most:,} bytes: too large for a note", field="content")
         # What changed while it was read is read again the next time: the state before can't match then.
         return content, seen_as(path, found if state_of(found) != state_of(after) else after)
 
@@ -216,12 +216,12 @@ class SafeDirectory:
 
 def _wrong_entry(entry: "os.DirEntry[str]", prefix: str) -> str | None:
     if entry.is_symlink():
-        return "it is a link, which is not followed"
+        return "it is a symbolic link, which is not followed"
     if reason := wrong_name(entry.name):
         return reason
     if entry.is_dir(follow_symlinks=False):
-        return "it is too deep" if prefix.count("/") >= MOST_FOLDERS else None
-    return None if entry.is_file(follow_symlinks=False) else "it is no regular file"
+        return "it is nested too deeply" if prefix.count("/") >= MOST_FOLDERS else None
+    return None if entry.is_file(follow_symlinks=False) else "it is not a regular file"
 
 
 @contextmanager
@@ -253,7 +253,7 @@ def _held(name: str, folder: int) -> Iterator[Callable[[Seen | None], bytes | No
 
 def _regular(name: str, folder: int, path: str) -> None:
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise Invalid(f"{path!r} is no regular file: it is left alone", field="path")
+        raise Invalid(f"{path!r} is not a regular file: skipped", field="path")
 
 
 def _read(descriptor: int, most: int) -> bytes:
@@ -273,9 +273,9 @@ def _told(error: OSError, path: str) -> Invalid | NotFound | Unavailable:
     if error.errno == errno.ENOENT:
         return NotFound(f"there is no {path!r}")
     if error.errno in (errno.ELOOP, errno.EMLINK):
-        return Invalid(f"{path!r} leads through a link, which is not followed", field="path")
+        return Invalid(f"{path!r} is behind a symbolic link, which is not followed", field="path")
     if error.errno in (errno.ENOTDIR, errno.EISDIR):
-        return Invalid(f"{path!r} is a folder where a file is meant, or the other way round", field="path")
+        return Invalid(f"{path!r} is a folder where a file is expected, or the reverse", field="path")
     if error.errno == errno.ENAMETOOLONG:
         return Invalid(f"{path!r} is too long for this file system", field="path")
     return Unavailable(f"{path}: {error.strerror}")

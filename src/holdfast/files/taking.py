@@ -165,8 +165,8 @@ class Taking:
                 before = heading.read(forms.text_of(known, None, nested=self._nested))
                 memory = self._reworded(known, sheet, before, path)
         except StaysDeleted as reason:
-            waiting = set_aside(draft, f"{path} says it again: {reason}", tx=tx, desk=desk, now=self._now)
-            raise Conflict(f"{reason}; what the file says waits in the inbox as {waiting.id}") from None
+            waiting = set_aside(draft, f"{path} repeats it: {reason}", tx=tx, desk=desk, now=self._now)
+            raise Conflict(f"{reason}; the text of the file is in the inbox as {waiting.id}") from None
         self._report.new.append(path)
         return memory
 
@@ -228,13 +228,13 @@ class Taking:
         except Conflict as reason:
             draft = forms.draft_of(sheet, path, desk.profile, BY_HAND)
             waiting = set_aside(draft, f"{path}: {reason}", tx=tx, desk=desk, now=self._now, known=memory)
-            raise Conflict(f"{reason}; what the file says waits in the inbox as {waiting.id}") from None
+            raise Conflict(f"{reason}; the text of the file is in the inbox as {waiting.id}") from None
 
     def _conflict(self, path: str, sheet: heading.Sheet, memory: Memory, row: FileRow) -> None:
         """Changed on both sides since they agreed: the memory stays, the file's text waits beside it."""
         draft = forms.draft_of(sheet, path, self._desk.profile, BY_HAND)
         draft = replace(draft, category=draft.category or memory.category, project=memory.project)
-        reason = f"{path} was changed by hand while memory {memory.id} was changed here"
+        reason = f"{path} and memory {memory.id} were both changed"
         waiting = set_aside(draft, reason, tx=self._tx, desk=self._desk, now=self._now, known=memory)
         self._tx.files.put(replace(row, hash=row.hash, stat=None))
         self._report.conflicts.append(waiting.id)
@@ -242,7 +242,7 @@ class Taking:
     def _back_again(self, path: str, found: OnDisk, sheet: heading.Sheet, row: FileRow) -> None:
         """Forgotten here, changed there: what the file says now waits, then the file goes."""
         draft = forms.draft_of(sheet, path, self._desk.profile, BY_HAND)
-        reason = f"{path} was changed by hand while its memory was forgotten here"
+        reason = f"{path} was changed, but its memory was deleted"
         waiting = set_aside(draft, reason, tx=self._tx, desk=self._desk, now=self._now)
         vacate(path, self._tx)
         self._tx.files.put(FileRow(path=path, memory=None, hash=found.hash, stat=found.seen.state))

@@ -135,7 +135,7 @@ def put(
     text = safe(text)
     if len(text) > desk.profile.limits.content_max + _MOST_HEADING:
         raise TooLong(
-            f"the file has {len(text):,} characters: at most {desk.profile.limits.content_max:,} fit",
+            f"the file has {len(text):,} characters: the limit is {desk.profile.limits.content_max:,}",
             field="content",
         )
     with desk.store.write(desk.space) as tx:
@@ -169,7 +169,7 @@ def rename(old: str, new: str, *, desk: Desk, source: Source) -> list[tuple[str,
         if not found:
             raise no_file(old)
         if new == old or new.startswith(f"{old}/"):
-            raise Conflict(f"{old!r} can't become {new!r}: choose a name outside of it")
+            raise Conflict(f"can't move {old!r} into itself: choose a name outside of it")
         if at_or_below(new, tx, desk):
             raise Conflict(f"{new!r} exists already: choose another name")
         refuse_in_the_way(new, tx, desk, leaving=old)
@@ -211,7 +211,7 @@ def _created(
     try:
         memory = added(draft, tx=tx, desk=desk, now=now)
     except StaysDeleted as error:
-        raise Conflict(f"{path!r}: {error}; only its owner can bring it back") from None
+        raise Conflict(f"{path!r}: {error}; only the user can restore it") from None
     _keep(path, memory, text, tx)
     return FileChange(path=path, created=True, memory=memory)
 
@@ -269,9 +269,9 @@ def _expect(place: Place | None, path: str, expect: str | None, *, nested: bool)
     if expect is None:
         return
     if place is None:
-        raise NotFound(f"{path!r} was deleted meanwhile: create it anew")
+        raise NotFound(f"{path!r} was deleted in the meantime: create it again")
     if hashlib.sha256(place.text(nested=nested).encode()).hexdigest() != expect:
-        raise Outdated(f"{path!r} was changed meanwhile: read it again, then repeat the change")
+        raise Outdated(f"{path!r} was changed in the meantime: read it again, then retry")
 
 
 def _entry(place: Place, desk: Desk, nested: bool) -> FileEntry:

@@ -10,7 +10,7 @@ from holdfast.models.talk import INTERRUPTED, Show, Spoken, ToolCall, ToolResult
 _MOST_TOKENS = 8_192  # of one answer
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _CUT_SHORT = {
-    "max_tokens": "the answer was cut off at its greatest length",
+    "max_tokens": "the answer was cut off at the maximum length",
     "model_context_window_exceeded": "the conversation is too long for the model: start a new one",
     "refusal": "the model declined to answer",
 }

@@ -20,7 +20,7 @@ from holdfast.models.exchange import seconds
 
 WITHIN = 60.0  # seconds for one answer
 _BUSY = frozenset({429, 503, 529})
-_HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model there?)"}
+_HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model name right?)"}
 _NOT_MADE = Usage()  # what a call costs that was turned away
 _MOST_TOKENS = 100_000_000
 
@@ -38,19 +38,21 @@ def understood(sdk: Any, name: str) -> Iterator[None]:
     except sdk.APIStatusError as refused:
         raise _refused(refused, name) from None
     except sdk.APITimeoutError:
-        raise ModelTrouble(f"{name} did not answer in time") from None
+        raise ModelTrouble(f"{name} timed out") from None
     except sdk.APIConnectionError as broken:
         said = type(broken.__cause__ or broken).__name__
         never = said in ("ConnectError", "ConnectTimeout", "UnsupportedProtocol")
-        raise ModelTrouble(f"{name} can't be reached ({said})", usage=_NOT_MADE if never else None) from None
+        raise ModelTrouble(f"{name} is unreachable ({said})", usage=_NOT_MADE if never else None) from None
     except sdk.APIError as wrong:  # an answer that the SDK can't read
         raise Malformed(
-            f"{name} answered something that its SDK can't read ({type(wrong).__name__})"
+            f"{name} returned something that its SDK can't read ({type(wrong).__name__})"
         ) from None
     except ModelTrouble:
         raise
     except (ValueError, TypeError) as wrong:
-        raise Malformed(f"{name} can't be asked, or not understood ({type(wrong).__name__})") from None
+        raise Malformed(
+            f"{name} could not be called, or its answer not read ({type(wrong).__name__})"
+        ) from None
     except (OSError, RuntimeError, LookupError, AttributeError, AssertionError) as wrong:
         # Whatever an SDK does, capture goes on by rules.
         raise ModelTrouble(f"{name} failed ({type(wrong).__name__})") from None
@@ -65,10 +67,10 @@ def body_of(raw: Any, name: str) -> Mapping[str, Any]:
     try:
         found = json.loads(response.content)
     except (ValueError, RecursionError):
-        kind = str(response.headers.get("content-type", "nothing in particular"))[:60]
-        raise Malformed(f"{name} answered no JSON but {kind}") from None
+        kind = str(response.headers.get("content-type", "an unknown type"))[:60]
+        raise Malformed(f"{name} did not return JSON but {kind}") from None
     if not isinstance(found, dict):
-        raise Malformed(f"{name} answered a {type(found).__name__} and no message")
+        raise Malformed(f"{name} returned a {type(found).__name__}, not a message")
     return found
 
 
@@ -80,7 +82,7 @@ def answered(text: str, usage: Usage | None, name: str) -> Answer:
     try:
         return Answer(value=object_in(text), usage=usage)
     except ValueError as instead:
-        raise Malformed(f"{name} was asked for an object and gave {instead}", usage=usage) from None
+        raise Malformed(f"{name} was asked for an object and returned {instead}", usage=usage) from None
 
 
 def tokens(found: Any, *names: str) -> int | None:
@@ -93,20 +95,22 @@ def tokens(found: Any, *names: str) -> int | None:
 
 
 def declined(name: str, usage: Usage | None) -> Declined:
-    return Declined(f"{name} refused to read this", usage=usage)
+    return Declined(f"{name} declined to answer", usage=usage)
 
 
 def truncated(name: str, usage: Usage | None) -> Truncated:
-    return Truncated(f"{name} broke off at its greatest length", usage=usage)
+    return Truncated(f"{name} was cut off at the maximum length", usage=usage)
 
 
 def _refused(refused: Any, name: str) -> ModelTrouble:
     code = refused.status_code
     wait = seconds(refused.response.headers.get("retry-after"))
     if code in _BUSY:
-        return RateLimited(f"{name} has too much to do ({code})", usage=_NOT_MADE, wait=wait)
+        return RateLimited(f"{name} is overloaded ({code})", usage=_NOT_MADE, wait=wait)
     if 300 <= code < 400:
-        return ModelTrouble(f"{name} redirects elsewhere ({code}): name that address", usage=_NOT_MADE)
+        return ModelTrouble(
+            f"{name} redirects ({code}): use the address that it redirects to", usage=_NOT_MADE
+        )
     return ModelTrouble(f"{name} answered {code}{_HINTS.get(code, '')}", usage=_NOT_MADE, wait=wait)
 
 

@@ -32,9 +32,9 @@ def bounded_client(url: str, within: float) -> "httpx2.Client":
             for piece in self._stream:
                 size += len(piece)
                 if size > LARGEST:
-                    raise httpx2.ReadError(f"answered more than {LARGEST // 2**20} MiB")
+                    raise httpx2.ReadError(f"returned more than {LARGEST // 2**20} MiB")
                 if time.monotonic() > self._ends:
-                    raise httpx2.ReadTimeout(f"was not done within {within:.3g} s")
+                    raise httpx2.ReadTimeout(f"did not finish within {within:.3g} s")
                 yield piece
 
         def close(self) -> None:

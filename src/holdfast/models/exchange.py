@@ -22,7 +22,7 @@ from holdfast.errors import Unavailable
 LARGEST = 32 * 1024 * 1024  # bytes of an answer
 _BACKOFF = 0.25  # seconds before the second try, unless the server names its own
 _AGAIN = frozenset({429, 500, 502, 503, 504})
-_HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model there?)"}
+_HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model name right?)"}
 _SHOWN = 160  # characters of a server's own words
 
 
@@ -113,19 +113,19 @@ class Server:
         except (OSError, http.client.HTTPException) as trouble:
             raise self._broken(trouble, within) from None
         if len(text) > LARGEST:
-            raise self._refused(f"answered more than {LARGEST // 2**20} MiB", code=200)
+            raise self._refused(f"returned more than {LARGEST // 2**20} MiB", code=200)
         if missing:
-            raise self._refused("broke off in the middle", again=True)
+            raise self._refused("closed the connection early", again=True)
         try:
             return json.loads(text)
         except (ValueError, RecursionError):  # a page, half an answer, bytes that are no text
-            raise self._refused(f"answered no JSON but {_shown(text)!r}", code=200) from None
+            raise self._refused(f"did not return JSON but {_shown(text)!r}", code=200) from None
 
     def _refusal(self, refusal: urllib.error.HTTPError) -> Refused:
         code = refusal.code
         if 300 <= code < 400:
             goes = _shown((refusal.headers.get("Location") or "elsewhere").encode())
-            return self._refused(f"redirects to {goes}: name that address, if it is right", code=code)
+            return self._refused(f"redirects to {goes}: use that address if it is right", code=code)
         try:
             said = _shown(refusal.read(4 * _SHOWN))
         except (OSError, http.client.HTTPException):
@@ -140,11 +140,11 @@ class Server:
             case TimeoutError():
                 return self._refused(f"did not answer within {within:.3g} s")
             case ConnectionRefusedError():
-                return self._refused("can't be reached: nobody listens there")
+                return self._refused("is unreachable: connection refused")
             case socket.gaierror():
-                return self._refused("can't be reached: there is no server of that name")
+                return self._refused("is unreachable: unknown host name")
             case http.client.IncompleteRead() | ConnectionResetError():
-                return self._refused("broke off in the middle", again=True)
+                return self._refused("closed the connection early", again=True)
             case _:
                 return self._refused(f"can't be used: {reason or type(reason).__name__}")
 

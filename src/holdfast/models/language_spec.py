@@ -68,10 +68,10 @@ def parse_model(text: str, forms: str = MODELS) -> LanguageSpec:
     shown = text.partition("@")[0]  # what follows may hold a secret
     kind, colon, rest = text.partition(":")
     if not colon or kind not in get_args(Vendor):
-        raise Invalid(f"the model {shown!r} is unknown: use {forms}", field="model")
+        raise Invalid(f"unknown model {shown!r}: use {forms}", field="model")
     model, *urls = _AT.split(rest, maxsplit=1)
     if not _MODEL.fullmatch(model):
-        raise Invalid(f"{shown!r} names no model: use {forms}", field="model")
+        raise Invalid(f"{shown!r} has no model name: use {forms}", field="model")
     vendor = next(vendor for vendor in get_args(Vendor) if vendor == kind)
     return LanguageSpec(vendor, model, _server(urls[0]) if urls else USUAL[kind])
 

@@ -91,7 +91,7 @@ def _first(body: Any, name: str, usage: Usage | None) -> tuple[dict[str, Any], d
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise Malformed(f"{name} answered without a message", usage=usage)
+        raise Malformed(f"{name} returned no message", usage=usage)
     return choice, message
 
 

@@ -9,7 +9,7 @@ from holdfast.models.language_spec import LanguageSpec
 from holdfast.models.talk import INTERRUPTED, Show, Spoken, ToolCall, ToolResult
 
 _CUT_SHORT = {
-    "length": "the answer was cut off at its greatest length",
+    "length": "the answer was cut off at the maximum length",
     "content_filter": "the model declined to answer",
 }
 

@@ -126,7 +126,7 @@ class RemoteEmbedder:
     def _vectors(self, texts: Sequence[str], *, within: float) -> list[bytes]:
         until, why = self._resting
         if time.monotonic() < until:
-            raise Unavailable(f"{why} (asked again in {until - time.monotonic():.0f} s)")
+            raise Unavailable(f"{why} (next try in {until - time.monotonic():.0f} s)")
         body = {"model": self._model, "input": list(texts)}
         try:
             if within > self._query_within and time.monotonic() > self._answered + TRUSTED_FOR:
@@ -146,14 +146,14 @@ class RemoteEmbedder:
         try:
             rows = self._dialect.vectors(answer)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise Unavailable(f"{self.name} answered something else than vectors: {_shape(answer)}") from None
+            raise Unavailable(f"{self.name} did not return vectors but {_shape(answer)}") from None
         if len(rows) != wanted:
-            raise Unavailable(f"{self.name} gave {len(rows)} vectors for {wanted} texts")
+            raise Unavailable(f"{self.name} returned {len(rows)} vectors for {wanted} texts")
         vectors = [_unit(row, self.name) for row in rows]
         for vector in vectors:
             if self._size not in (None, len(vector)):
                 raise Unavailable(
-                    f"{self.name} gave {len(vector)} numbers, and {self._size} before: is it another model?"
+                    f"{self.name} returned {len(vector)} numbers, but {self._size} before: another model?"
                 )
             self._size = len(vector)
         return [vector.astype(np.dtype("<f4")).tobytes() for vector in vectors]
@@ -181,7 +181,7 @@ def _unit(row: Any, name: str) -> "NDArray[np.float64]":
     import numpy as np
 
     if not isinstance(row, list) or not row or not all(type(number) in (int, float) for number in row):
-        raise Unavailable(f"{name} gave a vector that is no list of numbers")
+        raise Unavailable(f"{name} returned a vector that is not a list of numbers")
     try:
         vector = np.array(row, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -189,9 +189,9 @@ def _unit(row: Any, name: str) -> "NDArray[np.float64]":
     except OverflowError:  # a whole number beyond all floats
         length = float("inf")
     if not np.isfinite(length):
-        raise Unavailable(f"{name} gave a vector with numbers that are not finite")
+        raise Unavailable(f"{name} returned a vector with numbers that are not finite")
     if length < 1e-12:
-        raise Unavailable(f"{name} gave a vector of zeros")
+        raise Unavailable(f"{name} returned a vector of zeros")
     unit: NDArray[np.float64] = vector / length
     return unit
 

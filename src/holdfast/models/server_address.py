@@ -11,7 +11,7 @@ def server_address(url: str, *, of: str, key: str) -> str:
     `of` is what it is the server of, `key` the setting that takes the secret instead.
     Raises: Invalid.
     """
-    wrong = f"the {of}'s address can't be used: write http://HOST:PORT or https://HOST/PATH"
+    wrong = f"invalid address of the {of}: use http://HOST:PORT or https://HOST/PATH"
     if any(character.isspace() or not character.isprintable() for character in url):
         raise Invalid(wrong, field=of)
     try:
@@ -21,7 +21,9 @@ def server_address(url: str, *, of: str, key: str) -> str:
     except ValueError:  # brackets without an address, a port that is none
         raise Invalid(wrong, field=of) from None
     if secret:
-        raise Invalid(f"the {of}'s address may hold no password or query: the key goes into {key}", field=of)
+        raise Invalid(
+            f"the {of}'s address must not contain a password or query: put the key into {key}", field=of
+        )
     if not usable:
         raise Invalid(wrong, field=of)
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"

@@ -54,15 +54,15 @@ def find(model: Shipped, folder: str | None = None) -> Path:
     """
     path = Path(folder).expanduser() / FILE if folder else _packaged(model)
     if path is None or not path.is_file():
-        where = f"{path} is not there" if path else f"the package {model.package} is not installed"
+        where = f"{path} does not exist" if path else f"the package {model.package} is not installed"
         raise Unavailable(
-            f"no {model.what}: {where}", command=f"`pip install {model.package}=={model.version}` brings it"
+            f"no {model.what}: {where}", command=f"run `pip install {model.package}=={model.version}`"
         )
     found = path.stat()
     if _hash(path, found.st_mtime_ns, found.st_size) != model.sha256:
         raise Unavailable(
             f"{path} is not the {model.what} that this release knows: it is damaged or of another version",
-            command=f"`pip install --force-reinstall {model.package}=={model.version}` brings the right one",
+            command=f"run `pip install --force-reinstall {model.package}=={model.version}`",
         )
     return path
 

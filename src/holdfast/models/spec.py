@@ -60,10 +60,10 @@ def parse(text: str) -> Spec:
     shown = text.partition("@")[0]  # what follows may hold a secret
     kind, colon, rest = text.partition(":")
     if not colon or kind not in ("ollama", "openai"):
-        raise Invalid(f"the embedder {shown!r} is unknown: use {FORMS}", field="embedder")
+        raise Invalid(f"unknown embedder {shown!r}: use {FORMS}", field="embedder")
     model, *urls = _AT.split(rest, maxsplit=1)
     if not _MODEL.fullmatch(model):
-        raise Invalid(f"the embedder {shown!r} names no model: use {FORMS}", field="embedder")
+        raise Invalid(f"the embedder {shown!r} has no model name: use {FORMS}", field="embedder")
     usual = OLLAMA if kind == "ollama" else OPENAI
     return Spec("ollama" if kind == "ollama" else "openai", model, _server(urls[0]) if urls else usual)
 

@@ -88,10 +88,12 @@ class _Reader:
     def profile(self, tree: dict[str, Any]) -> Profile:
         for key in tree:
             if key not in _TOP:
-                raise self.wrong(key, f"unknown name {key!r}: use {', '.join(sorted(_TOP))}")
+                raise self.wrong(key, f"unknown key {key!r}: use {', '.join(sorted(_TOP))}")
         name = self.text_of(tree, "name")
         if not _NAME.fullmatch(name):
-            raise self.wrong("name", f"{name!r} is no profile name: use a-z, 0-9, _ and -, a letter first")
+            raise self.wrong(
+                "name", f"invalid profile name {name!r}: use a-z, 0-9, _ and -, starting with a letter"
+            )
         profile = Profile(
             name=name,
             says=self.text_of(tree, "says"),
@@ -111,7 +113,7 @@ class _Reader:
     def categories(self, tree: dict[str, Any]) -> tuple[Category, ...]:
         found = self.named(Category, tree, "category")
         if not found:
-            raise self.wrong("category", "at least one [[category]] is needed")
+            raise self.wrong("category", "at least one [[category]] is required")
         for category in found:
             for key, most in _RETENTION.items():
                 if not 0 <= (value := getattr(category, key)) <= most:
@@ -122,7 +124,9 @@ class _Reader:
         found = self.named(Cooldown, tree, "cooldown")
         for cooldown in found:
             if not (1 <= cooldown.most <= 1_000 and 0 < cooldown.hours <= 8_760):
-                raise self.wrong(cooldown.name, "expected most = 1 to 1,000 and hours over 0, to 8,760")
+                raise self.wrong(
+                    cooldown.name, "expected most from 1 to 1,000 and hours above 0, up to 8,760"
+                )
         return found
 
     def named(self, kind: type[Named], tree: dict[str, Any], key: str) -> tuple[Named, ...]:
@@ -134,10 +138,10 @@ class _Reader:
         names = [each.name for each in found]
         for name in names:
             if not _NAME.fullmatch(name):
-                raise self.wrong(name, f"{name!r} is no {key} name: use a-z, 0-9, _ and -")
+                raise self.wrong(name, f"invalid {key} name {name!r}: use a-z, 0-9, _ and -")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise self.wrong(twice, f"{key} {twice!r} stands there twice", last=True)
+            raise self.wrong(twice, f"{key} {twice!r} is defined twice", last=True)
         return found
 
     def tools(self, tree: dict[str, Any]) -> tuple[str, ...]:
@@ -157,7 +161,7 @@ class _Reader:
         values: dict[str, Any] = {}
         for key, value in table.items():
             if key not in types:
-                raise self.wrong(key, f"unknown name {key!r} in [{name}]: use {', '.join(types)}")
+                raise self.wrong(key, f"unknown key {key!r} in [{name}]: use {', '.join(types)}")
             values[key] = self.typed(key, value, types[key])
         for field in fields(kind):
             if field.name not in values and field.default is MISSING:
@@ -176,25 +180,27 @@ class _Reader:
             return float(value)  # type: ignore[arg-type]
         if not isinstance(wanted, UnionType) and type(value) is wanted:
             return value
-        raise self.wrong(key, f"{key} = {value!r}: expected {getattr(wanted, '__name__', 'a list of texts')}")
+        raise self.wrong(
+            key, f"{key} = {value!r}: expected {getattr(wanted, '__name__', 'a list of strings')}"
+        )
 
     def text_of(self, tree: dict[str, Any], key: str) -> str:
         value = tree.get(key)
         if not isinstance(value, str) or not value.strip():
-            raise self.wrong(key, f"{key} is needed, as a text")
+            raise self.wrong(key, f"{key} is required and must be a string")
         return value
 
     def check(self, profile: Profile) -> None:
         default = profile.default_category
         if default is not None and default not in profile.category_names:
-            raise self.wrong("default_category", f"{default!r} is none of its categories")
+            raise self.wrong("default_category", f"{default!r} is not one of its categories")
         for table, ranges in _RANGES.items():
             for key, (least, most) in ranges.items():
                 value = getattr(getattr(profile, table), key)
                 if not least <= value <= most:
                     raise self.wrong(key, f"{key} = {value}: expected {least:,} to {most:,}")
         if profile.limits.content_min > profile.limits.content_max:
-            raise self.wrong("content_max", "content_min <= content_max must hold")
+            raise self.wrong("content_max", "content_min must not be larger than content_max")
 
     def wrong(self, key: str, reason: str, *, last: bool = False) -> Invalid:
         """The error, with the line that sets `key`, opens its table or names it, where there is one."""

@@ -34,7 +34,7 @@ class Prompts:
         path = Path(folder).expanduser()
         if not path.is_dir():
             raise Invalid(
-                f"there is no folder {folder!r}: make it and put {', '.join(FILES)} there, or some of them",
+                f"there is no folder {folder!r}: create it and put {', '.join(FILES)} there, or some of them",
                 field="prompts",
             )
         return cls(path)
@@ -113,7 +113,7 @@ def _forms(profile: Profile) -> Iterator[str]:
 def _vocabulary(profile: Profile) -> Iterator[str]:
     yield _listed("Categories", ((each.name, each.says) for each in profile.categories))
     if profile.levels:
-        yield _listed("Levels of events", ((each.name, each.says) for each in profile.levels))
+        yield _listed("Event levels", ((each.name, each.says) for each in profile.levels))
     if profile.cooldowns:
         often = (
             (
@@ -122,7 +122,7 @@ def _vocabulary(profile: Profile) -> Iterator[str]:
             )
             for each in profile.cooldowns
         )
-        yield _listed("Actions with a cooldown, to be recorded each time they are taken", often)
+        yield _listed("Actions with a cooldown; record each one that you take", often)
 
 
 def _listed(title: str, entries: Iterable[tuple[str, str]]) -> str:
@@ -132,7 +132,7 @@ def _listed(title: str, entries: Iterable[tuple[str, str]]) -> str:
 def _not_allowed(cooling: Sequence[Standing]) -> Iterator[str]:
     blocked = [each for each in cooling if not each.allowed]
     if blocked:
-        yield "Not allowed now, because it was done too often of late:"
+        yield "Not allowed now (cooldown):"
     for each in blocked:
         assert each.free_at is not None
         often = f"{len(each.attempts)} within {each.cooldown.hours:g} hours, at most {each.cooldown.most}"

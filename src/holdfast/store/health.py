@@ -59,7 +59,7 @@ def _inside(path: Path) -> tuple[str | None, tuple[str, ...]]:
                 row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             if row and row[0] == migrate.HEAD:
                 checked += [
-                    f"{column} holds a value of another kind" for column in of_another_kind(connection)
+                    f"{column} has a value of the wrong type" for column in of_another_kind(connection)
                 ]
     except sqlite3.DatabaseError as error:
         return None, (str(error),)

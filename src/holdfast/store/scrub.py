@@ -55,7 +55,7 @@ def sqlite_files(engine: Engine, path: Path, *, texts: Sequence[str], gone: Gone
     try:
         if not _emptied(engine):
             left.append(
-                f"the log {path.name}-wal, which another process is reading: the next erase empties it"
+                f"the log {path.name}-wal, which another process is reading: the next erase clears it"
             )
     except TROUBLES as error:
         left.append(f"free pages, which the next erase overwrites: {unavailable(error, str(path))}")

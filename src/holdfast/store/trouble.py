@@ -13,22 +13,22 @@ TROUBLES = (SQLAlchemyError, sqlite3.Error, OSError, UnicodeDecodeError)
 #: What a store says of values that it can't take. The caller's mistake, not the store's state.
 REFUSALS = (UnicodeEncodeError, OverflowError, StatementError)
 
-_FULL = "the disk is full: free some space, then try again; what was acknowledged is safe"
+_FULL = "the disk is full: free some space, then try again; saved data is safe"
 _READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
-_NO_DATABASE = "this file is no Holdfast database"
-_DAMAGED = "the file is damaged: restore a backup, the file stays"
-_FOLDER = "this is a folder, where a file has to be"
-_STRANGER = "the server refuses the user or the password of the database's URL"
-_NOT_THERE = "the server has no such database, user or table as the URL says"
-_HELD = "another process has held the database for too long: stop it, then try again"
-_DOWN = "the server can't be reached: start it, then try again; what was acknowledged is safe"
+_NO_DATABASE = "this file is not a Holdfast database"
+_DAMAGED = "the file is damaged: restore a backup; the damaged file is kept"
+_FOLDER = "this is a folder, not a file"
+_STRANGER = "the server rejected the user or password of the database URL"
+_NOT_THERE = "the database, user or table of the URL does not exist on the server"
+_HELD = "the database is locked by another process: stop it, then try again"
+_DOWN = "the database server is unreachable: start it, then try again; saved data is safe"
 
 # What SQLite, PostgreSQL and the system say, and what it means for a person. The first match counts.
 _MEANINGS = (
     ("database or disk is full", _FULL),
     ("no space left", _FULL),
     ("quota exceeded", _FULL),
-    ("disk i/o error", "the disk failed to read or write: check it; what was acknowledged is safe"),
+    ("disk i/o error", "the disk failed to read or write: check it; saved data is safe"),
     ("not a database", _NO_DATABASE),
     ("is a directory", _FOLDER),
     ("malformed", _DAMAGED),
@@ -36,15 +36,15 @@ _MEANINGS = (
     ("codec can't decode", _DAMAGED),
     ("readonly database", _READ_ONLY),
     ("read-only file system", _READ_ONLY),
-    ("permission denied for", "the server's user may not do this: grant it rights on the database"),
+    ("permission denied for", "the database user lacks permission: grant it rights on the database"),
     ("permission denied", _READ_ONLY),
-    ("unable to open", "the database can't be opened: check that the folder exists and may be written"),
+    ("unable to open", "the database can't be opened: check that the folder exists and is writable"),
     ("authentication failed", _STRANGER),
     ("does not exist", _NOT_THERE),
     ("lock timeout", _HELD),
     ("locked", _HELD),
     ("busy", _HELD),
-    ("too many clients", "the server has no connection left: close some clients, then try again"),
+    ("too many clients", "the server has no free connection: close some clients, then try again"),
     ("connection refused", _DOWN),
     ("connection failed", _DOWN),
     ("connection is bad", _DOWN),
@@ -55,7 +55,7 @@ _MEANINGS = (
     ("connection timeout expired", _DOWN),
 )
 _COMMANDS: dict[str, str] = {
-    _DAMAGED: "`holdfast backup FILE --restore` does it",
+    _DAMAGED: "`holdfast backup FILE --restore` restores one",
     _NO_DATABASE: "name another with --db, or move the file away",
     _FOLDER: "name a file with --db",
     **dict.fromkeys((_STRANGER, _NOT_THERE), "check the URL of --db"),
@@ -66,11 +66,9 @@ def refused(error: UnicodeEncodeError | OverflowError | StatementError) -> Inval
     """The refusal of a value that can't be stored; none when the store itself is in trouble."""
     cause = error.orig if isinstance(error, StatementError) else error
     if isinstance(error, IntegrityError):
-        return Invalid(f"these values do not fit together: {_first_line(error)}")
+        return Invalid(f"these values conflict: {_first_line(error)}")
     if isinstance(cause, UnicodeEncodeError) or isinstance(error, DataError):
-        return Invalid(
-            "a text holds what can't be stored, such as NUL or half a character, or a number is too large"
-        )
+        return Invalid("a text has characters that can't be stored, such as NUL, or a number is too large")
     if isinstance(cause, OverflowError):
         return Invalid("a number is too large to be stored")
     if isinstance(cause, ValueError):
@@ -85,7 +83,7 @@ def unavailable(error: Trouble, where: str) -> Unavailable:
     for sign, meaning in _MEANINGS:
         if sign in everything:
             return Unavailable(f"{where}: {meaning}", command=_COMMANDS.get(meaning))
-    return Unavailable(f"{where}: the store can't be used now ({said})")
+    return Unavailable(f"{where}: the database is unavailable ({said})")
 
 
 def _first_line(error: BaseException) -> str:

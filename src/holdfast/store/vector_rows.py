@@ -185,6 +185,6 @@ class VectorTable(Generic[Owner]):
             known = size if known is None else known
             if size != known:
                 raise Unavailable(
-                    f"the embedder {model} gave a vector of {size} numbers, and its others have {known}"
+                    f"the embedder {model} returned a vector of {size} numbers, but its others have {known}"
                 )
         models.reshape(model, known or 0, max(parts, most))

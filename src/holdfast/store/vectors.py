@@ -77,7 +77,7 @@ def lowest(values: NDArray[Any], limit: int) -> NDArray[np.int64]:
 
 def _matrix(parts: Sequence[bytes]) -> NDArray[np.float32]:
     if not parts or len({len(part) for part in parts}) > 1:
-        raise Unavailable("the embedder gave no vector, or vectors of several sizes")
+        raise Unavailable("the embedder returned no vector, or vectors of different sizes")
     size = len(parts[0])
     rows = matrix(parts, size // NUMBER.itemsize) if size and size % NUMBER.itemsize == 0 else None
     if (
@@ -85,5 +85,5 @@ def _matrix(parts: Sequence[bytes]) -> NDArray[np.float32]:
         or not np.isfinite(rows).all()
         or (abs(np.linalg.norm(rows, axis=1) - 1) > _TOLERANCE).any()
     ):
-        raise Unavailable("the embedder gave a vector that is not finite or not of length 1")
+        raise Unavailable("the embedder returned a vector that is not finite or not of length 1")
     return rows

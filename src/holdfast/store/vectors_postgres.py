@@ -32,7 +32,7 @@ class PostgresSearch:
         if size is None:
             return {}
         if size != given:
-            raise Unavailable(f"the question has {given} numbers, and vectors of {model} have {size}")
+            raise Unavailable(f"the query has {given} numbers, but vectors of {model} have {size}")
         asked = [server_text(query) for query in queries]
         # A row of another size, which only damage leaves there, would end the whole question.
         values = {"space": self._space, "model": model, "queries": asked, "size": size}

@@ -71,7 +71,7 @@ class SqliteSearch:
         given = len(queries[0]) // NUMBER.itemsize
         if given != state.dimensions:
             raise Unavailable(
-                f"the question has {given} numbers, and vectors of {model} have {state.dimensions}"
+                f"the query has {given} numbers, but vectors of {model} have {state.dimensions}"
             )
         asked = matrix(queries, given)
         vectors = self._held(model, state).vectors

@@ -79,7 +79,7 @@ def test_what_was_taken_back_is_not_kept(said: list[str]) -> None:
     found = verdict(*said)
 
     assert not found.keep
-    assert found.reason == "it was taken back"
+    assert found.reason == "it was retracted"
 
 
 @requirement("trust.loop")

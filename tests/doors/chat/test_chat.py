@@ -117,9 +117,9 @@ def test_a_space_that_is_not_there_is_named(sqlite_person: Person, model: Script
     [
         ("anthropic:claude-sonnet-5-5", "set ANTHROPIC_API_KEY; or name another model with --model"),
         ("openai:gpt-5", "set OPENAI_API_KEY"),
-        ("claude", "'claude' is unknown: use anthropic:MODEL[@URL]"),
+        ("claude", "unknown model 'claude': use anthropic:MODEL[@URL]"),
         ("none", "a chat needs a model: use anthropic:MODEL"),
-        ("ollama:", "'ollama:' names no model: use anthropic:MODEL"),
+        ("ollama:", "'ollama:' has no model name: use anthropic:MODEL"),
     ],
 )
 def test_without_a_key_or_a_model_one_line_says_what_to_do(
@@ -170,7 +170,7 @@ def test_at_a_terminal_a_model_that_is_away_is_told_of_and_the_prompt_stays(
 
     said, noted = sqlite_person.talks(named(model), "hello", "/memory")
 
-    assert "can't be reached" in noted
+    assert "is unreachable" in noted
     assert "Nothing is remembered yet." in said
 
 
@@ -182,7 +182,7 @@ def test_what_the_model_refuses_can_be_said_again(
     said, noted = sqlite_person.talks(named(model), "hello", "hello again")
 
     assert "Hello.\n" in said
-    assert "has too much to do (529)" in noted
+    assert "is overloaded (529)" in noted
     assert [text for _, text in model.requests[1].messages] == ["hello again"]
 
 

@@ -51,7 +51,7 @@ def test_a_restore_refuses_to_undo_later_changes_without_the_flag(shell: Shell, 
     replaced = shell.json("backup", file, "--restore", "--replace")
 
     assert refused.exit_code == 1
-    assert "holds 1 change that the backup does not" in refused.stderr
+    assert "has 1 change newer than the backup" in refused.stderr
     assert replaced["spaces"] == [{"space": "default", "memories": 1, "buried": []}]
     assert contents(shell) == {"Lives in Lisbon"}
 

@@ -22,18 +22,18 @@ removal = "soft"
 """
 
 REFUSED = [
-    (["remember", ""], "the text is empty: say what to remember"),
-    (["remember", " \t\n "], "the text is empty: say what to remember"),
-    (["remember", "\u202e\u200b"], "the text is empty: say what to remember"),
-    (["remember", "x" * 16_385], "the text has 16,385 characters: at most 16,384 fit"),
+    (["remember", ""], "the text is empty: enter what to remember"),
+    (["remember", " \t\n "], "the text is empty: enter what to remember"),
+    (["remember", "\u202e\u200b"], "the text is empty: enter what to remember"),
+    (["remember", "x" * 16_385], "the text has 16,385 characters: the limit is 16,384"),
     (["remember", "x", "-c", "nonsense"], "unknown category 'nonsense': use one of general, user,"),
-    (["remember", "x", "--confidence", "nan"], "confidence is not a number: give one from 0 to 1"),
+    (["remember", "x", "--confidence", "nan"], "confidence must be a number from 0 to 1"),
     (["remember", "x", "--session", ""], "'' is no id of a session: name one, or leave --session out"),
-    (["remember", "x", "--session", "a\nb"], "'a\\nb' is no id: use 1 to 200 printable characters"),
-    (["remember", "x", "--session", "s", "--tier", "9"], "tier 9 is unknown: use 1, 2 or 3"),
+    (["remember", "x", "--session", "a\nb"], "invalid id 'a\\nb': use 1 to 200 printable characters"),
+    (["remember", "x", "--session", "s", "--tier", "9"], "unknown tier 9: use 1, 2 or 3"),
     (["remember", "x", "--key", " "], "the idempotency key must be 1 to 200 printable characters"),
-    (["remember", "x", "-t", "t" * 65], "the tag has 65 characters: at most 64 fit"),
-    (["remember", "x", "-s", "s" * 201], "the subject has 201 characters: at most 200 fit"),
+    (["remember", "x", "-t", "t" * 65], "the tag has 65 characters: the limit is 64"),
+    (["remember", "x", "-s", "s" * 201], "the subject has 201 characters: the limit is 200"),
     (["show", "nowhere0"], "there is no memory 'nowhere0' in space 'default': `holdfast list` shows them"),
     (["show", "'; DROP TABLE memories; --"], "there is no memory"),
     (["show", ""], "there is no memory"),
@@ -48,11 +48,11 @@ REFUSED = [
     (["inbox", "approve", "nowhere0"], "there is no memory 'nowhere0'"),
     (["inbox", "reject", "nowhere0"], "there is no memory 'nowhere0'"),
     (["undo-session", "nowhere"], "there is no session 'nowhere' in space 'default'"),
-    (["recall", "  "], "the question is empty: say what to look for"),
-    (["recall", "x", "--limit", "0"], "limit 0 is too low: give 1 or more"),
-    (["brief", "--budget", "-1"], "budget -1 is negative: give tokens, 0 or more"),
-    (["space", "create", "Not A Name"], "'Not A Name' is no space name: use a-z, 0-9, _ and -"),
-    (["space", "create", "../lab"], "'../lab' is no space name"),
+    (["recall", "  "], "the query is empty: enter what to search for"),
+    (["recall", "x", "--limit", "0"], "limit must be 1 or more, not 0"),
+    (["brief", "--budget", "-1"], "budget must be 0 or more tokens, not -1"),
+    (["space", "create", "Not A Name"], "invalid space name 'Not A Name': use a-z, 0-9, _ and -"),
+    (["space", "create", "../lab"], "invalid space name '../lab'"),
     (["space", "create", "lab", "--profile", "nonsense"], "unknown profile 'nonsense': use one of default,"),
     (
         ["space", "create", "lab", "--profile", "none.toml"],
@@ -60,13 +60,13 @@ REFUSED = [
     ),
     (["space", "show", "nowhere"], "there is no space 'nowhere': create it with"),
     (["space", "delete", "nowhere", "--yes"], "there is no space 'nowhere'"),
-    (["show", "\udc80"], "a text holds what can't be stored"),
-    (["list", "--space", "\udc80"], "a text holds what can't be stored"),
-    (["list", "-s", "\udc80"], "a text holds what can't be stored"),
+    (["show", "\udc80"], "a text has characters that can't be stored"),
+    (["list", "--space", "\udc80"], "a text has characters that can't be stored"),
+    (["list", "-s", "\udc80"], "a text has characters that can't be stored"),
     (["import", "none.jsonl"], "'none.jsonl' can't be read: No such file or directory"),
     (["backup", "none.gz", "--restore"], "'none.gz' can't be read: No such file or directory"),
     (["export", "none/there.jsonl"], "'none/there.jsonl' can't be written: No such file or directory"),
-    (["token", "create", "--scope", "metrics", "--space", "default"], "the figures are sums over all spaces"),
+    (["token", "create", "--scope", "metrics", "--space", "default"], "metrics cover all spaces"),
     (["recall", "x", "--session", ""], "'' is no id of a session: name one, or leave --session out"),
     (["context", "--session", ""], "'' is no id of a session"),
     (["brief", "--session", ""], "'' is no id of a session"),
@@ -155,7 +155,7 @@ def test_a_megabyte_of_text_is_refused(sqlite_shell: Shell, size: int) -> None:
     result = sqlite_shell("remember", "-", stdin=b"x" * size)
 
     assert result.exit_code in (1, 2)
-    assert "characters: at most 16,384 fit" in result.stderr or "more than 8,000,000 bytes" in result.stderr
+    assert "characters: the limit is 16,384" in result.stderr or "more than 8,000,000 bytes" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_a_file_that_others_may_read_is_a_problem(sqlite_shell: Shell) -> None:
     result = sqlite_shell("doctor")
 
     assert result.exit_code == 1
-    assert "problem: others on this machine may read the file (mode 0644)\n" in result.stdout
+    assert "problem: other users can read the database file (mode 0644)\n" in result.stdout
     assert f"  run `chmod 600 {path}`\n" in result.stdout
 
 

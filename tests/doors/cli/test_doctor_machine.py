@@ -118,7 +118,7 @@ def test_doctor_names_damage_and_repairs_it(sqlite_shell: Shell) -> None:
     assert f"problem: 1 damaged text in space 'default': {known} version 1" in broken.stdout
     assert "problem: 1 wrong entry in the word index of space 'default'" in broken.stdout
     assert refused.exit_code != 0
-    assert "holds damaged texts" in refused.output
+    assert "has damaged texts" in refused.output
     assert not Path(f"{path}.gz").exists()
     assert repaired.exit_code == 0
     assert "repaired: space default: 1 text, 1 word index entry\n" in repaired.stdout
@@ -135,7 +135,7 @@ def test_a_missing_model_file_is_a_problem(
     seen = sqlite_shell("doctor")
 
     assert seen.exit_code == 1
-    assert "model.onnx is not there" in seen.stdout
+    assert "model.onnx does not exist" in seen.stdout
 
 
 def test_a_model_file_that_was_taken_from_a_running_service_is_a_problem(tmp_path: Path) -> None:
@@ -145,4 +145,4 @@ def test_a_model_file_that_was_taken_from_a_running_service_is_a_problem(tmp_pat
     copied.unlink()
 
     assert before is None
-    assert f"{copied} is not there" in (try_embedder(embedder) or "")
+    assert f"{copied} does not exist" in (try_embedder(embedder) or "")

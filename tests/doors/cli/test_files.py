@@ -63,7 +63,7 @@ def test_sync_tells_what_was_done_and_asks_when_all_is_gone(sqlite_shell: Shell,
     assert "taken over: a.md, b.md" in taken
     assert quiet == "both sides agree\n"
     assert asked.exit_code == 1
-    assert "Nothing was forgotten" in asked.stdout
+    assert "Nothing was deleted" in asked.stdout
     assert doctor.exit_code == 1
     assert "the files of space 'notes' wait for you" in doctor.stdout
     assert both.exit_code == 2
@@ -86,7 +86,7 @@ def test_what_a_directory_asks_is_said_once(
 
     result = notes("files", command)
 
-    assert result.stdout.count("Nothing was forgotten") == 1
+    assert result.stdout.count("Nothing was deleted") == 1
     assert caplog.messages == []
     assert result.stderr == ""
 

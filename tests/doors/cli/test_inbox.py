@@ -57,7 +57,7 @@ def test_a_rejected_memory_does_not_come_back(shell: Shell) -> None:
 
     assert said.endswith("; it does not come back\n")
     assert again.exit_code == 1
-    assert "this was rejected on 2026-03-01 and stays so" in again.stdout
+    assert "this was rejected on 2026-03-01 and is not stored again" in again.stdout
 
 
 def test_of_several_all_are_approved_or_none(shell: Shell) -> None:

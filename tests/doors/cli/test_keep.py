@@ -75,7 +75,7 @@ def test_the_same_key_counts_once(ops: Shell) -> None:
     assert ops.json("list")["memories"][0]["confidence"] == 0.7
     assert (other.exit_code, other.stderr) == (
         1,
-        "holdfast: the key 'k1' was used for another call: use a new key\n",
+        "holdfast: the idempotency key 'k1' was already used for a different request: use a new key\n",
     )
 
 
@@ -133,10 +133,10 @@ def test_what_was_forgotten_is_refused_until_somebody_insists(shell: Shell) -> N
     assert forgot == (f"forgot {kept}  [preference] Likes jazz; `holdfast restore {kept}` brings it back\n")
     assert refused.exit_code == in_json.exit_code == 1
     assert refused.stdout == (
-        "nothing stored: this was forgotten on 2026-03-01 and stays so: "
+        "nothing stored: this was deleted on 2026-03-01 and is not stored again: "
         f"`holdfast restore {kept}` or --anyway brings it back\n"
     )
-    assert '"outcome": "refused", "memory": null, "reason": "this was forgotten' in in_json.stdout
+    assert '"outcome": "refused", "memory": null, "reason": "this was deleted' in in_json.stdout
     assert restored == f"restored {kept}  [preference] Likes jazz (confidence 0.7)\n"
 
 
@@ -172,7 +172,7 @@ def test_forgetting_for_good_is_not_done_without_a_yes(ops: Shell) -> None:
     assert result.exit_code == 2
     assert "in the profile 'ops' forgetting is for good: add --yes to agree" in result.stderr
     assert gone == f"forgot {kept}  [dependency] Needs the database first; for good\n"
-    assert back.stderr == f"holdfast: memory {kept} was removed for good and can't be restored\n"
+    assert back.stderr == f"holdfast: memory {kept} was deleted permanently and can't be restored\n"
 
 
 @requirement("trust.export-erase")
@@ -255,7 +255,7 @@ def test_a_revision_of_nothing_is_refused(sqlite_shell: Shell, arguments: list[s
     result = sqlite_shell("revise", kept, *arguments)
 
     assert result.exit_code == 1
-    assert "nothing to change was given" in result.stderr
+    assert "nothing to change: give" in result.stderr
 
 
 def test_links_are_made_and_removed(shell: Shell) -> None:

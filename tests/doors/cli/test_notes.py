@@ -100,7 +100,7 @@ def test_the_kinds_of_another_program_are_no_categories_here(sqlite_shell: Shell
     refused = ops("import", str(graph), "--json")
 
     assert refused.exit_code == 1
-    assert "a category is needed: one of timing" in refused.stdout
+    assert "category is required: use one of timing" in refused.stdout
 
 
 def test_claude_codes_own_notes_come_in_with_their_project_and_links(shell: Shell, notes: Path) -> None:

@@ -26,7 +26,7 @@ def test_tend_previews_proposes_and_the_inbox_decides(shell: Shell) -> None:
     waiting = shell.json("inbox")["waiting"][0]["memory"]["id"]
     approved = shell.says("inbox", "approve", waiting)
 
-    reason = f"{one} and {other} say the same in other words: make them one, as {one}"
+    reason = f"{one} and {other} say the same in other words: merge them into {one}"
     assert preview == f"would be proposed: {reason}\nnothing was changed\n"
     assert (listed["proposed"][0]["kept"]["id"], listed["proposed"][0]["content"]) == (one, AGAIN)
     assert before == 0
@@ -74,7 +74,7 @@ def test_an_audit_ends_with_one_when_there_is_something_to_do(shell: Shell) -> N
 
     assert (clean.exit_code, found.exit_code, answer.exit_code) == (0, 1, 1)
     assert clean.stdout == "looked at 1 memory: nothing is wrong\n"
-    assert "duplicates: 1 say the same as another" in found.stdout
+    assert "duplicates: 1 with the same meaning as another memory" in found.stdout
     assert one in found.stdout
     assert "`holdfast tend` proposes each pair once" in found.stdout
     assert f'"pairs": [["{one}", "{other}"]]' in answer.stdout

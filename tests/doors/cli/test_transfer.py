@@ -85,7 +85,7 @@ def test_an_archive_of_another_profile_is_refused(shell: Shell, tmp_path: Path) 
 
     assert result.exit_code == 1
     assert (
-        "space 'ops' has 'ops': import it into a space of its profile: `holdfast space create"
+        "space 'ops' has 'ops': import it into a space with profile 'default': `holdfast space create"
         in result.stderr
     )
 

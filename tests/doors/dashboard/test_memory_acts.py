@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_told_beside_what_was_typed(board: Board) -> None:
     )
 
     assert answer.status_code == 422
-    assert "at least 5 are needed" in answer.text
+    assert "at least 5 are required" in answer.text
     assert Page(answer.text).by_id("new-content").text.strip() == "abc"
 
 

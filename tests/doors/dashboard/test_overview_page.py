@@ -82,8 +82,8 @@ def test_work_that_failed_or_is_late_is_told(board: Board) -> None:
     text = shown(board).by_id("main").whole_text
     board.memories().remember("So that there is something", category="timing")
     text = shown(board).by_id("card-needs").whole_text
-    assert "1 job of kind 'odd-work' could not be done" in text
-    assert "1 piece of work waits for more than an hour" in text
+    assert "1 job of kind 'odd-work' failed" in text
+    assert "1 job has been waiting for more than an hour" in text
 
 
 def test_recent_sessions_are_named_and_an_open_page_hears_of_the_next(board: Board) -> None:

@@ -102,7 +102,7 @@ def test_doctors_findings_are_told_with_what_to_do(board: Board, dialect: str) -
 
     commands = [one.text for one in page.all("code")]
     if dialect == "sqlite":
-        assert "Others on this machine may read the file" in page.by_id("checkup").whole_text
+        assert "Other users can read the database file" in page.by_id("checkup").whole_text
         assert f"chmod 600 {file}" in commands
     else:
         assert "All is well." in page.by_id("checkup").whole_text

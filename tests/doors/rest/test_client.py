@@ -210,7 +210,7 @@ def test_an_id_that_another_session_has_for_something_else_is_refused_and_not_sw
     memories.say_all("s1", [Said(role="user", content="one", message_id="m1")])
     copied = memories.say_all("s2", [Said(role="user", content="one", message_id="m1")])
 
-    with pytest.raises(Conflict, match=r"that of another message, in session 's1': .* such as 's2:m1'"):
+    with pytest.raises(Conflict, match=r"already exists in session 's1': .* such as 's2:m1'"):
         memories.say_all(
             "s2", [Said(role="user", content="new"), Said(role="user", content="two", message_id="m1")]
         )

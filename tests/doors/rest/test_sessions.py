@@ -36,7 +36,7 @@ def test_two_conversations_that_number_their_messages_alike_do_not_lose_the_seco
     refused = writer.post("/api/sessions/chat-2/messages", json=_messages("three", "four"))
 
     assert refused.status_code == 409
-    assert refused.json()["detail"].endswith("use ids that no other session has, such as 'chat-2:m1'")
+    assert refused.json()["detail"].endswith("use ids that are unique across sessions, such as 'chat-2:m1'")
     assert writer.get("/api/sessions/chat-2").status_code == 404
 
 
@@ -68,7 +68,7 @@ def test_the_same_id_with_another_text_is_a_conflict_and_nothing_is_kept_of_it(
     first, second = (writer.post("/api/sessions/chat-1/messages", json=body) for body in bodies)
 
     assert (first.status_code < 400 or not bodies[0]["messages"], second.status_code) == (True, 409)
-    assert "'m1' is that of another message in this session" in second.json()["detail"]
+    assert "'m1' already exists in this session" in second.json()["detail"]
     kept = writer.get("/api/sessions/chat-1/messages").json().get("messages", [])
     assert [one["content"] for one in kept] == [one["content"] for one in bodies[0]["messages"]]
 

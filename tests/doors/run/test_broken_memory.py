@@ -161,7 +161,7 @@ def test_a_session_whose_end_a_busy_store_did_not_take_is_ended_later(
     ops = agent_in_ops.memories
 
     def busy(*_: object, **__: object) -> None:
-        raise Unavailable("another process has held the database for too long")
+        raise Unavailable("the database is locked by another process")
 
     with monkeypatch.context() as locked:
         locked.setattr(Memories, "close_session", busy)

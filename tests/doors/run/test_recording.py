@@ -114,7 +114,7 @@ def test_what_is_wrong_with_one_marker_does_not_harm_the_others(agent: Listener,
     agent.says(f"{long}\n[MEMORY:timing:b] Takes 60s", "x" * 1_000_001 + "\n[MEMORY:timing:c] Takes 60s")
 
     assert {memory.subject for memory in ops.find().memories} == {"b", "c"}
-    assert [line.count("at most 16,384 fit") for line in agent.lines] == [1, 1]
+    assert [line.count("the limit is 16,384") for line in agent.lines] == [1, 1]
 
 
 # --------------------------------------------------------------------------------------------------- echoes

@@ -112,7 +112,7 @@ def gate_answer(value: Mapping[str, Any]) -> tuple[bool, str]:
     """
     keep, reason = value.get("keep"), value.get("reason")
     if not isinstance(keep, bool):
-        raise ValueError("its answer lacks keep, which is true or false")
+        raise ValueError("its answer has no keep (true or false)")
     return keep, reason[:MOST_CHARACTERS] if isinstance(reason, str) else ""
 
 
@@ -125,7 +125,7 @@ def facts_in(
     """
     found = value.get("facts")
     if not isinstance(found, list):
-        raise ValueError("its answer lacks facts, which is a list")
+        raise ValueError("its answer has no facts (a list)")
     grounds = grounds_of(chunk)
     kept: dict[str, Fact] = {}
     dropped: list[str] = []
@@ -142,7 +142,7 @@ def facts_in(
         else:
             kept.setdefault(normal_form(fact.text), _trimmed(fact, grounds))
     if formless and formless == len(found[:MOST_FACTS]):
-        raise ValueError(f"none of its facts has the form that was asked for: {dropped[0]}")
+        raise ValueError(f"none of its facts has the requested form: {dropped[0]}")
     if len(found) > MOST_FACTS:
         dropped.append(f"{len(found) - MOST_FACTS} more than {MOST_FACTS} facts")
     return list(kept.values()), dropped
@@ -151,7 +151,7 @@ def facts_in(
 def _fact(entry: Any, categories: Sequence[str]) -> Fact:
     """Raises: ValueError, naming what is wrong; never by the model's own words."""
     if not isinstance(entry, dict):
-        raise ValueError(f"a fact is a {type(entry).__name__}")
+        raise ValueError(f"a fact is a {type(entry).__name__}, not an object")
     text, category, subject = (entry.get(name) for name in ("text", "category", "subject"))
     if not isinstance(text, str) or not text.strip():
         raise ValueError("a fact has no text")
@@ -184,9 +184,13 @@ def _unfit(fact: Fact, chunk: Chunk, grounds: Grounds) -> str | None:
     context = len(chunk.context)
     answered = fact.message == context - 1 and chunk.messages[fact.message].role == AGENT
     if fact.message < context and not answered:
-        return "a fact from what was read before"
+        return "a fact from a message that was read before"
     strange = grounds.strange(fact.text)
-    return f"a fact with {len(strange)} names, numbers or dates that nobody said" if strange else None
+    return (
+        f"a fact with {len(strange)} names, numbers or dates that are not in the conversation"
+        if strange
+        else None
+    )
 
 
 def _trimmed(fact: Fact, grounds: Grounds) -> Fact:

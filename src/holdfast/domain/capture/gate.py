@@ -24,7 +24,7 @@ _BINDING = ("request", "standing", "decision", "lesson")  # meant for later, wha
 _LASTING = ("request", "standing", "preference", "means", "decision")
 _BEFORE, _AFTER = 5, 2  # messages within which a game is still the same game
 _ARRANGED = ("until", "since", "recurring", "standing")  # under way, and for longer than this talk
-TAKEN_BACK = "it was taken back"
+TAKEN_BACK = "it was retracted"
 PERSON = "user"
 AGENT = "assistant"
 
@@ -88,7 +88,7 @@ def gate(said: Sequence[Spoken]) -> Verdict:
     if kept:
         best = max(kept, key=lambda each: each.weight)
         return Verdict(True, best.reason, tuple(found))
-    dropped = next((each.dropped for each in people if each.dropped), "nothing in it would matter later")
+    dropped = next((each.dropped for each in people if each.dropped), "nothing in it matters later")
     return Verdict(False, dropped, tuple(found))
 
 
@@ -102,11 +102,11 @@ def _weigh(message: int, sentence: Sentence, said: Sequence[Spoken]) -> Weighed:
         _weigh_build(each, said)
     asked_for = any(cue.name in ("request", "standing") for cue in found)
     if sentence.shown > 0.5:
-        each.dropped = "it is quoted, and what is quoted is never followed"
+        each.dropped = "it is a quotation"
     elif sentence.asks and not (asked_for and is_english(sentence.own) and begins("asked_to", sentence.own)):
-        each.dropped = "it asks"
+        each.dropped = "it is a question"
     elif each.weight < 4 and phrases("welcome").search(sentence.own):
-        each.dropped = "it only answers what was said before"
+        each.dropped = "it only reacts to an earlier message"
     elif phrases("about_memory").search(sentence.own):
         each.dropped = "it is about the memory itself"
     return each
@@ -191,9 +191,9 @@ def _in_its_conversation(found: Sequence[Weighed], said: Sequence[Spoken]) -> No
         signs = {cue.name for cue in each.cues}
         near = games[max(0, each.message - _BEFORE) : each.message + _AFTER + 1]
         if any(near) and not each.dropped and "request" not in signs:
-            each.dropped = "it belongs to a game"
+            each.dropped = "it is part of a game or role play"
         elif each.message in put_off and not each.dropped and signs.isdisjoint(_BINDING):
-            each.dropped = "it leaves open what was asked"
+            each.dropped = "it does not answer the question"
 
 
 def _puts_off(before: Spoken, answer: Spoken) -> bool:
@@ -234,7 +234,7 @@ def _taken_back(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
         open_to = min(open_to, place + 1)
         while open_to and found[open_to - 1].message >= reach:
             open_to -= 1
-            found[open_to].dropped = TAKEN_BACK if retracted else "it was not wanted"
+            found[open_to].dropped = TAKEN_BACK if retracted else "the user declined to keep it"
 
 
 def _declined(message: int, said: Sequence[Spoken]) -> bool:

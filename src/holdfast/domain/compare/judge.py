@@ -23,8 +23,8 @@ Pair = tuple[Statement, Statement]
 
 SAME_WORDS = "the same words"
 MEASURED_AGAIN = "a measured value that differs a little"
-DIFFERENT_VALUE = "another value"
-NO_MODEL = "no model to judge by"
+DIFFERENT_VALUE = "a different value"
+NO_MODEL = "no model available"
 _CACHED = 20_000  # verdicts, about 200 bytes each
 _NOT_JUDGED = Verdict(relation="distinct", certain=True, similarity=0.0, reasons=(NO_MODEL,))
 _log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Judge:
             verdicts = self._model.judge(pairs)
         except Unavailable as trouble:
             if self._trouble != str(trouble):  # said once
-                _log.warning("only equal texts count as the same for now: %s", trouble)
+                _log.warning("only identical texts count as duplicates for now: %s", trouble)
             self._trouble = str(trouble)
             return [_NOT_JUDGED] * len(pairs)
         self._trouble = None
