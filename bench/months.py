@@ -1,4 +1,4 @@
-"""Reads our own sessions of one user over months, with questions and the messages that answer them."""
+"""Reads our own sessions over months, of a user or of two people, with questions and what answers them."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,14 +8,14 @@ from bench.public_files import Entry, entries, shown
 
 
 def load(path: Path) -> Loaded:
-    """A file, or the files months_*.jsonl of a folder, each of one user.
+    """A file, or the files months_*.jsonl and chats_*.jsonl of a folder, each of one user or of two people.
 
     Raises: ValueError, with the place of what is wrong; OSError.
     """
-    files = sorted(path.glob("months_*.jsonl")) if path.is_dir() else [path]
+    files = [*path.glob("months_*.jsonl"), *path.glob("chats_*.jsonl")] if path.is_dir() else [path]
     if not files:
-        raise ValueError("it holds no months_*.jsonl")
-    return Loaded("months", tuple(map(_conversation, files)))
+        raise ValueError("it holds no months_*.jsonl or chats_*.jsonl")
+    return Loaded("months", tuple(map(_conversation, sorted(files))))
 
 
 def _conversation(path: Path) -> Conversation:
@@ -27,11 +27,16 @@ def _conversation(path: Path) -> Conversation:
 
 
 def _meeting(row: Entry) -> Meeting:
-    turns = (
-        Turn(said.get("id", str), said.get("text", str), said.get("role", str))
-        for said in row.inside("messages", "message")
+    return Meeting(
+        row.get("session", str), _day(row, "date"), tuple(map(_turn, row.inside("messages", "message")))
     )
-    return Meeting(row.get("session", str), _day(row, "date"), tuple(turns))
+
+
+def _turn(said: Entry) -> Turn:
+    """A message; where two people talk, `role` is the name of the one who speaks."""
+    role = said.get("role", str)
+    named = role not in ("user", "assistant")
+    return Turn(said.get("id", str), said.get("text", str), "user" if named else role, role if named else None)
 
 
 def _question(row: Entry, session_of: dict[str, str]) -> Question:
