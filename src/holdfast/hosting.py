@@ -112,7 +112,6 @@ def assembled(
 ) -> "App":
     """The whole application over a house: every door of the service, behind the guard."""
     from holdfast.doors import dashboard, proxy
-    from holdfast.doors.mcp.server import server
     from holdfast.doors.service import metrics
     from holdfast.doors.service.app import ASKING, MountedMcp, Parts, application
     from holdfast.doors.service.logs import log_request
@@ -124,7 +123,7 @@ def assembled(
     parts = Parts(
         answer_hook=_hooks(house, worker.wake),
         check=house.check,
-        mcp=MountedMcp(server(lambda: _for_model(house, ASKING.get()))),
+        mcp=MountedMcp(lambda: _mcp(lambda: _for_model(house, ASKING.get()))),
         rooms=house,
         heard=worker.wake,
         metrics=figures,
@@ -140,6 +139,12 @@ def assembled(
         pages=entrance,
         watchers=[figures.seen, log_request],
     )
+
+
+def _mcp(open_memories: Callable[[], Memories]) -> Any:
+    from holdfast.doors.mcp.server import server
+
+    return server(open_memories)
 
 
 @cache

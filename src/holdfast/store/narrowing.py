@@ -20,7 +20,6 @@ from sqlalchemy import (
     select,
     type_coerce,
 )
-from sqlalchemy.dialects.postgresql import JSONB
 
 from holdfast.domain.memory import LinkKind
 from holdfast.domain.query import Filter
@@ -84,6 +83,8 @@ def _saying(query: Select[Any], asked: str, connection: Connection) -> Select[An
     tags = type_coerce(memories.c.tags, Text)
     if connection.dialect.name == "sqlite":  # which by itself knows the case of ASCII only
         return query.where(func.holdfast_says(asked, tags, *worded) == 1)
+    from sqlalchemy.dialects.postgresql import JSONB
+
     # As texts of their own: the brackets and quotes of a list are no part of a tag.
     tag = func.jsonb_array_elements_text(cast(tags, JSONB)).column_valued("tag")
     for word in asked.split():

@@ -172,30 +172,61 @@ ASKING: ContextVar[Asking] = ContextVar("asking")
 
 
 class MountedMcp:
-    """The MCP server as a part of the application. Stateless: any process may answer any request."""
+    """The MCP server as a part of the application. Stateless: any process may answer any request.
 
-    def __init__(self, server: Any) -> None:
+    Made when the first client asks: to load the SDK takes half as long as to load all the rest.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The MCP server, told who asks: it works in tasks and threads of its own, which inherit it."""
+        app = self._app or await self._first()
+        if "grant" in scope.get("state", {}):
+            named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("space", [None])[-1]
+            ASKING.set(Asking(scope["state"]["grant"], named))
+        await app(scope, receive, send)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        from anyio import Lock, create_task_group
+
+        self._making = Lock()
+        async with create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
+
+    async def _first(self) -> ASGIApp:
+        from anyio.to_thread import run_sync
+
+        async with self._making:
+            if self._app is None:
+                server, app = await run_sync(self._made)
+                await self._tasks.start(_run_sessions, server)
+                self._app = app
+        return self._app
+
+    def _made(self) -> tuple[Any, ASGIApp]:
         # The guard has checked host and origin already, and knows hosts that the SDK's own check does not.
         from mcp.server.transport_security import TransportSecuritySettings
 
-        self.app: ASGIApp = server.streamable_http_app(
+        server = self._make()
+        return server, server.streamable_http_app(
             stateless_http=True,
             json_response=True,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
-        self._server = server
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The MCP server, told who asks: it works in tasks and threads of its own, which inherit it."""
-        if "grant" in scope.get("state", {}):
-            named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("space", [None])[-1]
-            ASKING.set(Asking(scope["state"]["grant"], named))
-        await self.app(scope, receive, send)
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        async with self._server.session_manager.run():
-            yield
+async def _run_sessions(server: Any, *, task_status: Any) -> None:
+    """What the SDK runs beside the requests, until the application ends."""
+    from anyio import sleep_forever
+
+    async with server.session_manager.run():
+        task_status.started()
+        await sleep_forever()
 
 
 class _Mcp:
