@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 from sqlalchemy import Connection, Engine, event, make_url
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
@@ -26,13 +26,16 @@ from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer, memory
 
 TESTS = Path(__file__).parent
 ON_BOTH = ("engine", "store", "scenarios")  # folders
-UNCOVERED = ("faults", "quality", "bench")  # folders whose tests repeat what others cover
+UNCOVERED = ("faults", "quality", "bench")  # folders whose tests, like slow ones, repeat what others cover
 MARK_OF = {"sqlite": "sqlite", "postgresql": "postgres"}
 TESTS_ON = pytest.StashKey[Counter[str]]()
 WITHOUT_POSTGRES = pytest.StashKey[str]()
 
 # A busy machine is no failure; slowness is measured in bench/, and a hang ends by the timeout.
-settings.register_profile("holdfast", deadline=None, derandomize=os.environ.get("CI") == "true")
+settings.register_profile(
+    "holdfast", deadline=None, max_examples=25, derandomize=os.environ.get("CI") == "true"
+)
+settings.register_profile("faults", settings.get_profile("holdfast"), max_examples=1_000)
 settings.load_profile("holdfast")
 
 
@@ -80,11 +83,16 @@ class NewDatabase(Protocol):
 @pytest.fixture(autouse=True)
 def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the user reaches a test, and no test reaches the user's own store."""
+    clean(tmp_path, monkeypatch)
+
+
+def clean(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without settings, whose home lies in `folder`; for what several tests share too."""
     for name in list(os.environ):
         if name.startswith("HOLDFAST_") or name == "CLAUDEOPS_MEMORY_BUDGET":
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "none")  # by words, unless a test asks for meaning
-    home = tmp_path / "home"
+    home = folder / "home"
     home.mkdir()
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(home))
@@ -247,6 +255,8 @@ def _server_or_skip() -> OwnServer:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[TESTS_ON] = Counter()
+    if config.option.markexpr == "faults":
+        settings.load_profile("faults")
     config.pluginmanager.register(Gathered(config))
 
 
@@ -257,7 +267,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Whoever asks for a database gets its mark, so that `-m "not postgres"` leaves none behind."""
     for item in items:
         wanted = set(getattr(item, "fixturenames", ()))
@@ -265,8 +275,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("postgres")
         if wanted & {"new_sqlite_database"}:
             item.add_marker("sqlite")
-        if item.path.relative_to(TESTS).parts[0] in UNCOVERED:
+        if item.path.relative_to(TESTS).parts[0] in UNCOVERED or item.get_closest_marker("slow"):
             item.add_marker("no_cover")
+        if config.option.markexpr == "faults" and is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("faults")  # with many more examples than usual
     _leave_out_repeated_rows(items)
     # Files that take long begin: at the end one of them would keep one process busy and leave the other idle.
     long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "browser", "agents")))}

@@ -117,7 +117,7 @@ class Databases:
 
 
 def memory_disk() -> Path | None:
-    """A file system in memory with room for a server and what the tests write; None where there is none, for the usual place."""
+    """A file system in memory with room for a server and files; None, for the usual place, without one."""
     usable = MEMORY_DISK.is_dir() and os.access(MEMORY_DISK, os.W_OK)
     return MEMORY_DISK if usable and shutil.disk_usage(MEMORY_DISK).free >= MEMORY_NEEDED else None
 

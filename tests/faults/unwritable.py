@@ -15,9 +15,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 
 from holdfast import Memories, service_place
 from holdfast.administration import Administration
+from holdfast.doors.cli import cli
 from tests.doors.service.conftest import Service
 
 
@@ -43,14 +45,9 @@ def main(folder: Path, how: str) -> dict[str, object]:
         service = Service(folder)
         service.secret = made if how == "tokenless" else None
         told = answers(service)
-        doctor = subprocess.run(
-            [sys.executable, "-m", "holdfast", "doctor"],
-            capture_output=True,
-            text=True,
-            env=service.environment,
-        )
+        doctor = CliRunner().invoke(cli, ["doctor"])
         service.stop()
-    return {**told, "doctor": doctor.stdout, "doctor exit": doctor.returncode}
+    return {**told, "doctor": doctor.stdout, "doctor exit": doctor.exit_code}
 
 
 def answers(service: Service) -> dict[str, object]:

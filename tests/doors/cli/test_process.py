@@ -10,10 +10,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from holdfast import Memories
 from tests.requirements_ledger import requirement
 
 pytestmark = pytest.mark.slow  # a process for each command
@@ -22,9 +24,11 @@ PROGRAM = [sys.executable, "-m", "holdfast"]
 
 
 @pytest.fixture
-def db(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def db(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memories]:
     """The store that every command of a test works on."""
     monkeypatch.setenv("HOLDFAST_DB", sqlite_url)
+    with Memories.open(sqlite_url) as memories:
+        yield memories
 
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -54,7 +58,7 @@ def on_terminal(*arguments: str, **environment: str) -> str:
 
 
 @requirement("sem.cli")
-def test_the_exit_code_tells_done_refused_wrong_usage_and_unavailable(db: None) -> None:
+def test_the_exit_code_tells_done_refused_wrong_usage_and_unavailable(db: Memories) -> None:
     kept = run("remember", "Lives in Lisbon")
     missing = run("show", "nowhere0")
     wrong = run("remember")
@@ -66,8 +70,8 @@ def test_the_exit_code_tells_done_refused_wrong_usage_and_unavailable(db: None) 
 
 
 @requirement("sem.cli")
-def test_a_pipe_gets_plain_text_and_a_terminal_a_table_with_colour(db: None) -> None:
-    run("remember", "Lives in Lisbon")
+def test_a_pipe_gets_plain_text_and_a_terminal_a_table_with_colour(db: Memories) -> None:
+    db.remember("Lives in Lisbon")
 
     piped, shown = run("list").stdout, on_terminal("list")
     without = on_terminal("list", NO_COLOR="1")
@@ -80,14 +84,14 @@ def test_a_pipe_gets_plain_text_and_a_terminal_a_table_with_colour(db: None) -> 
     assert "Lives in Lisbon" in without
 
 
-def test_text_comes_in_by_a_pipe(db: None) -> None:
+def test_text_comes_in_by_a_pipe(db: Memories) -> None:
     done = run("remember", "-", "--json", input="Grüße aus Lisboa\n")
 
     assert json.loads(done.stdout)["memory"]["content"] == "Grüße aus Lisboa"
 
 
-def test_an_output_that_knows_few_letters_gets_escapes(db: None) -> None:
-    run("remember", "漢字")
+def test_an_output_that_knows_few_letters_gets_escapes(db: Memories) -> None:
+    db.remember("漢字")
     poor = {**os.environ, "PYTHONIOENCODING": "latin-1"}
 
     text, answer = run("list", env=poor), run("list", "--json", env=poor)
@@ -98,8 +102,9 @@ def test_an_output_that_knows_few_letters_gets_escapes(db: None) -> None:
 
 
 @pytest.mark.parametrize("command", [["list"], ["export"]])
-def test_a_reader_that_leaves_early_gets_no_complaint(db: None, command: list[str]) -> None:
-    run("import", "-", input="".join(f"fact {n} about thing {n}\n" for n in range(30)))
+def test_a_reader_that_leaves_early_gets_no_complaint(db: Memories, command: list[str]) -> None:
+    for number in range(30):
+        db.remember(f"fact {number} about thing {number}")
     reading, writing = os.pipe()
     os.close(reading)
 
@@ -112,7 +117,7 @@ def test_a_reader_that_leaves_early_gets_no_complaint(db: None, command: list[st
 @pytest.mark.parametrize(
     "command", [["list"], ["list", "--json"], ["show", "nowhere0", "--json"], ["--help"]]
 )
-def test_an_output_that_is_full_is_told_in_one_line(db: None, command: list[str]) -> None:
+def test_an_output_that_is_full_is_told_in_one_line(db: Memories, command: list[str]) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run([*PROGRAM, *command], stdout=full, stderr=subprocess.PIPE, text=True)
 
@@ -122,16 +127,16 @@ def test_an_output_that_is_full_is_told_in_one_line(db: None, command: list[str]
     assert done.stderr.count("\n") == 1
 
 
-def test_closed_standard_streams_are_survived(db: None) -> None:
+def test_closed_standard_streams_are_survived(db: Memories) -> None:
     command = f"'{sys.executable}' -m holdfast remember 'Lives in Lisbon' <&- >&-"
 
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Lives in Lisbon" in run("list").stdout
+    assert [memory.content for memory in db.find().memories] == ["Lives in Lisbon"]
 
 
-def test_an_interrupt_ends_quietly_with_130(db: None) -> None:
+def test_an_interrupt_ends_quietly_with_130(db: Memories) -> None:
     process = subprocess.Popen(
         [*PROGRAM, "remember", "-"],
         stdin=subprocess.PIPE,
@@ -157,9 +162,9 @@ def _wait_until_it_reads(pid: int) -> None:
         time.sleep(0.02)  # another process can't be awaited otherwise
 
 
-def test_a_question_on_a_terminal_is_asked_and_may_be_denied(db: None) -> None:
-    run("remember", "Lives in Lisbon")
-    kept = json.loads(run("list", "--json").stdout)["memories"][0]["id"]
+def test_a_question_on_a_terminal_is_asked_and_may_be_denied(db: Memories) -> None:
+    db.remember("Lives in Lisbon")
+    [kept] = [memory.id for memory in db.find().memories]
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [*PROGRAM, "erase", kept], stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -174,10 +179,10 @@ def test_a_question_on_a_terminal_is_asked_and_may_be_denied(db: None) -> None:
     assert said == ""
     assert "This erases for good 1 memory" in asked
     assert "nothing was changed" in asked
-    assert kept in run("list").stdout
+    assert [memory.id for memory in db.find().memories] == [kept]
 
 
-def test_what_nobody_foresaw_is_one_line_and_a_traceback_on_request(db: None) -> None:
+def test_what_nobody_foresaw_is_one_line_and_a_traceback_on_request(db: Memories) -> None:
     program = (
         "import holdfast.memories as m\n"
         "def find(*a, **k): raise RuntimeError('the moon\\nfell')\n"

@@ -12,12 +12,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from holdfast.doors.cli import running
+from holdfast.doors.cli import cli, running
 from holdfast.doors.cli.units import serve_command
 from tests.doors.importers.written import SAMPLES
 from tests.requirements_ledger import requirement
@@ -33,8 +36,9 @@ class Machine:
     def __init__(self, home: Path) -> None:
         self.home = home
         # No service manager and no client is found by its command: only what lies in the home directory.
-        kept = {name: os.environ[name] for name in ("HOLDFAST_EMBEDDER", "LANG") if name in os.environ}
-        self.environment = {**kept, "HOME": str(home), "PATH": str(home / "bin"), "PYTHONPATH": "src"}
+        kept = {name: os.environ[name] for name in ("LANG",) if name in os.environ}
+        ours = {"HOME": str(home), "PATH": str(home / "bin"), "PYTHONPATH": "src"}
+        self.environment = {**kept, **ours, "HOLDFAST_EMBEDDER": "none"}
 
     @property
     def data(self) -> Path:
@@ -70,10 +74,23 @@ class Machine:
             if path.is_file() and not path.is_relative_to(self.data)
         }
 
+    def use(self) -> None:
+        """Its user works with three clients."""
+        places = {
+            ".claude/projects/-srv-user-proj/a.jsonl": "claude_code_resumed_compacted.jsonl",
+            ".claude/projects/-srv-user-proj/b.jsonl": "claude_code_with_subagent.jsonl",
+            ".codex/sessions/2026/11/15/rollout-1.jsonl": "codex_rollout.jsonl",
+            ".gemini/tmp/proj/chats/session-1.jsonl": "gemini_chat.jsonl",
+        }
+        for place, sample in places.items():
+            file = self.home / place
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(SAMPLES / sample, file)
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
-    made = Machine(tmp_path / "user")
+
+@contextmanager
+def machine_in(folder: Path) -> Iterator[Machine]:
+    made = Machine(folder / "user")
     made.home.mkdir()
     yield made
     for process in made.services():
@@ -81,24 +98,39 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 
 @pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    with machine_in(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
 def used(machine: Machine) -> Machine:
     """A machine whose user has worked with three clients."""
-    places = {
-        ".claude/projects/-srv-user-proj/a.jsonl": "claude_code_resumed_compacted.jsonl",
-        ".claude/projects/-srv-user-proj/b.jsonl": "claude_code_with_subagent.jsonl",
-        ".codex/sessions/2026/11/15/rollout-1.jsonl": "codex_rollout.jsonl",
-        ".gemini/tmp/proj/chats/session-1.jsonl": "gemini_chat.jsonl",
-    }
-    for place, sample in places.items():
-        file = machine.home / place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(SAMPLES / sample, file)
+    machine.use()
     return machine
 
 
+@dataclass
+class Up:
+    """A used machine after `up --yes`."""
+
+    machine: Machine
+    before: dict[str, bytes]
+    told: Any
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """Set up once, with its service, for all who look at what came of it."""
+    with machine_in(tmp_path_factory.mktemp("up")) as machine:
+        machine.use()
+        before = machine.files()
+        yield Up(machine, before, machine.json("up", "--yes"))
+
+
 @requirement("first.recall")
-def test_one_command_ends_with_a_recall_from_the_users_own_past(used: Machine) -> None:
-    told = used.json("up", "--yes")
+def test_one_command_ends_with_a_recall_from_the_users_own_past(up: Up) -> None:
+    told = up.told
 
     assert told["transcripts"]["sessions"] == 4
     assert told["transcripts"]["new"] == 12
@@ -107,26 +139,25 @@ def test_one_command_ends_with_a_recall_from_the_users_own_past(used: Machine) -
     assert told["recall"]["question"] == "What did I say about Alec and boss?"
     texts = [hit["message"]["content"] for hit in told["recall"]["hits"]]
     assert any("Alec is my boss by the way" in text for text in texts)
-    assert used.services() == [told["service"]["pid"]]
+    assert up.machine.services() == [told["service"]["pid"]]
 
 
 @requirement("first.recall")
-def test_doing_it_again_changes_nothing(used: Machine) -> None:
-    first = used.json("up", "--yes")
-    files = used.files()
+def test_doing_it_again_changes_nothing(up: Up) -> None:
+    files = up.machine.files()
 
-    again = used.json("up", "--yes")
+    again = up.machine.json("up", "--yes")
 
     assert (again["transcripts"]["messages"], again["transcripts"]["new"]) == (12, 0)
-    assert (again["service"]["pid"], again["service"]["started"]) == (first["service"]["pid"], False)
+    assert (again["service"]["pid"], again["service"]["started"]) == (up.told["service"]["pid"], False)
     assert again["connect"]["connected"] == {"claude-code": [], "codex": [], "gemini": []}
-    assert again["recall"]["question"] == first["recall"]["question"]
-    assert used.files() == files
-    assert len(used.services()) == 1
+    assert again["recall"]["question"] == up.told["recall"]["question"]
+    assert up.machine.files() == files
+    assert len(up.machine.services()) == 1
 
 
-def test_people_read_each_step_and_the_recall_last(used: Machine) -> None:
-    done = used.run("up", "--yes")
+def test_people_read_each_step_and_the_recall_last(up: Up) -> None:
+    done = up.machine.run("up", "--yes")
 
     steps = [line.split()[0] for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert done.returncode == 0, done.stdout + done.stderr
@@ -137,13 +168,11 @@ def test_people_read_each_step_and_the_recall_last(used: Machine) -> None:
     )
 
 
-def test_nothing_that_was_there_is_touched_but_the_clients_settings(used: Machine) -> None:
-    before = used.files()
+def test_nothing_that_was_there_is_touched_but_the_clients_settings(up: Up) -> None:
+    after = up.machine.files()
 
-    used.json("up", "--yes", "--without", "service")
-
-    changed = {name for name, content in used.files().items() if before.get(name) != content}
-    assert all(used.files()[name] == content for name, content in before.items())
+    changed = {name for name, content in after.items() if up.before.get(name) != content}
+    assert all(after[name] == content for name, content in up.before.items())
     assert changed <= {
         ".claude/settings.json",
         ".claude.json",
@@ -154,11 +183,11 @@ def test_nothing_that_was_there_is_touched_but_the_clients_settings(used: Machin
 
 
 def test_a_machine_without_a_past_is_set_up_all_the_same(machine: Machine) -> None:
-    told = machine.json("up", "--yes")
+    told = machine.json("up", "--yes", "--without", "service")
 
     assert told["transcripts"] == {"done": True, "found": 0}
     assert told["connect"]["connected"] == {}
-    assert (told["service"]["done"], told["recall"]["question"]) == (True, None)
+    assert told["recall"]["question"] is None
 
 
 def test_steps_can_be_left_out(used: Machine) -> None:
@@ -247,9 +276,10 @@ def test_a_taken_port_is_no_reason_not_to_start(home: Machine, monkeypatch: pyte
 def test_the_service_is_stopped_and_says_so(home: Machine) -> None:
     found, _ = running.start()
 
-    status = home.json("service", "status")
-    stopped = home.json("service", "stop")
-    again = home.json("service", "stop")
+    status, stopped, again = (
+        json.loads(CliRunner().invoke(cli, ["service", command, "--json"]).stdout)
+        for command in ("status", "stop", "stop")
+    )
 
     assert (status["running"], status["pid"]) == (True, found.pid)
     assert stopped == {"stopped": True, "pid": found.pid}
@@ -259,19 +289,16 @@ def test_the_service_is_stopped_and_says_so(home: Machine) -> None:
 
 
 def test_a_file_that_a_killed_service_left_stops_nobody(home: Machine) -> None:
-    found, _ = running.start()
-    left = (home.data / "service.json").read_bytes()
-    running.stop()
     bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    told = json.loads(left) | {"pid": bystander.pid}
-    (home.data / "service.json").write_text(json.dumps(told), encoding="utf-8")
+    left = {"url": "http://127.0.0.1:9", "pid": bystander.pid, "db": str(home.data / "holdfast.db")}
+    home.data.mkdir(parents=True)
+    (home.data / "service.json").write_text(json.dumps(left), encoding="utf-8")
 
     stopped = running.stop()
 
     assert stopped is None
     assert bystander.poll() is None
     bystander.communicate(b"\n")
-    assert found.pid != bystander.pid
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.administration import Administration
+from holdfast.wiring import open_store
 from tests.doors.run.script import Script, stream
 from tests.requirements_ledger import requirement
 
@@ -32,8 +34,9 @@ LONG = 60.0  # seconds until a test gives up
 @pytest.fixture
 def db(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("HOLDFAST_DB", sqlite_url)
-    made = [sys.executable, "-m", "holdfast", "space", "create", "ops", "--profile", "ops"]
-    subprocess.run(made, check=True, capture_output=True)
+    store = open_store(sqlite_url)
+    Administration(store).create_space("ops", profile="ops")
+    store.close()
     return sqlite_url
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any
 
 import httpx2
 import pytest
+
+from tests.conftest import clean
 
 
 class Service:
@@ -57,8 +60,26 @@ class Service:
         return self.process.returncode
 
 
+def with_store(home: Path, template: Path) -> Path:
+    """A home whose database is there already: to make a new one takes as long as half a start."""
+    home.mkdir(mode=0o700)
+    shutil.copyfile(template, home / "holdfast.db")
+    return home
+
+
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    running = Service(tmp_path / "holdfast")
+def service(tmp_path: Path, sqlite_template: Path) -> Iterator[Service]:
+    running = Service(with_store(tmp_path / "holdfast", sqlite_template))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Service]:
+    """One for all tests of a file that only ask it."""
+    folder = tmp_path_factory.mktemp("shared")
+    with pytest.MonkeyPatch.context() as patch:
+        clean(folder, patch)
+        running = Service(with_store(folder / "holdfast", sqlite_template))
     yield running
     running.stop()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import httpx2
+from click.testing import CliRunner
 
+from holdfast.doors.cli import cli
 from tests.doors.service.conftest import Service
 from tests.requirements_ledger import requirement
 
@@ -19,9 +18,7 @@ def test_a_service_without_its_file_says_so_and_saves_nothing(service: Service) 
     refused = service.post("/api/memory/", {"content": "The boiler is in the attic"})
     hook = service.post("/hooks/SessionStart", {"session_id": "s1"})
     health = httpx2.get(f"{service.url}/health")
-    doctor = subprocess.run(
-        [sys.executable, "-m", "holdfast", "doctor"], capture_output=True, text=True, env=service.environment
-    )
+    doctor = CliRunner().invoke(cli, ["doctor"], env={"HOLDFAST_HOME": str(service.home)})
     service.process.terminate()
     _, log = service.process.communicate(timeout=30)
 
@@ -31,6 +28,6 @@ def test_a_service_without_its_file_says_so_and_saves_nothing(service: Service) 
     assert hook.status_code == 503
     assert (health.status_code, health.json()["ok"]) == (503, False)
     assert str(service.home) not in health.text
-    assert doctor.returncode == 1
+    assert doctor.exit_code == 1
     assert "problem: the database was removed or replaced under the service" in doctor.stdout
     assert log.count("nothing is saved any more") == 1

@@ -15,28 +15,36 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from holdfast import Memories
 from tests.doors.service.conftest import Service
 from tests.requirements_ledger import requirement
 
 
-def test_it_says_where_it_is_for_as_long_as_it_is_there(service: Service) -> None:
+@requirement("trust.secrets")
+def test_it_makes_a_store_says_where_it_is_and_nothing_else_while_it_is_there(tmp_path: Path) -> None:
+    service = Service(tmp_path / "holdfast")
     announced = service.home / "service.json"
 
     told = json.loads(announced.read_text())
+    healthy = httpx2.get(f"{service.url}/health").json()
+    kept = service.post("/api/memory/", {"content": "Zanzibar-5520 is the word"})
+    service.process.terminate()
+    _, log = service.process.communicate(timeout=60)
+
     database = str((service.home / "holdfast.db").resolve())
     assert told == {"url": service.url, "pid": service.process.pid, "db": database}
-    assert httpx2.get(f"{service.url}/health").json() == {"ok": True}
-    assert service.stop() == 0
+    assert healthy == {"ok": True}
+    assert kept.status_code == 201
+    assert (service.process.returncode, log) == (0, "")
     assert not announced.exists()
 
 
-@pytest.mark.parametrize("with_signal", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly_and_it_starts_again(service: Service, with_signal: int) -> None:
+def test_a_signal_ends_it_cleanly_and_it_starts_again(service: Service) -> None:
     token = service.token
 
-    ended = service.stop(with_signal)
+    ended = service.stop(signal.SIGTERM)
     again = Service(service.home)
-    token_again, ended_again = again.token, again.stop()
+    token_again, ended_again = again.token, again.stop(signal.SIGINT)
 
     assert ended == 0
     assert token_again == token
@@ -44,73 +52,62 @@ def test_a_signal_ends_it_cleanly_and_it_starts_again(service: Service, with_sig
 
 
 @requirement("trust.local")
-def test_the_token_is_for_its_owner_only_and_asked_of_everybody(service: Service) -> None:
-    file = service.home / "token"
+def test_the_token_is_for_its_owner_only_and_asked_of_everybody(shared: Service) -> None:
+    file = shared.home / "token"
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert httpx2.post(f"{service.url}/hooks/SessionStart", json={}).status_code == 401
-    assert httpx2.post(f"{service.url}/mcp", json={}).status_code == 401
-    assert service.post("/hooks/SessionStart", {}, Host="evil.example").status_code == 421
-    assert service.post("/mcp", {}, Origin="http://evil.example").status_code == 403
+    assert httpx2.post(f"{shared.url}/hooks/SessionStart", json={}).status_code == 401
+    assert httpx2.post(f"{shared.url}/mcp", json={}).status_code == 401
+    assert shared.post("/hooks/SessionStart", {}, Host="evil.example").status_code == 421
+    assert shared.post("/mcp", {}, Origin="http://evil.example").status_code == 403
 
 
-def test_a_second_service_of_the_same_user_is_refused_in_one_line(service: Service) -> None:
-    second = subprocess.run(
-        [sys.executable, "-m", "holdfast", "serve", "--port", "0"],
-        capture_output=True,
-        text=True,
-        env=service.environment,
-        timeout=60,
-    )
+def test_a_second_service_of_the_same_user_is_refused_in_one_line(shared: Service) -> None:
+    second = serve("--port", "0", env=shared.environment)
 
     assert second.returncode == 1
     assert second.stderr.startswith("holdfast: a service runs already")
     assert len(second.stderr.splitlines()) == 1
 
 
-def test_an_address_of_the_outside_is_refused(service: Service) -> None:
-    service.stop()
-
-    outside = subprocess.run(
-        [sys.executable, "-m", "holdfast", "serve", "--host", "0.0.0.0", "--port", "0"],
-        capture_output=True,
-        text=True,
-        env=service.environment,
-        timeout=60,
-    )
+def test_an_address_of_the_outside_is_refused() -> None:
+    outside = serve("--host", "0.0.0.0", "--port", "0")
 
     assert outside.returncode == 1
     assert "is not local" in outside.stderr
 
 
+def serve(*options: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A service that does not come to serve."""
+    command = [sys.executable, "-m", "holdfast", "serve", *options]
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+
+
 @requirement("sem.mcp")
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-def test_mcp_over_http_remembers_and_finds(service: Service, era: str) -> None:
-    known = {"Authorization": f"Bearer {service.token}"}
+def test_mcp_over_http_remembers_and_finds(shared: Service, era: str) -> None:
+    known = {"Authorization": f"Bearer {shared.token}"}
+    fact = f"Deploys of {era} run on Fridays"
 
     async def conversation() -> str:
         async with httpx2.AsyncClient(headers=known) as web:
-            transport = streamable_http_client(f"{service.url}/mcp", http_client=web)
+            transport = streamable_http_client(f"{shared.url}/mcp", http_client=web)
             async with Client(transport, mode=era) as client:
-                await client.call_tool("memory_remember", {"content": "Deploys run on Fridays"})
-                found = await client.call_tool("memory_search", {"query": "deploys"})
+                await client.call_tool("memory_remember", {"content": fact})
+                found = await client.call_tool("memory_search", {"query": fact})
                 return str(found.content[0].text)  # type: ignore[union-attr]
 
-    assert "Deploys run on Fridays" in anyio.run(conversation)
+    assert fact in anyio.run(conversation)
 
 
-def test_a_hook_gets_its_brief_from_what_another_process_remembered(service: Service) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "holdfast", "remember", "Deploys run on Fridays"],
-        check=True,
-        env=service.environment,
-        timeout=60,
-    )
+def test_a_hook_gets_its_brief_from_what_another_process_remembered(shared: Service) -> None:
+    with Memories.open(str(shared.home / "holdfast.db")) as memories:
+        memories.remember("The bakery opens at six")
 
-    answer = service.post("/hooks/SessionStart", {"session_id": "s1", "source": "startup"})
+    answer = shared.post("/hooks/SessionStart", {"session_id": "s1", "source": "startup"})
 
     assert answer.status_code == 200
-    assert "Deploys run on Fridays" in answer.json()["context"]
+    assert "The bakery opens at six" in answer.json()["context"]
 
 
 @requirement("trust.local")
