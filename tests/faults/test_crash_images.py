@@ -90,8 +90,8 @@ def reopen_all(folder: Path, copies: int, acks: int) -> None:
 
 @pytest.mark.slow
 @requirement("trust.durable")
-def test_20_copies_of_database_and_log_reopen_with_every_acknowledged_write(tmp_path: Path) -> None:
-    reopen_all(tmp_path, copies=20, acks=50)
+def test_8_copies_of_database_and_log_reopen_with_every_acknowledged_write(tmp_path: Path) -> None:
+    reopen_all(tmp_path, copies=8, acks=20)
 
 
 @pytest.mark.faults

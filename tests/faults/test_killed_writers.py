@@ -49,8 +49,8 @@ def survive(folder: Path, kills: int, acks: int) -> None:
 
 @pytest.mark.slow
 @requirement("trust.durable")
-def test_40_kills_of_4_writers_lose_and_double_nothing(tmp_path: Path) -> None:
-    survive(tmp_path, kills=40, acks=200)
+def test_12_kills_of_4_writers_lose_and_double_nothing(tmp_path: Path) -> None:
+    survive(tmp_path, kills=12, acks=60)
 
 
 @pytest.mark.faults

@@ -35,7 +35,7 @@ def seen_by_another(database: Path) -> int:
 @requirement("sem.concurrent")
 @pytest.mark.parametrize(
     ("writers", "each"),
-    [pytest.param(6, 20, marks=pytest.mark.slow), pytest.param(16, 100, marks=pytest.mark.faults)],
+    [pytest.param(4, 10, marks=pytest.mark.slow), pytest.param(16, 100, marks=pytest.mark.faults)],
 )
 def test_processes_that_write_at_once_all_store_in_a_new_file(
     tmp_path: Path, writers: int, each: int
@@ -57,9 +57,9 @@ def test_processes_that_write_at_once_all_store_in_a_new_file(
 
 @pytest.mark.slow
 @requirement("sem.concurrent", "asst.postgres")
-def test_4_processes_with_20_writes_each_store_all_80_on_a_server(postgres_url: str, tmp_path: Path) -> None:
+def test_4_processes_with_8_writes_each_store_all_32_on_a_server(postgres_url: str, tmp_path: Path) -> None:
     with Fleet(postgres_url, tmp_path / "acked.txt") as fleet:
-        fleet.start("writer", range(4), limit=20)
+        fleet.start("writer", range(4), limit=8)
         fleet.start("reader", range(2), limit=20)
         codes = fleet.finish()
     engine = create_engine(postgres_url)
@@ -74,7 +74,7 @@ def test_4_processes_with_20_writes_each_store_all_80_on_a_server(postgres_url: 
     assert codes == [0] * 6
     assert sorted(f"{row.subject} {row.id}" for row in rows) == sorted(fleet.acked())
     assert all(row.content == text_of(row.subject) for row in rows)
-    assert len(rows) == entries == head == 80
+    assert len(rows) == entries == head == 32
 
 
 def test_an_erase_does_not_open_the_file_to_others_while_it_is_in_use(sqlite_url: str) -> None:

@@ -194,10 +194,10 @@ def test_the_next_use_ends_what_was_cut_off(
 
 
 @requirement("files.same-memory", "files.by-hand", "trust.durable")
-def test_8_kills_lose_and_double_nothing(
+def test_4_kills_lose_and_double_nothing(
     sqlite_url: str, sqlite_notes: Memories, folder: Path, tmp_path: Path
 ) -> None:
-    survive(sqlite_url, sqlite_notes, folder, 8, tmp_path / "ledger.txt")
+    survive(sqlite_url, sqlite_notes, folder, 4, tmp_path / "ledger.txt")
 
 
 @pytest.mark.faults

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import wiring
@@ -100,7 +100,6 @@ def test_a_filter_without_tags_does_so_too(store: Store) -> None:
 
 
 def agree(store: Store, filters: st.SearchStrategy[Filter]) -> None:
-    @settings(max_examples=150)
     @given(filters, st.sampled_from(ORDERS))
     def found_alike(where: Filter, order: Order) -> None:
         with store.read("query") as tx:

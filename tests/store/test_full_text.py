@@ -182,7 +182,7 @@ def test_what_was_erased_is_not_found_by_its_words(memories: Memories) -> None:
             assert KINDS[kind][1](tx).frequencies(["marzipan"]) == {"marzipan": 0}
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(question=st.text(max_size=60), words=st.lists(st.text(max_size=12), max_size=4))
 def test_no_question_breaks_the_search(memories: Memories, question: str, words: list[str]) -> None:
     for kind in KINDS:

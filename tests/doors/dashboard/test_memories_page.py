@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import settled
 from tests.doors.dashboard.reading import Page
 from tests.doors.dashboard.serving import Board
@@ -126,16 +127,17 @@ def test_inactive_and_waiting_ones_look_different(stocked: Board) -> None:
 
 @requirement("dash.browse")
 def test_pages_follow_each_other_without_gaps_or_repeats(board: Board) -> None:
-    made = {
-        remembered(
-            board,
-            f"Server {number} reboots at minute {number}",
+    drafts = [
+        Draft(
+            content=f"Server {number} reboots at minute {number}",
             category="timing",
             subject=f"s{number % 7}",
             confidence=0.5 + number % 5 / 10,
         )
         for number in range(117)
-    }
+    ]
+    board.memories().import_drafts(list(enumerate(drafts, start=1)))
+    made = {memory.id for memory in board.memories().find(limit=200).memories}
     browser = board.browser()
 
     for query in ("", "&sort=confidence", "&group=subject", "&group=category&sort=created"):

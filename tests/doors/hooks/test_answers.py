@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memories, places, wiring
-from holdfast.domain.memory import Session
+from holdfast.domain.memory import Draft, Session
 from holdfast.doors.hooks.answers import MOST_BRIEF, NEW, answer
 from holdfast.doors.hooks.events import MEANING, MOST_OUTPUT, output
 from holdfast.engine.ports import Store
@@ -124,8 +124,11 @@ def test_a_large_memory_gives_a_brief_that_hosts_take_whole(memories: Memories) 
 
 def test_a_greater_budget_of_the_user_is_cut_to_what_hosts_take(store: Store, clock: FixedClock) -> None:
     memories = Memories.of(store, "default", clock=clock, budget=50_000)
-    for number in range(400):
-        memories.remember("This is never to be done before lunch", subject=f"thing {number}")
+    drafts = [
+        Draft(content="This is never to be done before lunch", subject=f"thing {number}")
+        for number in range(400)
+    ]
+    memories.import_drafts(list(enumerate(drafts, start=1)))
 
     made = memories.speaking_as("assistant", session="s-1")
     context = start(memories)

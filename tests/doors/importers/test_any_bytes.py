@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.doors.importers import TRANSCRIPTS, note_format, transcript_format
@@ -66,7 +66,6 @@ def test_no_bytes_break_a_reader(file: Path, form: str, content: bytes, offset: 
 
 @requirement("sem.tap.logs")
 @pytest.mark.parametrize("form", REAL)
-@settings(max_examples=60)
 @given(data=st.data())
 def test_a_transcript_cut_anywhere_and_read_on_gives_every_message_once(
     file: Path, form: str, data: st.DataObject

@@ -22,7 +22,7 @@ LAST = {("delete", "/api/spaces/{name}"), ("delete", "/api/tokens/{token_id}")}
 
 @pytest.mark.slow
 def test_requests_of_every_kind_are_answered_as_described(new_database: NewDatabase) -> None:
-    _ask(new_database(), requests=160)
+    _ask(new_database(), requests=80)
 
 
 @pytest.mark.faults

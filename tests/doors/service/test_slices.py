@@ -27,7 +27,7 @@ from tests.doors.service.conftest import Service
 from tests.engine.test_retention import RULES
 from tests.store.some_vectors import Hashing
 
-MANY = 1_000
+MANY = 500
 SAID = "Petra is our landlord."
 
 
@@ -51,7 +51,7 @@ def store(sqlite_url: str) -> Iterator[Store]:
 
 @pytest.fixture
 def memories(store: Store, clock: FixedClock) -> Memories:
-    """A space whose upkeep has a thousand memories to archive."""
+    """A space whose upkeep has hundreds of memories to archive."""
     create_space("kept", store=store, clock=clock, text=RULES)
     fill(store, "kept", clock, [f"The pump {number} hums" for number in range(MANY)])
     clock.advance(days=300)
@@ -122,7 +122,7 @@ def test_a_session_that_is_read_in_slices_yields_the_same(store: Store, clock: F
     for name, time_up in (("slices", lambda: True), ("at-once", lambda: False)):
         create_space(name, store=store, clock=clock)
         memories = Memories.of(store, name, clock=clock, embedder=None)
-        for number in range(12):
+        for number in range(4):
             memories.say(
                 "s", "user", f"Our server number {number} is called host-{number}. " + "So it is. " * 60
             )
@@ -233,7 +233,7 @@ def test_a_service_that_is_stopped_in_the_middle_of_its_upkeep_ends_and_loses_no
     store = open_store(url)
     past = datetime.now(UTC) - timedelta(days=170)
     create_space("ops", store=store, clock=lambda: past, profile="ops")
-    fill(store, "ops", lambda: past, [f"Takes {number} minutes to start" for number in range(3_000)])
+    fill(store, "ops", lambda: past, [f"Takes {number} minutes to start" for number in range(1_500)])
     ops = Memories.of(store, "ops", embedder=None)
 
     service = Service(home, HOLDFAST_EMBEDDER="none")
@@ -243,8 +243,8 @@ def test_a_service_that_is_stopped_in_the_middle_of_its_upkeep_ends_and_loses_no
     ops.tend()
 
     assert code == 0
-    assert left == 3_000
-    assert faded(ops) == 3_000
+    assert left == 1_500
+    assert faded(ops) == 1_500
     assert "login" not in service.told
     store.close()
 
