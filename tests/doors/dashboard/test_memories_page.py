@@ -6,8 +6,10 @@ import pytest
 
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import settled
+from holdfast.wiring import utc_now
 from tests.doors.dashboard.reading import Page
 from tests.doors.dashboard.serving import Board
+from tests.doors.service.test_slices import fill
 from tests.requirements_ledger import requirement
 
 
@@ -136,7 +138,7 @@ def test_pages_follow_each_other_without_gaps_or_repeats(board: Board) -> None:
         )
         for number in range(117)
     ]
-    board.memories().import_drafts(list(enumerate(drafts, start=1)))
+    fill(board.memories().store, "ops", utc_now, drafts)
     made = {memory.id for memory in board.memories().find(limit=200).memories}
     browser = board.browser()
 

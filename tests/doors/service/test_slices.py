@@ -58,10 +58,14 @@ def memories(store: Store, clock: FixedClock) -> Memories:
     return Memories.of(store, "kept", clock=clock, embedder=None)
 
 
-def fill(store: Store, space: str, clock: Callable[[], datetime], texts: Sequence[str]) -> None:
+def fill(store: Store, space: str, clock: Callable[[], datetime], texts: Sequence[str | Draft]) -> None:
+    """Adds them all as they are, compared with nothing."""
     desk = desk_for(space, store, clock=clock)
     category = desk.profile.category_names[0]
-    drafts = [taken_in(Draft(content=text, category=category), desk.profile) for text in texts]
+    drafts = [
+        taken_in(text if isinstance(text, Draft) else Draft(content=text, category=category), desk.profile)
+        for text in texts
+    ]
     with store.write(space) as tx:
         changes.add_all(tx, desk, drafts, now=clock())
 
