@@ -64,7 +64,7 @@ def look(
     held = {owner(hit): (hit.parts["relevance"], least) for hit in hits} | held
     weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
     nearly = [hit for hit in nearly if owner(hit) in weak]
-    nearly.sort(key=lambda hit: _reached(*held[owner(hit)]), reverse=True)
+    nearly.sort(key=lambda hit: _missing(*held[owner(hit)]))
     return Look(
         Recall(tuple(hits), len(below), found.matched(asked)),
         tuple(nearly[:NEARLY]),
@@ -78,8 +78,8 @@ def _bounded(evidence: float, found: Candidate) -> float:
     return bounded(evidence, by_meaning=found.by_meaning)
 
 
-def _reached(own: float, floor: float) -> float:
-    return own / floor
+def _missing(own: float, floor: float) -> float:
+    return floor - own  # not a ratio: the floor of memories is 0 where one of them answers
 
 
 def owner(hit: Hit) -> str:
