@@ -67,7 +67,9 @@ def test_the_inbox_is_decided_by_keys_alone(watched: Watched, running: Running) 
     expect(current).to_have_id(f"w-{ids[3]}")
     page.keyboard.press("x")
     expect(page.get_by_text("1 selected")).to_be_visible()
-    page.get_by_role("group", name="With the selected").get_by_role("button", name="Reject").press("Enter")
+    page.get_by_role("group", name="Actions for the selection").get_by_role("button", name="Reject").press(
+        "Enter"
+    )
     expect(page.locator(f"#w-{ids[3]}")).to_have_count(0)
 
     assert states(running, ids) == ["active", "forgotten", "active", "forgotten", "waiting"]
@@ -113,12 +115,12 @@ def test_a_session_is_undone_after_a_question_and_that_taken_back(watched: Watch
     page = watched.go("/sessions?space=ops")
     page.get_by_role("link", name="A night with a wrong idea").click()
 
-    page.get_by_role("button", name="Undo what it wrote…").click()
+    page.get_by_role("button", name="Undo its changes…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Delete everything on Sundays")
-    expect(dialog.get_by_role("button", name="Leave it")).to_be_focused()
-    dialog.get_by_role("button", name="Undo it all").click()
-    expect(page.locator("#said")).to_contain_text("Taken back: 1 memory removed.")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    dialog.get_by_role("button", name="Undo").click()
+    expect(page.locator("#said")).to_contain_text("Undone: 1 memory deleted.")
     assert states(running, [made.id]) == ["forgotten"]
 
     page.get_by_role("button", name="Undo", exact=True).click()

@@ -51,7 +51,7 @@ def test_a_link_opens_the_dashboard_once(chromium: Any, running: Running) -> Non
     window.context.clear_cookies()
     window.page.goto(link)
 
-    expect(window.page.get_by_role("alert")).to_contain_text("used already")
+    expect(window.page.get_by_role("alert")).to_contain_text("already used")
     window.close()
 
 
@@ -191,7 +191,7 @@ def test_deleting_asks_first_and_says_whether_it_can_be_undone(
 def test_selected_memories_are_changed_and_deleted_together(watched: Watched, running: Running) -> None:
     made = [remembered(running, f"Job {n} runs at minute {n}", subject=f"cron-{n}") for n in range(5)]
     page = watched.go("/memories?space=ops&q=cron-")
-    bulk = page.get_by_role("group", name="With the selected memories")
+    bulk = page.get_by_role("group", name="Actions for the selected memories")
     delete = bulk.get_by_role("button", name="Delete…")
     expect(delete).to_be_disabled()
     for memory in made:
@@ -259,12 +259,12 @@ def test_a_memorys_page_shows_what_changed_and_goes_back(watched: Watched, runni
     expect(page.locator("ins")).to_have_text("three")
     page.get_by_role("button", name="Go back to version 1").click()
 
-    expect(page.locator("#said")).to_contain_text("Version 1 is the current wording again")
+    expect(page.locator("#said")).to_contain_text("Went back to version 1")
     expect(page.locator(".saying")).to_have_text("Backs up at two")
     page.get_by_role("button", name="Erase…").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("2 wordings")
-    dialog.get_by_label("I want it gone for good").check()
+    expect(dialog).to_contain_text("2 versions")
+    dialog.get_by_label("Erase it for good").check()
     dialog.get_by_role("button", name="Erase", exact=True).click()
     page.wait_for_url("**/memories?space=ops")
     assert now(running, known) is None
@@ -282,7 +282,7 @@ def test_pages_can_be_read_and_forms_sent_without_a_script(chromium: Any, runnin
 
     expect(page.locator("#said")).to_contain_text("Saved.")
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#said")).to_contain_text("Taken back")
+    expect(page.locator("#said")).to_contain_text("Undone")
     found = now(running, known)
     assert found is not None
     assert (found.content, found.version) == ("Needs 2 GB of memory", 3)

@@ -109,7 +109,7 @@ def test_tab_goes_through_a_page_with_a_visible_focus(watched: Watched, example:
         page.keyboard.press("Tab")
         seen.append(page.evaluate(_FOCUSED))
 
-    assert seen[0][1] == "Skip to the content"
+    assert seen[0][1] == "Skip to content"
     assert [stop for stop in seen if not stop[2]] == []
     assert len({tuple(stop[:2]) for stop in seen}) > 8
 

@@ -32,10 +32,10 @@ def test_search_answers_while_one_types_and_the_slider_goes_back_in_time(watched
     expect(page.locator(".hit").first).to_contain_text("relevance")
     assert "q=how+long" in page.url
     assert page.get_by_label("Question").evaluate("field => field === document.activeElement")
-    page.get_by_label("Back in time").focus()
+    page.get_by_label("Go back in time").focus()
     page.keyboard.press("ArrowLeft")
 
-    expect(page.get_by_text("No answer")).to_be_visible()
+    expect(page.get_by_text("No hits")).to_be_visible()
     assert "as_of=" in page.url
     page.go_back()
     expect(page.locator(".hit").first).to_contain_text("Takes 60s to start")
@@ -59,7 +59,7 @@ def test_files_are_synced_by_a_button(watched: Watched, running: Running, tmp_pa
 
     page.get_by_role("button", name="Sync now").click()
 
-    expect(page.get_by_role("status").filter(has_text="agree")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="sync")).to_be_visible()
     page.get_by_role("link", name=".md").first.click()
     expect(page.get_by_text("Mara drinks green tea")).to_be_visible()
 
@@ -70,12 +70,12 @@ def test_settings_check_test_make_and_revoke(watched: Watched) -> None:
 
     expect(page.locator("#checkup")).to_contain_text("holdfast.db")
     page.get_by_role("button", name="Test").click()
-    expect(page.locator("#trials")).to_contain_text("nothing to test")
-    page.get_by_text("Make a token").click()
+    expect(page.locator("#trials")).to_contain_text("No model is configured")
+    page.get_by_text("Create a token").click()
     page.get_by_label("Name").fill("For a script")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create token").click()
     expect(page.locator(".made code")).to_contain_text("hf_")
     page.get_by_role("button", name="Revoke…").first.click()
     expect(page.get_by_role("dialog")).to_contain_text("can’t be undone")
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-    expect(page.get_by_text("Ended the token For a script.")).to_be_visible()
+    expect(page.get_by_text("Revoked the token For a script.")).to_be_visible()

@@ -48,7 +48,7 @@ def test_who_is_signed_out_keeps_what_was_typed_and_goes_on_after_signing_in(
 
 def test_a_page_says_when_the_service_is_away_and_when_it_is_back(watched: Watched) -> None:
     page = watched.go("/memories?space=ops")
-    line = page.get_by_text("The service does not answer")
+    line = page.get_by_text("The service is unreachable, so")
 
     watched.context.set_offline(True)
     for _ in range(2):

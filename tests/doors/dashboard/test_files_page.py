@@ -57,14 +57,14 @@ def test_a_bound_directory_is_told_with_its_state_and_synced_by_a_button(
 ) -> None:
     filed.memories("desk").bind_directory(str(tmp_path / "memory"))
     browser = filed.browser()
-    assert "in step" in browser.get("/files?space=desk").text
+    assert "in sync" in browser.get("/files?space=desk").text
 
     answer = posted(browser, "/files/sync?space=desk", {}, script=False)
     page = Page(browser.get(answer.headers["location"]).text)
 
     assert answer.status_code == 303
     assert str(tmp_path / "memory") in [one.text for one in page.all("dd")]
-    assert "Both sides agree" in page.by_id("said").whole_text
+    assert "Synced" in page.by_id("said").whole_text
 
 
 @requirement("files.by-hand")
@@ -76,11 +76,11 @@ def test_an_emptied_directory_asks_and_does_as_it_is_told(filed: Board, tmp_path
 
     page = Page(browser.get("/files?space=desk").text)
     assert page.all("button", class_="primary")[0].text == "Write the files again"
-    assert "1 file in all" in browser.get("/files/accept?space=desk").text
+    assert "1 file will be deleted" in browser.get("/files/accept?space=desk").text
     posted(browser, "/files/sync?space=desk", {"meant": "write"}, script=False)
 
     assert (tmp_path / "memory" / "tea.md").exists()
-    assert "in step" in browser.get("/files?space=desk").text
+    assert "in sync" in browser.get("/files?space=desk").text
     assert posted(browser, "/files/sync?space=desk", {"meant": "what"}, script=False).status_code == 422
 
 
@@ -99,6 +99,6 @@ def test_a_space_that_holds_too_many_memories_is_told_so(
 
     page = shown(filed)
 
-    assert "Too many for files" in [one.text for one in page.all("h2")]
+    assert "Too many memories for a folder" in [one.text for one in page.all("h2")]
     assert page.all("li", class_="feed-row") == []
     assert page.all("pre") == []

@@ -81,7 +81,7 @@ def test_a_card_tells_origin_reason_source_and_the_difference_to_what_is_known(b
     assert "11" in parts(card, "del")
     assert "30" in parts(card, "ins")
     text = card.whole_text
-    assert "Contradicts what is known" in text
+    assert "Contradicts:" in text
     assert "a web page said so" in text
     assert "Reading about batteries" in text
     assert "A page: it holds for 30 minutes" in text
@@ -95,7 +95,7 @@ def test_what_is_near_without_being_linked_is_shown_too(board: Board) -> None:
 
     card = cards(board.browser())[waiting]
 
-    assert "Nearest known" in card.whole_text
+    assert "Most similar" in card.whole_text
     assert "Batteries of the UPS are from" in card.whole_text.replace("  ", " ")
 
 
@@ -126,7 +126,7 @@ def test_a_proposal_in_place_of_a_known_one_takes_its_place_and_can_be_taken_bac
 
     posted(browser, "/inbox/approve?space=ops", {"id": waiting})
 
-    assert "Would take the place of" in card.whole_text
+    assert "Would supersede" in card.whole_text
     assert board.memories().show(known).memory.content == "The UPS holds for 12 minutes"
     assert take_back(browser) == 204
     assert board.memories().show(known).memory.content == KNOWN
@@ -195,7 +195,7 @@ def test_several_are_decided_in_one_action_and_none_without_a_selection(board: B
     assert posted(browser, "/inbox/reject?space=ops", {"id": ids[2:]}, script=False).status_code == 303
 
     assert [state(board, one) for one in ids] == ["active", "active", "forgotten"]
-    assert "Nothing waits" in browser.get("/inbox?space=ops").text
+    assert "The inbox is empty" in browser.get("/inbox?space=ops").text
 
 
 @pytest.fixture
@@ -216,12 +216,12 @@ def test_a_pair_is_shown_as_one_and_made_one_and_apart_again(twice: tuple[Board,
     [(proposal, card)] = cards(browser).items()
 
     assert "Make these two one?" in card.whole_text
-    assert {"Make them one", "Keep both"} <= set(parts(card, "button"))
+    assert {"Merge", "Keep both"} <= set(parts(card, "button"))
     posted(browser, "/inbox/approve?space=ops", {"id": proposal})
     assert sorted(state(board, one) for one in (first, second)) == ["active", "forgotten"]
     assert take_back(browser) == 204
     assert [state(board, one) for one in (first, second)] == ["active", "active"]
-    assert "Nothing waits" in browser.get("/inbox?space=ops").text
+    assert "The inbox is empty" in browser.get("/inbox?space=ops").text
 
 
 @requirement("dash.memories")
@@ -291,7 +291,7 @@ def test_an_open_inbox_hears_of_what_comes_and_goes(board: Board) -> None:
     changed = browser.get(region.attributes["hx-get"], headers=asked)
 
     assert unchanged.status_code == 204
-    assert "Nothing waits any more" in changed.text
+    assert "The inbox is empty" in changed.text
     assert Page(changed.text).all("article") == []
 
 

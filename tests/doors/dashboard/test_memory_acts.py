@@ -79,10 +79,10 @@ def test_a_known_text_is_said_to_be_reinforced_and_what_was_not_used_is_named(bo
     posted(browser, "/memories/new?space=ops", fields)
 
     page = told(browser)
-    [link] = [one for one in page.all("a") if "Look at it" in one.whole_text]
+    [link] = [one for one in page.all("a") if "View it" in one.whole_text]
     text = page.all("p")[0].whole_text
-    assert f"Reinforced {known.id}: this was known already (0.7 → 0.8)." in text
-    assert "Not used from the form: the wording, the confidence." in text
+    assert f"Already known: reinforced {known.id} (confidence 0.7 → 0.8)." in text
+    assert "Ignored from the form: text, confidence." in text
     assert link.attributes["href"].startswith(f"/memories/{known.id}")
     assert now(board, known).content == "Takes 60s to start after restart"
 
@@ -117,7 +117,7 @@ def test_what_is_known_is_shown_with_an_offer_to_update_it(board: Board) -> None
     [offer] = [one for one in page.all("button") if "Update it" in one.whole_text]
     posted(browser, offer.attributes["formaction"], {**fields, "version": offer.attributes["value"]})
 
-    assert "This is known already" in answer.text
+    assert "A memory already says this" in answer.text
     assert known.content in answer.text
     assert board.memories("helper").find().total == 1
     assert now(board, known).content == "Likes her coffee with oat milk"
@@ -263,7 +263,7 @@ def test_with_nothing_selected_nothing_is_done(board: Board, act: str) -> None:
     answer = posted(browser, f"/memories/{act}?space=ops", {"confidence": "0.1", "tags": "x"})
 
     assert answer.status_code == 422
-    assert "Nothing is selected" in told(browser).all("div", class_="notice wrong")[0].whole_text
+    assert "Nothing selected" in told(browser).all("div", class_="notice wrong")[0].whole_text
     assert now(board, memory) == memory
 
 

@@ -19,7 +19,7 @@ def shown(board: Board, space: str = "ops") -> Page:
 def test_an_empty_space_tells_how_to_get_its_first_memory(board: Board) -> None:
     page = shown(board)
 
-    assert "Nothing is known here yet" in page.by_id("main").whole_text
+    assert "No memories yet" in page.by_id("main").whole_text
     commands = [one.attributes["data-copy"] for one in page.all("button") if "data-copy" in one.attributes]
     assert [command.split()[1] for command in commands] == ["connect", "up"]
     assert "--space ops" in commands[0]
@@ -34,7 +34,7 @@ def test_what_is_new_and_what_was_known_are_told_apart(board: Board) -> None:
 
     page = shown(board)
 
-    assert "2 memories in use, 1 new since yesterday." in page.by_id("in-short").whole_text
+    assert "2 active memories, 1 new since yesterday." in page.by_id("in-short").whole_text
     assert "Learnt just now" in page.by_id("card-new").whole_text
     listed = {
         one.whole_text for one in page.all("li") if "Known" in one.whole_text or "Learnt" in one.whole_text
@@ -61,7 +61,7 @@ def test_what_needs_a_person_stands_first(board: Board) -> None:
 
     text = shown(board).by_id("card-needs").whole_text
 
-    assert "1 memory waits for your decision" in text
+    assert "1 memory waiting for review" in text
     assert "Disk is full" in text
     assert "the next restart is allowed" in text
 

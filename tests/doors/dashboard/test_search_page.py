@@ -56,7 +56,7 @@ def test_each_hit_tells_the_parts_of_its_score_and_what_it_had_to_reach(known: B
 
     assert "relevance" in first
     assert "words 0." in first
-    assert "needs 0.25" in first
+    assert "threshold 0.25" in first
     assert "× recency 1 × confidence 0.7" in first
 
 
@@ -77,7 +77,7 @@ def test_the_block_is_the_one_that_a_prompt_gets_with_its_tokens(known: Board) -
     [block] = page.all("pre")
     assert given.text
     assert block.text == given.text
-    assert f"{given.tokens} of at most 500 tokens" in page.by_id("found").whole_text
+    assert f"{given.tokens} of 500 tokens" in page.by_id("found").whole_text
 
 
 @requirement("dash.search")
@@ -138,4 +138,4 @@ def test_without_a_question_the_page_says_what_to_ask(known: Board) -> None:
     known.make("bare", "default")
 
     assert "What is known about jellyfin?" in shown(known, "/search?space=ops").by_id("found").whole_text
-    assert "Nothing to find yet" in shown(known, "/search?space=bare").by_id("found").whole_text
+    assert "Nothing to search yet" in shown(known, "/search?space=bare").by_id("found").whole_text

@@ -56,7 +56,7 @@ def test_the_list_tells_of_each_session_the_latest_first(board: Board) -> None:
     rows = [row.whole_text for row in told(board, "/sessions?space=ops").by_id("rows").children]
 
     assert rows[0] == "later open just now 0 messages 0 memories"
-    assert rows[1].startswith("Jellyfin is empty ended with 1")
+    assert rows[1].startswith("Jellyfin is empty exit code 1")
     assert {"claude-code", "homelab"} <= set(rows[1].split())
     assert "tier 2" in rows[1]
     assert rows[1].endswith("3 messages 1 memory $0.12")
@@ -95,10 +95,10 @@ def test_a_session_reads_in_order_with_what_was_given_and_written_at_each_point(
     assert sorted(kinds) == ["attempt", "event", "given", "given", "said", "said", "said", "wrote"]
     words = dict(zip(kinds, (text for _, text in found), strict=True))
     assert kinds.index("wrote") == kinds.index("said") + 2, "what cites a message stands right behind it"
-    assert "Learnt remediation jellyfin Remount before a restart 0.7" in words["wrote"]
+    assert "Added remediation jellyfin Remount before a restart 0.7" in words["wrote"]
     assert "Recalled" in words["given"]
     assert "Needs the NFS mount" in words["given"]
-    assert set(words["attempt"].split()) == set("Did restart jellyfin success Came back".split())
+    assert set(words["attempt"].split()) == set("Action restart jellyfin success Came back".split())
     assert words["event"] == "Event warning jellyfin Library was empty"
     assert found[1][1].startswith("Mara")
 
@@ -186,21 +186,21 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     browser = board.browser()
 
     asked = browser.get(UNDO).text
-    assert "1 memory goes" in asked
+    assert "1 memory will be deleted" in asked
     assert "Remount before a restart" in asked
-    assert "1 memory stays" in asked
+    assert "1 memory is kept" in asked
     assert board.memories().find().total == 3
 
     done = posted(browser, UNDO, {}, script=False)
     assert done.headers["location"] == ADDRESS
     page = Page(browser.get(ADDRESS).text)
-    assert "Taken back: 1 memory removed, 1 memory as before." in page.by_id("said").whole_text
+    assert "Undone: 1 memory deleted, 1 memory as before." in page.by_id("said").whole_text
     assert {one.content for one in board.memories().find().memories} == {
         "Needs the NFS mount",
         "Others know this too",
     }
     assert board.memories().show(known.id).memory.confidence == 0.7
-    assert "nothing to take back" in browser.get(UNDO).text
+    assert "Nothing to undo" in browser.get(UNDO).text
 
     [offer] = [form for form in page.all("form") if "/memories/undo" in form.attributes.get("action", "")]
     fields: dict[str, list[str]] = {}
@@ -212,7 +212,7 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     assert board.memories().find().total == 3
     assert board.memories().show(known.id).memory.confidence == known.confidence
 
-    assert "1 memory goes" in browser.get(UNDO).text, "and it can be undone once more"
+    assert "1 memory will be deleted" in browser.get(UNDO).text, "and it can be undone once more"
     posted(browser, UNDO, {})
     assert board.memories().find().total == 2
 

@@ -31,9 +31,9 @@ def test_the_space_its_rules_and_its_models_are_told(board: Board) -> None:
     page = shown(board)
 
     assert "Profile ops" in card(page, "space")
-    assert "removes for good" in card(page, "profile")
+    assert "deletes for good" in card(page, "profile")
     assert "2 in 4 hours" in card(page, "profile")
-    assert "none: recall goes by words" in card(page, "models")
+    assert "none (search by words only)" in card(page, "models")
 
 
 def test_every_profile_can_be_told_in_words() -> None:
@@ -65,7 +65,7 @@ def test_a_token_is_shown_once_works_and_ends_at_once(board: Board) -> None:
     posted(browser, "/settings/revoke?space=ops", {"token": token}, script=False)
 
     assert board.browser(None).post("/login", data={"token": secret}).status_code != 200
-    assert "Ended the token Backup job." in browser.get(SETTINGS).text
+    assert "Revoked the token Backup job." in browser.get(SETTINGS).text
     assert browser.get("/settings/tokens?space=ops").headers["location"] == SETTINGS
 
 
@@ -88,7 +88,7 @@ def test_who_may_only_read_sees_no_token_and_tests_nothing(board: Board) -> None
 
     text = reader.get("/settings").text
 
-    assert "Make a token" not in text
+    assert "Create a token" not in text
     assert posted(reader, "/settings/try", {}, script=False).status_code == 403
     assert posted(reader, "/settings/tokens", {"scope": "read"}, script=False).status_code == 403
 
@@ -105,14 +105,14 @@ def test_doctors_findings_are_told_with_what_to_do(board: Board, dialect: str) -
         assert "Other users can read the database file" in page.by_id("checkup").whole_text
         assert f"chmod 600 {file}" in commands
     else:
-        assert "All is well." in page.by_id("checkup").whole_text
+        assert "No problems found." in page.by_id("checkup").whole_text
     assert not any(command.startswith("holdfast ") for command in commands)
 
 
 def test_without_models_there_is_nothing_to_test(board: Board) -> None:
     answer = posted(board.browser(), "/settings/try?space=ops", {})
 
-    assert "nothing to test" in Page(answer.text).by_id("trials").whole_text
+    assert "No model is configured" in Page(answer.text).by_id("trials").whole_text
 
 
 def test_clients_are_told_with_their_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

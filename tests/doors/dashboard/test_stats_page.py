@@ -43,7 +43,7 @@ def test_the_count_over_time_ends_with_what_is_in_use_now(told: Board) -> None:
     today = told.memories().stats().now.date().isoformat()
     assert table(page, "Memories over time")[today] == "3"
     lead = page.all("p", class_="lead")[0].text
-    assert lead == "2 memories in use, and 1 inactive: the drawings count both."
+    assert lead == "2 active memories and 1 inactive; the charts count both."
 
 
 @requirement("dash.stats")
@@ -84,9 +84,9 @@ def test_junk_and_duplicates_are_told_with_their_rate_and_what_to_do(board: Boar
     page = shown(board, "/stats/audit?space=ops")
 
     said = page.by_id("audit").whole_text
-    assert "of 2 active memories repeat or contradict another" in said
+    assert "of 2 active memories are duplicates" in said
     assert "50 %" in said
-    assert "Without a date 1 50 %" in said
+    assert "Relative dates 1 50 %" in said
     assert "It is currently broken again" in said
     assert "Duplicates 0" in said
     assert shown(board, "/stats?space=ops&audit=1").by_id("audit").whole_text == said
@@ -111,13 +111,13 @@ def test_the_way_from_talk_to_memory_is_counted(board: Board) -> None:
     assert funnel.pieces - funnel.without >= 1
     assert funnel.stored == len(board.memories("talk").find().memories) > 0
     [card] = [one for one in page.all("section") if one.attributes.get("aria-labelledby") == "funnel-title"]
-    assert "Said messages 3" in card.whole_text
-    assert f"Stored memories that cite a message {funnel.stored}" in card.whole_text
+    assert "Messages 3" in card.whole_text
+    assert f"Memories stored citing a message {funnel.stored}" in card.whole_text
 
 
 @requirement("dash.stats", "sem.cost")
 def test_what_models_cost_is_told_even_when_it_is_nothing(told: Board) -> None:
-    assert "Nothing was spent." in [one.text for one in shown(told).all("p")]
+    assert "No cost so far." in [one.text for one in shown(told).all("p")]
 
 
 def test_work_that_waits_is_told_with_its_age(board: Board) -> None:
@@ -130,7 +130,7 @@ def test_work_that_waits_is_told_with_its_age(board: Board) -> None:
 
 
 def test_an_empty_space_says_so(board: Board) -> None:
-    assert "Nothing to count yet" in board.browser().get("/stats?space=helper").text
+    assert "No data yet" in board.browser().get("/stats?space=helper").text
 
 
 def test_growth_follows_what_comes_and_goes_and_comes_back(board: Board) -> None:

@@ -116,7 +116,7 @@ def test_approving_what_does_not_wait_says_so(board: Board) -> None:
     answer = posted(browser, "/memories/approve?space=ops", {"id": memory.id})
 
     assert answer.status_code == 422
-    assert "None of the selected memories waits" in told(browser).all("div")[0].whole_text
+    assert "None of the selected memories is waiting for review" in told(browser).all("div")[0].whole_text
 
 
 def test_the_deleted_of_a_space_that_keeps_none_say_why_there_are_none(board: Board) -> None:
@@ -124,7 +124,7 @@ def test_the_deleted_of_a_space_that_keeps_none_say_why_there_are_none(board: Bo
 
     shown = Page(board.browser().get("/memories?space=ops&state=deleted").text)
 
-    assert "deleting is for good" in shown.by_id("no-rows").whole_text
+    assert "Deleting is permanent" in shown.by_id("no-rows").whole_text
 
 
 def test_what_went_wrong_reads_as_a_sentence_without_advice_for_the_command_line(board: Board) -> None:

@@ -47,7 +47,7 @@ def address(name: str) -> str:
 @router.get("/static/{asked}/{name:path}")
 def static(asked: str, name: str, request: Request) -> Response:
     if name not in _NAMES:
-        return Response("there is no such file", 404, media_type="text/plain")
+        return Response("file not found", 404, media_type="text/plain")
     tag = f'"{version()}"'
     headers = {
         "ETag": tag,

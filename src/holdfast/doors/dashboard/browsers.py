@@ -104,7 +104,7 @@ class Browsers:
         try:
             places.write_private(self._file, json.dumps(told).encode())
         except OSError as error:  # a full disk: they are signed in until the service ends
-            _log.warning("who is signed in could not be written down: %s", error.strerror)
+            _log.warning("signed-in browsers could not be saved: %s", error.strerror)
 
 
 def _read(file: str) -> dict[str, _Browser]:

@@ -133,4 +133,4 @@ def _place(text: str) -> Place:
 
 
 def _lost() -> Invalid:
-    return Invalid("this address names no place in the list: go back to the first page", field="after")
+    return Invalid("invalid page cursor: go back to the first page", field="after")

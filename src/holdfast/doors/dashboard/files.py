@@ -1,4 +1,4 @@
-"""/files: the memories of a space as files, and how the directory stands that shows them."""
+"""/files: the memories of a space as files, and the state of the folder that they are synced with."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -15,14 +15,14 @@ from holdfast.files.looks import SyncReport
 SECTION: Final = "files"
 SHOWN: Final = 100  # files at a time; the rest is found by a word
 _COUNTED: Final = (
-    ("taken", "changed by hand"),
+    ("taken", "changed in the folder"),
     ("new", "new"),
     ("renamed", "renamed"),
-    ("gone", "deleted by hand"),
-    ("conflicts", "changed on both sides and waiting in the inbox"),
-    ("redacted", "with a secret taken out"),
-    ("by_lines", "with a heading that is no YAML, read line by line"),
-    ("refused", "not taken over"),
+    ("gone", "deleted in the folder"),
+    ("conflicts", "changed on both sides (see the inbox)"),
+    ("redacted", "with a secret redacted"),
+    ("by_lines", "with invalid YAML front matter, parsed line by line"),
+    ("refused", "rejected"),
     ("written", "written"),
     ("removed", "removed"),
 )
@@ -55,23 +55,23 @@ def files(visit: Reading, q: Annotated[str, Query(max_length=200)] = "") -> Resp
 
 @router.get("/files/file")
 def file(visit: Reading, path: Annotated[str, Query(max_length=1_000)]) -> Response:
-    """One file as it stands in the directory."""
+    """One file, as in the folder."""
     return page(visit, "file.html", file=visit.memories.file(path))
 
 
 @router.get("/files/accept")
 def ask_to_accept(visit: Writing) -> Response:
-    """What it means to take an emptied directory at its word."""
+    """Asks before the memories of an emptied folder are deleted."""
     shown = part if visit.partial else page
     return shown(visit, "files_accept.html", state=visit.memories.directory())
 
 
 @router.post("/files/sync")
 def sync(visit: Writing, sent: Sent) -> Response:
-    """Brings the directory and the space to agree; one that was emptied only as somebody said."""
+    """Syncs the folder with the space; an emptied folder only as `meant` says."""
     meant = sent.text("meant")
     if meant not in ("", "accept", "write"):
-        raise Invalid(f"{meant!r:.40} is none of the ways to agree: use accept or write", field="meant")
+        raise Invalid(f"unknown value {meant!r:.40}: use accept or write", field="meant")
     report = visit.memories.sync_directory(accept_empty=meant == "accept", write_back=meant == "write")
     home = visit.address("/files")
     if report.asks:
@@ -85,8 +85,8 @@ def said(report: SyncReport) -> str:
     for name, words in _COUNTED:
         if amount := len(getattr(report, name)):
             parts.append(f"{amount:,} {words}")
-    return f"Both sides agree: {', '.join(parts)}." if parts else "Both sides agree already."
+    return f"Synced: {', '.join(parts)}." if parts else "Already in sync."
 
 
 def _asks(asks: str) -> str:
-    return f"Nothing was done: {asks}"
+    return f"Not synced: {asks}"

@@ -108,7 +108,7 @@ def approve_listed(visit: Deciding, sent: Sent) -> Response:
     """The same from a list of all memories: those of the chosen that wait."""
     ids = [one for one in _chosen(sent) if visit.memories.show(one).memory.state == "waiting"]
     if not ids:
-        raise Invalid("none of the selected memories waits: there is nothing to approve", field="id")
+        raise Invalid("none of the selected memories is waiting for review", field="id")
     since = visit.memories.last_change()
     decided = visit.memories.stakes(*ids)
     visit.memories.approve(*ids)
@@ -123,10 +123,9 @@ def reject(visit: Deciding, sent: Sent) -> Response:
     visit.memories.reject(*ids)
     parts = []
     if plain:
-        back = "it does not come back by itself" if len(plain) == 1 else "they do not come back by themselves"
-        parts.append(f"Rejected {_memories(len(plain))}: {back}.")
+        parts.append(f"Rejected {_memories(len(plain))}; the same text is not stored again.")
     if len(plain) < len(ids):
-        parts.append(f"Kept apart {_pairs(len(ids) - len(plain))}: that is not proposed again.")
+        parts.append(f"Kept {_pairs(len(ids) - len(plain))} separate; not proposed again.")
     offer = _undo(visit, plain, since) if plain else None
     return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=offer)
 
@@ -135,7 +134,7 @@ def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "")
     plain = [one for one in decided if one.proposal is None]
     merged = [one.proposal for one in decided if one.proposal is not None]
     parts = [f"Approved {_memories(len(plain))}."] if plain else []
-    parts += [f"Made {_pairs(len(merged))} one."] if merged else []
+    parts += [f"Merged {_pairs(len(merged))}."] if merged else []
     touched = [one.memory.id for one in plain]
     touched += [beside.memory.id for one in plain for beside in one.beside if beside.how in _CHANGED]
     offer = _undo(visit, list(dict.fromkeys(touched)), since) if plain else None
@@ -199,9 +198,9 @@ def _unmarked(pieces: Sequence[Piece]) -> list[Piece]:
 def _chosen(sent: Fields) -> list[str]:
     ids = sent.all("id")
     if not ids:
-        raise Invalid("nothing is selected: tick what you decide about first", field="id")
+        raise Invalid("nothing selected: select at least one memory", field="id")
     if len(ids) > MOST_AT_ONCE:
-        raise Invalid(f"{len(ids)} are too many at once: at most {MOST_AT_ONCE} fit", field="id")
+        raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
     return ids
 
 

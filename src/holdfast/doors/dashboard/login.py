@@ -33,7 +33,7 @@ def login(
         request,
         board.browsers.by_link(code),
         next,
-        "This link was used already, or it is more than 15 minutes old.",
+        "This link was already used or is older than 15 minutes.",
     )
 
 
@@ -48,7 +48,7 @@ async def sign_in(request: Request) -> Response:
     if slowed := _slowed(request, back):
         return slowed
     secret = await run_sync(_board(request).browsers.by_token, given) if given else None
-    return _answer(request, secret, back, "This token opens nothing. Check that it was copied whole.")
+    return _answer(request, secret, back, "This token has no permissions. Check that you copied all of it.")
 
 
 @router.post("/logout")
@@ -66,7 +66,7 @@ def link(request: Request) -> dict[str, str]:
     """A new one-time link, for `holdfast open`; only for this machine's user."""
     grant = request.state.grant
     if grant.token is not None or hasattr(request.state, "browser"):
-        raise Forbidden("links are for who holds this machine's own token: sign in with yours")
+        raise Forbidden("sign-in links require this machine's own token: sign in with your token")
     return {"path": link_path(_board(request).browsers)}
 
 

@@ -63,7 +63,7 @@ def _listed(visit: Visit, chosen: Choices) -> dict[str, Any]:
     return {
         "chosen": chosen,
         "seen": seen,
-        "total": ("more than " if found.more else "") + count(found.total, "memory", "memories"),
+        "total": ("over " if found.more else "") + count(found.total, "memory", "memories"),
         "shelves": _shelves(newer_first(shown), chosen, visit.profile),
         "following": cursor(shown[-1]) if more else "",
         "subject_word": subject_word(visit.profile),

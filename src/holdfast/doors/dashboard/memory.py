@@ -56,7 +56,7 @@ def compare(
     """Any two wordings side by side."""
     found = {version.number: version for version in visit.memories.show(memory_id).versions}
     if first not in found or second not in found:
-        raise NotFound(f"memory {memory_id} has no such version: it has 1 to {len(found)}")
+        raise NotFound(f"memory {memory_id} has no such version: use 1 to {len(found)}")
     before, after = found[first], found[second]
     left, right = compared(before.content, after.content)
     shown = part if visit.partial else page
@@ -73,7 +73,7 @@ def split(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
     new = visit.memories.split(memory_id, number).memory
     fields = (("id", memory_id), ("id", new.id), ("since", str(since)))
     undo = Offer("Undo", visit.address("/memories/undo"), fields)
-    text = f"Wording {number} is memory {new.id} now."
+    text = f"Split off wording {number} as memory {new.id}."
     return done(visit, text, back=visit.address(f"/memories/{memory_id}"), offer=undo)
 
 
@@ -88,11 +88,11 @@ def ask_to_erase(visit: Deciding, memory_id: MemoryId) -> Response:
 @router.post("/memories/{memory_id}/erase")
 def erase(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
     if not sent.given("sure"):
-        raise Invalid("tick the box first: what is erased does not come back", field="sure")
+        raise Invalid("check the box to confirm: erasing can't be undone", field="sure")
     went = visit.memories.erase(memory_id)
-    left = f" Left over: {'; '.join(went.left)}." if went.left else ""
+    left = f" Not erased: {'; '.join(went.left)}." if went.left else ""
     home = visit.address("/memories")
-    return done(visit, f"Erased with every trace of it.{left}", back=home, leave=home)
+    return done(visit, f"Erased for good.{left}", back=home, leave=home)
 
 
 @router.post("/memories/{memory_id}/promote")
@@ -102,7 +102,7 @@ def promote(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
     visit.memories.promote(memory_id)
     offer = Offer("Undo", visit.address("/memories/undo"), fields)
     back = visit.address(f"/memories/{memory_id}")
-    return done(visit, "It holds in every project now.", back=back, offer=offer)
+    return done(visit, "It now applies to all projects.", back=back, offer=offer)
 
 
 def _told(visit: Visit, memory_id: str) -> dict[str, Any]:

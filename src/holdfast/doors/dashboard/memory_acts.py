@@ -70,19 +70,19 @@ def _added(
     touched = [outcome.memory.id]
     match outcome:
         case outcomes.Added():
-            text = "Added. Agents will know it from their next session on."
+            text = "Added. Agents get it from their next session on."
         case outcomes.Contradicting(_, weakened):
             touched += [memory.id for memory in weakened]
-            are = "is" if len(weakened) == 1 else "are"
-            text = f"Added. It contradicts {_memories(len(weakened))}, which {are} believed less now."
+            lower = "whose confidence is lower now"
+            text = f"Added. It contradicts {_memories(len(weakened))}, {lower}."
         case outcomes.Reinforced(memory, previous, _):
-            text = f"Reinforced {memory.id}: this was known already ({_step(previous, memory)})."
+            text = f"Already known: reinforced {memory.id} (confidence {_step(previous, memory)})."
             text += not_used(sent, memory, visit.profile.policy.confidence)
         case outcomes.Merged(memory, _):
-            text = f"Merged into {memory.id}, which was known and has your wording now."
+            text = f"Already known: merged into {memory.id}, which now has your text."
             text += not_used(sent, memory, visit.profile.policy.confidence)
         case outcomes.Waiting(_, reason, _):
-            text = f"It waits in the inbox: {reason}."
+            text = f"Waiting in the inbox: {reason}."
         case _:
             assert_never(outcome)
     look = visit.address(f"/memories/{outcome.memory.id}")
@@ -134,9 +134,9 @@ def edit(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
             subject_word=subject_word(visit.profile),
         )  # fmt: skip
     if outcome is None:
-        text, offer = "Nothing was changed.", None
+        text, offer = "No changes.", None
     elif isinstance(outcome, outcomes.Waiting):
-        text, offer = f"The change waits in the inbox: {outcome.reason}.", None
+        text, offer = f"The change is waiting in the inbox: {outcome.reason}.", None
     else:
         text, offer = "Saved.", _undo(visit, [memory_id], since)
     shown = None
@@ -178,7 +178,7 @@ def wording(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
     since = visit.memories.last_change()
     number = sent.whole("number")
     visit.memories.revise(memory_id, version=number)
-    text = f"Version {number} is the current wording again."
+    text = f"Went back to version {number}."
     back = visit.address(f"/memories/{memory_id}")
     return done(visit, text, back=back, offer=_undo(visit, [memory_id], since))
 
@@ -198,7 +198,7 @@ def restore(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
 def confidence(visit: Writing, sent: Sent) -> Response:
     share = sent.share("confidence")
     if share is None:
-        raise Invalid("give a confidence from 0 to 1", field="confidence")
+        raise Invalid("confidence must be a number from 0 to 1", field="confidence")
     said = f"{{}} now {{}} confidence {saying.number(min(max(share, 0), 1))}."
     return _each(visit, sent, lambda one: visit.memories.revise(one, confidence=share), said, ("has", "have"))
 
@@ -207,7 +207,7 @@ def confidence(visit: Writing, sent: Sent) -> Response:
 def tag(visit: Writing, sent: Sent) -> Response:
     tags = sent.words("tags")
     if not tags:
-        raise Invalid("give a tag, or several with commas between them", field="tags")
+        raise Invalid("enter at least one tag; separate several with commas", field="tags")
     said = f"{{}} {{}} tagged {', '.join(tags)}."
     return _each(visit, sent, lambda one: visit.memories.revise(one, add_tags=tags), said, ("is", "are"))
 
@@ -247,9 +247,9 @@ def delete(visit: Writing, sent: Sent) -> Response:
 def undo(visit: Writing, sent: Sent) -> Response:
     since = sent.whole("since")
     if since is None:
-        raise Invalid("this is no action that can be taken back", field="since")
+        raise Invalid("this action can't be undone", field="since")
     back = visit.memories.undo(*_chosen(sent), since=since)
-    return done(visit, f"Taken back: {_memories(len(back))} as before.", back=_back(visit, sent), tone="note")
+    return done(visit, f"Undone: {_memories(len(back))} as before.", back=_back(visit, sent), tone="note")
 
 
 def _each(
@@ -274,9 +274,9 @@ def _each(
 def _chosen(sent: Fields) -> list[str]:
     ids = sent.all("id")
     if not ids:
-        raise Invalid("nothing is selected: tick the memories first", field="id")
+        raise Invalid("nothing selected: select at least one memory", field="id")
     if len(ids) > MOST_AT_ONCE:
-        raise Invalid(f"{len(ids)} are too many at once: at most {MOST_AT_ONCE} fit", field="id")
+        raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
     return ids
 
 

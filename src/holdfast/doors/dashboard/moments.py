@@ -54,4 +54,4 @@ def has_seen(visit: Visit, seen: str) -> bool:
 
 
 def _lost() -> Invalid:
-    return Invalid("this address names no place in the list: go back to the first page", field="after")
+    return Invalid("invalid page cursor: go back to the first page", field="after")

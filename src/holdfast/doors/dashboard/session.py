@@ -87,14 +87,18 @@ def undo(visit: Writing, session_id: AskedSession, sent: Sent) -> Response:
 def _said(undone: Undone) -> str:
     parts = []
     if undone.removed:
-        parts.append(f"{_memories(len(undone.removed))} removed")
+        parts.append(f"{_memories(len(undone.removed))} deleted")
     if undone.changed:
         parts.append(f"{_memories(len(undone.changed))} as before")
     if undone.links:
-        parts.append(f"{saying.count(undone.links, 'link')} taken away")
+        parts.append(f"{saying.count(undone.links, 'link')} removed")
     them = "it" if len(undone.kept) == 1 else "them"
-    kept = f" {_memories(len(undone.kept))} stayed: others relied on {them} since." if undone.kept else ""
-    return (f"Taken back: {', '.join(parts)}." if parts else "There was nothing to take back.") + kept
+    kept = (
+        f" {_memories(len(undone.kept))} kept: others confirmed or revised {them} since."
+        if undone.kept
+        else ""
+    )
+    return (f"Undone: {', '.join(parts)}." if parts else "Nothing to undo.") + kept
 
 
 def _told(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
@@ -145,19 +149,19 @@ def steps(story: SessionStory) -> list[Step]:
 def facts(session: Session, story: SessionStory) -> list[tuple[str, str]]:
     """What it used and cost, as far as anybody told."""
     names = (
-        ("Tokens read", "input_tokens"), ("of them from a cache", "cache_read_tokens"),
-        ("Tokens written", "output_tokens"), ("Turns", "turns"),
+        ("Input tokens", "input_tokens"), ("From cache", "cache_read_tokens"),
+        ("Output tokens", "output_tokens"), ("Turns", "turns"),
     )  # fmt: skip
-    took = [("Took", _took(session.ended_at - session.started_at))] if session.ended_at else []
+    took = [("Duration", _took(session.ended_at - session.started_at))] if session.ended_at else []
     told = [(title, usage_number(session.usage, name)) for title, name in names]
     found = took + [(title, f"{value:,.0f}") for title, value in told if value is not None]
     cost = usage_number(session.usage, "cost_usd")
     if cost is not None:
-        found.append(("Cost, as the agent tells", dollars(round(cost * MICRO))))
-    found.append(("Given by Holdfast", f"{story.tokens_given:,} tokens"))
+        found.append(("Cost (reported by the agent)", dollars(round(cost * MICRO))))
+    found.append(("Added by Holdfast", f"{story.tokens_given:,} tokens"))
     if story.spent.calls:
         calls = saying.count(story.spent.calls, "call")
-        found.append(("Spent on reading it", f"{dollars(story.spent.micro_dollars)} in {calls}"))
+        found.append(("Extraction cost", f"{dollars(story.spent.micro_dollars)} in {calls}"))
     return found
 
 

@@ -17,15 +17,15 @@ from holdfast.errors import NotFound
 
 SECTION: Final = "settings"
 PURPOSES: Final = {
-    "gate": "Gate: what is worth reading",
-    "extract": "Extractor: what is worth keeping",
-    "judge": "Judge: whether two say the same",
+    "gate": "Gate (what to read)",
+    "extract": "Extractor (what to keep)",
+    "judge": "Judge (duplicate or not)",
 }
 STATES: Final = {
     "connected": ("connected", "Its sessions use this space."),
-    "otherwise": ("connected otherwise", "To another space, or by another installation of Holdfast."),
+    "otherwise": ("connected elsewhere", "To another space or another installation of Holdfast."),
     "none": ("not connected", ""),
-    "unknown": ("not known", ""),
+    "unknown": ("unknown", ""),
 }
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -56,10 +56,10 @@ def create_token(visit: Deciding, sent: Sent) -> Response:
 
 @router.get("/settings/revoke")
 def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
-    """What ending a token means."""
+    """What revoking a token means."""
     found = next((one for one in _tokens(visit) if one.id == token), None)
     if found is None:
-        raise NotFound("there is no such token: it may have been ended already")
+        raise NotFound("token not found: it may already be revoked")
     shown = part if visit.partial else page
     return shown(visit, "settings_revoke.html", token=found, own=found.id == visit.grant.token)
 
@@ -68,7 +68,7 @@ def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
 def revoke(visit: Deciding, sent: Sent) -> Response:
     gone = visit.rooms.administration(visit.grant).revoke_token(sent.text("token"))
     home = visit.address("/settings")
-    return done(visit, f"Ended the token {gone.name or gone.id}.", back=home, leave=home)
+    return done(visit, f"Revoked the token {gone.name or gone.id}.", back=home, leave=home)
 
 
 @router.post("/settings/try")
@@ -119,6 +119,6 @@ def _tokens(visit: Visit) -> list[Token]:
 
 def _caps(daily: int | None, session: int | None) -> list[tuple[str, Any]]:
     return [
-        ("A day", dollars(daily) if daily is not None else "no limit"),
-        ("A session", dollars(session) if session is not None else "no limit"),
+        ("Daily limit", dollars(daily) if daily is not None else "none"),
+        ("Session limit", dollars(session) if session is not None else "none"),
     ]

@@ -12,7 +12,6 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.spend import Spent, dollars
 from holdfast.doors.dashboard import drawings
 from holdfast.doors.dashboard.answers import PageRoute, page, part
-from holdfast.doors.dashboard.saying import count
 from holdfast.doors.dashboard.visit import Reading, Visit
 from holdfast.engine.audit import Audit, Finding
 from holdfast.engine.stats import Funnel, sampled
@@ -26,11 +25,11 @@ LOOKED_THROUGH: Final = 400
 SHOWN: Final = 3  # memories of each kind of junk
 TITLES: Final = {
     "duplicates": "Duplicates",
-    "undated": "Without a date",
+    "undated": "Relative dates",
     "secrets": "Secrets",
     "contradictions": "Contradictions",
     "never_used": "Unused for 30 days",
-    "other_model": "Other models’ vectors",
+    "other_model": "Vectors of other models",
 }
 PURPOSES: Final = {"gate": "Gate", "extract": "Extractor", "judge": "Judge"}
 
@@ -119,10 +118,9 @@ def _step(steps: Sequence[tuple[int, int]], place: int) -> tuple[str, int]:
 def _funnel(funnel: Funnel) -> list[Row]:
     kept = funnel.pieces - funnel.without
     return rows(
-        [("Said", funnel.messages), ("Read", funnel.read), ("Passed the gate", kept),
-         ("Extracted", funnel.taken), ("Stored", funnel.stored)],
-        notes=["messages", "messages", f"of {count(funnel.pieces, 'piece')}",
-               "statements, repeated ones too", "memories that cite a message"],
+        [("Messages", funnel.messages), ("Messages read", funnel.read), ("Passages kept", kept),
+         ("Statements extracted", funnel.taken), ("Memories stored", funnel.stored)],
+        notes=["", "", f"of {funnel.pieces:,}", "with repetitions", "citing a message"],
     )  # fmt: skip
 
 

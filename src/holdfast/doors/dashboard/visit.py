@@ -170,7 +170,7 @@ class Fields:
         try:
             return round(float(self.text(name)), 4)
         except (ValueError, OverflowError):
-            raise Invalid(f"{name} is not a number: give one from 0 to 1", field=name) from None
+            raise Invalid(f"{name} must be a number from 0 to 1", field=name) from None
 
     def moved(self, name: str, before: str) -> float | None:
         """Where a slider was moved to; none for one that stands at the step nearest to where it began.
@@ -191,7 +191,7 @@ class Fields:
         if not found:
             return None
         if not (found.isascii() and found.isdigit() and len(found) <= 18):
-            raise Invalid(f"{name} is not a whole number", field=name)
+            raise Invalid(f"{name} must be a whole number", field=name)
         return int(found)
 
     def words(self, name: str) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ async def _fields(request: Request) -> Fields:
         and not by_script
         and not hmac.compare_digest(sent.text("key").encode(), form_key(browser).encode())
     ):
-        raise Forbidden("this form is out of date: go back, load the page again and repeat it")
+        raise Forbidden("this form has expired: reload the page and try again")
     return sent
 
 

@@ -62,11 +62,11 @@ def not_used(sent: Fields, memory: Memory, usual: float) -> str:
     """What a form for a new memory said and the known one does not; `usual` is the slider's."""
     share = sent.share("confidence")
     left = [
-        ("the wording", " ".join(sent.text("content").split()) != " ".join(memory.content.split())),
-        ("the confidence", share not in (None, memory.confidence, usual)),
-        ("the category", sent.text("category") not in ("", memory.category)),
-        ("the subject", sent.text("subject") not in ("", memory.subject)),
-        ("the tags", not set(sent.words("tags")) <= set(memory.tags)),
+        ("text", " ".join(sent.text("content").split()) != " ".join(memory.content.split())),
+        ("confidence", share not in (None, memory.confidence, usual)),
+        ("category", sent.text("category") not in ("", memory.category)),
+        ("subject", sent.text("subject") not in ("", memory.subject)),
+        ("tags", not set(sent.words("tags")) <= set(memory.tags)),
     ]
     names = [name for name, unused in left if unused]
-    return f" Not used from the form: {', '.join(names)}." if names else ""
+    return f" Ignored from the form: {', '.join(names)}." if names else ""

@@ -61,7 +61,7 @@ function reconciled(list, fresh) {
     if (inUse(known)) whole = false;
     else replaced(known, made);
   }
-  if (added) one("#heard").textContent = added === 1 ? "One new line" : `${added} new lines`;
+  if (added) one("#heard").textContent = added === 1 ? "1 new row" : `${added} new rows`;
   return whole;
 }
 
