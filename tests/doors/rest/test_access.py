@@ -202,7 +202,7 @@ def test_what_a_page_can_send_without_asking_changes_nothing(served: Served, kin
     )
 
     assert answer.status_code == 415
-    assert answer.json()["detail"].endswith("send it with Content-Type: application/json")
+    assert answer.json()["detail"].endswith("send Content-Type: application/json")
     assert served.caller().get("/api/memory/").json()["total"] == 0
 
 
@@ -240,7 +240,7 @@ def test_a_wrong_method_is_told_all_the_right_ones(served: Served) -> None:
 
     assert {answer.status_code for answer in answers.values()} == {405}
     assert {path: answer.headers["Allow"] for path, answer in answers.items()} == right
-    assert answers["/health"].json()["detail"] == "OPTIONS is nothing for this address: use GET"
+    assert answers["/health"].json()["detail"] == "OPTIONS is not allowed here: use GET"
 
 
 def test_head_answers_as_get_does_without_the_body(served: Served) -> None:
@@ -271,7 +271,7 @@ def test_a_slip_in_what_follows_the_question_mark_is_told_and_not_passed_over(se
 
     assert {answer.status_code for answer in answers.values()} == {422}
     assert {path: answer.json()["field"] for path, answer in answers.items()} == slips
-    told = "'version' is nothing that this address takes: use space"
+    told = "unknown query parameter 'version': use space"
     assert answers["/api/memory/nowhere0?version=3"].json()["detail"] == told
 
 
@@ -279,7 +279,7 @@ def test_a_field_keeps_its_name_whatever_it_is_called(served: Served) -> None:
     missing = served.caller().get("/api/recall").json()
     wrong = served.caller().post("/api/recall", json={"query": 7, "where": {"path": 1}}).json()
 
-    assert (missing["field"], missing["detail"]) == ("query", "query: it is missing")
+    assert (missing["field"], missing["detail"]) == ("query", "query: required field is missing")
     assert [each["field"] for each in wrong["errors"]] == ["query", "where.path"]
 
 

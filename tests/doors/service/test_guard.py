@@ -87,7 +87,7 @@ def test_health_needs_no_token_but_still_the_right_host() -> None:
 
 def test_who_has_the_token_in_the_address_is_told_of_that_one() -> None:
     for path in ("/webhook/wrong/messages", "/proxy/wrong/openai/v1/models"):
-        assert "in the address" in _asked(path).json()["detail"]
+        assert "in the URL" in _asked(path).json()["detail"]
     assert "Authorization: Bearer" in _asked().json()["detail"]
 
 

@@ -29,5 +29,5 @@ def test_a_service_without_its_file_says_so_and_saves_nothing(service: Service) 
     assert (health.status_code, health.json()["ok"]) == (503, False)
     assert str(service.home) not in health.text
     assert doctor.exit_code == 1
-    assert "problem: the database was removed or replaced under the service" in doctor.stdout
+    assert "problem: the database file was removed or replaced" in doctor.stdout
     assert log.count("nothing is saved any more") == 1

@@ -20,8 +20,8 @@ def test_a_memory_that_is_away_is_told_once_and_its_return_too(caplog: pytest.Lo
     _went_round(chore, times=5)
 
     assert [(each.levelname, each.message.partition(":")[0]) for each in caplog.records] == [
-        ("ERROR", "the memory can't be used"),
-        ("WARNING", "the memory can be used again"),
+        ("ERROR", "the database is unreachable"),
+        ("WARNING", "the database is reachable again"),
     ]
 
 
@@ -34,7 +34,7 @@ def test_any_other_trouble_of_a_chore_is_told_each_time_with_its_place(
     _went_round(chore, times=2)
 
     assert [(each.message, each.exc_info is not None) for each in caplog.records] == [
-        ("a chore failed; it is tried again", True)
+        ("a background task failed; it will be retried", True)
     ] * 2
 
 

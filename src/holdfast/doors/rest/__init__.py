@@ -12,16 +12,16 @@ from holdfast.problems import MEDIA_TYPE
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}, "description": says}
     for status, says in {
-        400: "The body can't be read",
-        401: "No token, or an unknown one",
-        403: "The token does not allow it",
-        404: "Not there, or not for this token",
-        409: "It conflicts with what is known",
-        412: "It changed since it was seen",
-        413: "The body is too large",
-        415: "The body is not JSON",
-        422: "A field is not as it should be; `field` names it",
-        503: "The memory can't be used now",
+        400: "Malformed request body",
+        401: "Missing or unknown token",
+        403: "The token lacks the scope",
+        404: "Not found, or not visible to this token",
+        409: "Conflicts with the current state",
+        412: "Changed since the given ETag",
+        413: "Request body too large",
+        415: "Request body is not JSON",
+        422: "Invalid value; `field` names the field",
+        503: "The database is unreachable",
     }.items()
 }
 

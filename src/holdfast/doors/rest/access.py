@@ -38,7 +38,7 @@ class Entrance(Checked):
         request: Request,
         space: Annotated[
             str | None,
-            Query(max_length=63, description="Needed where the token reaches several spaces."),
+            Query(max_length=63, description="Required if the token covers several spaces."),
         ] = None,
     ) -> Memories:
         grant: Grant = request.state.grant
@@ -80,5 +80,5 @@ def speaking(
     Raises: Forbidden.
     """
     if origin in PEOPLE and memories.origin not in PEOPLE:
-        raise Forbidden(f"a person's own word needs a token of scope 'admin': leave out {origin!r}")
+        raise Forbidden(f"origin {origin!r} requires a token with scope 'admin': leave origin out")
     return memories.speaking_as(origin or memories.origin, session=session, project=project)

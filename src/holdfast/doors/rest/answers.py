@@ -16,7 +16,7 @@ class Answer(BaseModel):
 
 
 class Problem(BaseModel):
-    """RFC 9457, with the field that is wrong and what would be right."""
+    """An error (RFC 9457), with the field at fault and the allowed values."""
 
     title: str
     status: int
@@ -83,7 +83,7 @@ class Details(Memory):
 
 
 class Created(Memory):
-    """The memory that now holds what was said, and how that came: `outcome` names it."""
+    """The stored memory; `outcome` tells how it was stored."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -102,7 +102,7 @@ class Deleted(Memory):
 
 
 class Deletion(Answer):
-    """What was deleted before; `anyway` lets a person say it again, and `restorable` has its memory back."""
+    """An earlier deletion of the same text; if `restorable`, the memory can be restored."""
 
     reason: Literal["forgotten", "rejected", "erased", "undone"]
     at: str
@@ -110,7 +110,7 @@ class Deletion(Answer):
 
 
 class Known(Problem):
-    """What is known already: update it instead."""
+    """The known memory: update it instead."""
 
     outcome: Literal["update_suggested", "refused"] | None = None
     relation: Literal["same", "contradicts"] | None = None
@@ -149,7 +149,7 @@ class Message(Answer):
 
 
 class Hit(Answer):
-    """A memory with the message that it cites, or a message with its session: `kind` says which."""
+    """A memory with its source message, or a message with its session, according to `kind`."""
 
     kind: Literal["memory", "message"]
     memory: Memory | None = None
@@ -227,7 +227,7 @@ class Repetition(Answer):
 
 
 class Split(Answer):
-    """The new memory, and the one that it was counted as: as it is now, and as it was."""
+    """The new memory, and the one it was split from, now and before."""
 
     memory: Memory
     original: Memory
@@ -260,7 +260,7 @@ class MessagePage(Answer):
 
 
 class Kept(Answer):
-    """How many of the messages are new, and those; all of them are on disk."""
+    """The new messages and how many they are; all are on disk."""
 
     session: str
     received: int
@@ -434,7 +434,7 @@ class Tended(Answer):
 
 
 class Proposed(Answer):
-    """Two memories that could be one: `kept` would take the wording `content`, `dropped` would go."""
+    """Two memories that could be merged: `kept` would get the text `content`, `dropped` would be removed."""
 
     kept: Memory
     dropped: Memory
@@ -451,7 +451,7 @@ class TendPreview(Answer):
 
 
 class Finding(Answer):
-    """One kind of junk; `count` is of pairs where two belong together."""
+    """One kind of junk; `count` counts pairs for duplicates and contradictions."""
 
     kind: Literal["duplicates", "undated", "secrets", "contradictions", "never_used", "other_model"]
     count: int
@@ -482,6 +482,6 @@ class Tokens(Answer):
 
 
 class Secret(Token):
-    """A token just made, with its secret, which is not shown again."""
+    """A new token with its secret, which is shown only once."""
 
     token: str

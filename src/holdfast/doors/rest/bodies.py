@@ -16,62 +16,65 @@ MOST_TEXT = 1_000_000
 Text = Annotated[str, Field(max_length=MOST_TEXT)]
 Name = Annotated[str, Field(max_length=1_000)]
 Id = Annotated[str, Field(min_length=1, max_length=200)]
-Moment = Annotated[AwareDatetime, Field(strict=False, description="With its zone: 2026-03-01T12:00:00Z")]
+Moment = Annotated[AwareDatetime, Field(strict=False, description="With a time zone: 2026-03-01T12:00:00Z")]
 Tags = Annotated[list[Name], Field(max_length=100)]
 Share = Annotated[float, Field(ge=0, le=1, strict=False)]
 Belief = Annotated[
     float,
-    Field(strict=False, allow_inf_nan=False, description="From 0 to 1; what lies beyond counts as its end."),
+    Field(strict=False, allow_inf_nan=False, description="From 0 to 1; clamped to that range."),
 ]
 Importance = Annotated[int, Field(ge=1, le=5)]
 Tokens = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
 class Body(BaseModel):
-    """A field that is not known is an error, not a silent loss."""
+    """Unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class NewMemory(Body):
-    content: Text = Field(description="What to remember; the profile says how long it may be.")
-    category: Name | None = Field(None, description="One of the profile's; the usual one if it has any.")
-    subject: Name | None = Field(None, description="Whom or what it is about.")
+    content: Text = Field(description="What to remember. The profile sets the length limits.")
+    category: Name | None = Field(
+        None, description="A category of the profile. Default: the profile's default category."
+    )
+    subject: Name | None = Field(None, description="The person or thing it is about.")
     summary: Name | None = None
     project: Name | None = None
     focus: Name | None = Field(
-        None, description="The project at hand: taken where none is named, unless the category is for all."
+        None,
+        description="The current project: used if `project` is not given, unless the category is global.",
     )
     tags: Tags = []
     confidence: Belief | None = None
     importance: Importance | None = None
-    origin: Origin | None = Field(None, description="Where it comes from, when it is not the caller's word.")
+    origin: Origin | None = Field(None, description="Where it comes from. Default: the caller.")
     session: Id | None = None
-    message: Id | None = Field(None, description="The message that it was taken from.")
-    doubtful: Name | None = Field(None, description="Why a person should look first: sends it to the inbox.")
-    anyway: bool = Field(False, description="Bring back what was deleted; for people only.")
+    message: Id | None = Field(None, description="The ID of its source message.")
+    doubtful: Name | None = Field(None, description="Why it needs review: sends it to the inbox.")
+    anyway: bool = Field(False, description="Store it even if it was deleted before. Admin scope only.")
 
 
 class Splitting(Body):
-    number: int = Field(ge=1, le=2**31, description="Of the wording, as why tells it.")
+    number: int = Field(ge=1, le=2**31, description="Number of the wording, as in `why`.")
 
 
 class Change(Body):
-    """What is null stays; an empty text takes subject, summary or project away."""
+    """null leaves a field unchanged; an empty string clears subject, summary or project."""
 
     content: Text | None = None
     category: Name | None = None
     subject: Name | None = None
     summary: Name | None = None
     project: Name | None = None
-    tags: Tags | None = Field(None, description="These in place of all that it has.")
-    add_tags: Tags = Field([], description="Besides those that it has.")
-    drop_tags: Tags = []
+    tags: Tags | None = Field(None, description="Replaces all tags.")
+    add_tags: Tags = Field([], description="Tags to add.")
+    drop_tags: Tags = Field([], description="Tags to remove.")
     confidence: Belief | None = None
     importance: Importance | None = None
     pinned: bool | None = None
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
-        None, description="The number of an earlier wording to go back to."
+        None, description="The number of an earlier version to go back to."
     )
     origin: Origin | None = None
     session: Id | None = None
@@ -83,15 +86,15 @@ class NewLink(Body):
 
 
 class Where(Body):
-    """Every given part must hold; what is left out does not matter."""
+    """Filters; all given ones must match."""
 
     states: Annotated[list[State], Field(min_length=1, max_length=4)] = ["active"]
     category: Name | None = None
     subject: Name | None = None
     general: bool = Field(False, description="Only memories without a subject.")
-    tags: Tags = Field([], description="All of them.")
+    tags: Tags = Field([], description="All of these tags.")
     project: Name | None = None
-    other_projects: bool = Field(True, description="false: only `project`'s memories and those of none.")
+    other_projects: bool = Field(True, description="false: only memories of `project` and global ones.")
     origin: Origin | None = None
     session: Id | None = None
     least_confidence: Share | None = None
@@ -109,15 +112,15 @@ class Question(Body):
     limit: Annotated[int, Field(ge=1, le=100)] = 5
     threshold: Annotated[float, Field(strict=False, allow_inf_nan=False)] | None = None
     where: Where | None = None
-    project: Name | None = Field(None, description="This project's memories and those of none.")
-    session: Id | None = Field(None, description="The session that asks: it gets a receipt.")
-    messages: bool = Field(True, description="Among what was said, too.")
+    project: Name | None = Field(None, description="Only memories of this project and global ones.")
+    session: Id | None = Field(None, description="The session that asks; a receipt is stored for it.")
+    messages: bool = Field(True, description="Also search messages.")
     as_of: Moment | None = None
     asked_at: Moment | None = None
 
 
 class Message(Body):
-    """Something said. The same id again is kept once, as it was said first."""
+    """A message. Messages with a known id are ignored."""
 
     role: Annotated[str, Field(min_length=1, max_length=40)] = Field(
         description="user (or human), assistant (or ai), system or tool."
@@ -133,13 +136,13 @@ class Messages(Body):
 
 
 class Posted(Messages):
-    """What a webhook sends: messages with the session that they belong to."""
+    """Messages and the session they belong to."""
 
     session: Id
 
 
 class Recent(Body):
-    """The last messages, oldest first; none: the session's own last ones."""
+    """The last messages, oldest first. Default: those stored for the session."""
 
     messages: Annotated[list[Message], Field(max_length=20)] = []
     project: Name | None = None
@@ -157,7 +160,7 @@ class NewSession(Body):
 
 class SessionEnd(Body):
     exit_code: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] | None = None
-    usage: dict[str, Any] | None = Field(None, description="Tokens and cost, as the agent reports them.")
+    usage: dict[str, Any] | None = Field(None, description="Tokens and cost reported by the agent.")
 
 
 class Ids(Body):
@@ -191,18 +194,18 @@ class NewDraft(Body):
 
 
 class Import(Body):
-    """Either an archive, as `export` writes it, or drafts from elsewhere."""
+    """Either an archive written by `export`, or drafts."""
 
     archive: Annotated[str, Field(max_length=4 * 1024 * 1024)] | None = None
     drafts: Annotated[list[NewDraft], Field(max_length=MOST_DRAFTS)] | None = None
-    review: bool = Field(False, description="Send all drafts to the inbox first.")
+    review: bool = Field(False, description="Send all drafts to the inbox.")
 
 
 class NewSpace(Body):
     name: Name
     profile: Name = "default"
     profile_text: Annotated[str, Field(max_length=100_000)] | None = Field(
-        None, description="TOML of your own."
+        None, description="The TOML text of a custom profile."
     )
     keeps_messages: bool = True
 
@@ -214,6 +217,6 @@ class SpaceChange(Body):
 class NewToken(Body):
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=4)]
     spaces: Annotated[list[Name], Field(min_length=1, max_length=100)] | None = Field(
-        None, description="null: all spaces, those to come as well"
+        None, description="null: all spaces, including future ones"
     )
     name: Name | None = None

@@ -17,8 +17,8 @@ from holdfast.errors import Invalid
 MOST = 1_000  # items of a page
 _FARTHEST = 10_000_000
 
-Cursor = Annotated[str | None, Query(max_length=1_000, description="`next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="At most so many on this page.")]
+Cursor = Annotated[str | None, Query(max_length=1_000, description="`next` of the previous page.")]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="Maximum number of items.")]
 
 
 class Named(Protocol):
@@ -71,4 +71,4 @@ def _read(cursor: str) -> tuple[int, str]:
 
 
 def _wrong() -> Invalid:
-    return Invalid("this is no cursor: hand back `next` of the page before, as it came", field="cursor")
+    return Invalid("invalid cursor: use `next` of the previous page", field="cursor")

@@ -13,8 +13,8 @@ from holdfast.doors.rest.wire import Json
 describing = APIRouter(include_in_schema=False)
 
 _SAYS = (
-    "One memory for every agent that you run. Every request carries a token: `Authorization: Bearer TOKEN`. "
-    "A token for one space needs nothing more; one for several names the space with `?space=`."
+    "One memory for every agent that you run. Every request needs a token: `Authorization: Bearer TOKEN`. "
+    "With a token for several spaces, name the space: `?space=NAME`."
 )
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Holdfast {version}: REST</title>
@@ -27,7 +27,7 @@ code {{ font-size: .95em; }} .scope {{ color: #666; }}
 </style></head><body>
 <h1>Holdfast {version}</h1>
 <p>{says}</p>
-<p>The whole description, for programs: <a href="openapi.json">openapi.json</a>.</p>
+<p>Full specification: <a href="openapi.json">openapi.json</a>.</p>
 {parts}
 </body></html>
 """
@@ -65,7 +65,7 @@ def _page(made: dict[str, Any]) -> str:
                 f"<dt><code>{method.upper()} {escape(path)}</code> <span class=scope>({scope})</span></dt>"
                 f"<dd>{escape(told.get('description', ''))}{_fields(told, made)}</dd>"
             )
-            groups.setdefault(told.get("tags", ["more"])[0], []).append(line)
+            groups.setdefault(told.get("tags", ["service"])[0], []).append(line)
     parts = "".join(f"<h2>{escape(name)}</h2><dl>{''.join(lines)}</dl>" for name, lines in groups.items())
     return _PAGE.format(version=escape(__version__), says=escape(_SAYS), parts=parts)
 

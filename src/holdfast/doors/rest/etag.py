@@ -9,7 +9,7 @@ from holdfast.errors import Invalid
 
 Match = Annotated[
     str | None,
-    Header(alias="If-Match", max_length=100, description="The ETag that was seen: 412 if it changed since."),
+    Header(alias="If-Match", max_length=100, description="Expected ETag; 412 if the memory has changed."),
 ]
 _TAG = re.compile(r'(?:W/)?"?(\d{1,9})"?', re.ASCII)
 
@@ -27,5 +27,5 @@ def expected(match: str | None) -> int | None:
         return None
     found = _TAG.fullmatch(match.strip())
     if found is None:
-        raise Invalid('If-Match takes one ETag as it came, such as "3", or *', field="If-Match")
+        raise Invalid('invalid If-Match: send one ETag such as "3", or *', field="If-Match")
     return int(found.group(1))

@@ -1,4 +1,4 @@
-"""What agents ask for: recall, a brief, context; and the inbox, where people decide."""
+"""Recall, brief, context, the inbox and maintenance."""
 
 from typing import Annotated
 
@@ -26,14 +26,14 @@ def recall(
     session: SessionName = None,
     messages: bool = True,
 ) -> Json:
-    """What answers a question, best first; nothing, when nothing does."""
+    """Searches memories and messages, best match first."""
     asked = bodies.Question(query=query, limit=limit, project=project, session=session, messages=messages)
     return _recalled(memories, asked)
 
 
 @router.post("/recall", response_model=answers.Recall)
 def recall_in_detail(memories: Reading, asked: bodies.Question) -> Json:
-    """The same with filters, and as of a past moment."""
+    """Searches with filters, or as of a past time."""
     return _recalled(memories, asked)
 
 
@@ -59,57 +59,57 @@ def brief(
     budget: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
     session: SessionName = None,
 ) -> Json:
-    """The block for a prompt, within its budget; for a session always the same one."""
+    """The block for a prompt, within a token budget; the same text throughout a session."""
     speaker = speaking(memories, session=session)
     return Json(as_json.brief(speaker.brief(project=project, subject=subject, budget=budget)))
 
 
 @router.post("/context", response_model=answers.Context)
 def context(memories: Reading, recent: bodies.Recent) -> Json:
-    """What is relevant to what was just said, as a block for a prompt."""
+    """Memories relevant to the last messages, as a block for a prompt."""
     made = memories.context(said(recent.messages), project=recent.project, budget=recent.budget)
     return Json(as_json.context(made))
 
 
 @router.get("/inbox", response_model=answers.Inbox, tags=["inbox"])
 def inbox(memories: Reading) -> Json:
-    """What waits for a person, oldest first."""
+    """Memories waiting for review, oldest first."""
     items = memories.inbox()
     return Json({"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
 
 
 @router.post("/inbox/approve", response_model=answers.Decided, tags=["inbox"])
 def approve(memories: Deciding, chosen: bodies.Ids) -> Json:
-    """Lets waiting memories in: all of them, or none if one can't be."""
+    """Approves waiting memories: all of them, or none if one fails."""
     approved = memories.approve(*dict.fromkeys(chosen.ids))
     return Json({"memories": [as_json.memory(each) for each in approved]})
 
 
 @router.post("/inbox/reject", response_model=answers.Decided, tags=["inbox"])
 def reject(memories: Deciding, chosen: bodies.Ids) -> Json:
-    """Turns waiting memories down for good: all of them, or none if one can't be."""
+    """Rejects waiting memories: all of them, or none if one fails. The same text is not stored again."""
     rejected = memories.reject(*dict.fromkeys(chosen.ids))
     return Json({"memories": [as_json.memory(each) for each in rejected]})
 
 
 @router.post("/tend", response_model=answers.Tended, tags=["care"])
 def tend(memories: Writing, clock_is_right: bool = False) -> Json:
-    """The upkeep: lets fade what nobody confirmed, archives what had its time, proposes what could be one.
+    """Runs maintenance: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
 
-    After a pause of more than 180 days nothing fades unless `clock_is_right`; `clock_doubt` says so.
+    After a pause of more than 180 days nothing decays unless `clock_is_right`; `clock_doubt` reports this.
     """
     return Json(as_json.tended(memories.tend(clock_is_right=clock_is_right)))
 
 
 @router.get("/tend", response_model=answers.TendPreview, tags=["care"])
 def tend_preview(memories: Reading) -> Json:
-    """What the upkeep would do now; nothing is changed."""
+    """What maintenance would do now; changes nothing."""
     return Json(as_json.tend_preview(memories.tend_preview()))
 
 
 @router.get("/audit", response_model=answers.Audit, tags=["care"])
 def audit(memories: Reading) -> Json:
-    """What is junk or may become it, with ids and what to do about it; nothing is changed."""
+    """Finds junk: duplicates, contradictions, secrets and more, with ids and advice; changes nothing."""
     return Json(as_json.audit(memories.audit()))
 
 

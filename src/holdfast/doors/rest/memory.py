@@ -21,21 +21,19 @@ MemoryId = Annotated[str, Path(max_length=200)]
 Name = Annotated[str | None, Query(max_length=1_000)]
 Key = Annotated[
     str | None,
-    Header(alias="Idempotency-Key", max_length=200, description="The same key again: the same answer."),
+    Header(alias="Idempotency-Key", max_length=200, description="A repeated key returns the first answer."),
 ]
 _CREATED: dict[int | str, dict[str, Any]] = {
-    200: {"model": answers.Created, "description": "It is known, and is stronger now or says it so"},
-    202: {"model": answers.Created, "description": "It waits for a person"},
+    200: {"model": answers.Created, "description": "Already known: reinforced or merged"},
+    202: {"model": answers.Created, "description": "Waiting for review"},
     409: {
         "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Known"}}},
         "model": answers.Known,
-        "description": "The same or its opposite is known, or it was deleted",
+        "description": "A duplicate, a contradiction, or deleted before",
     },
 }
 _WAITS: dict[int | str, dict[str, Any]] = {202: _CREATED[202]}
-_LINKED: dict[int | str, dict[str, Any]] = {
-    200: {"model": answers.Linked, "description": "It was so already"}
-}
+_LINKED: dict[int | str, dict[str, Any]] = {200: {"model": answers.Linked, "description": "Already linked"}}
 
 
 @router.get("/", response_model=answers.MemoryPage)
@@ -59,7 +57,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
     limit: Limit = MOST,
     cursor: Cursor = None,
 ) -> Json:
-    """The active memories, by category, then age, then id; a page at a time where there are many."""
+    """Lists memories, by default the active ones by category, age and id, in pages."""
     where = Filter(
         states=tuple(state),
         category=category,
@@ -90,8 +88,8 @@ def list_(  # budget: the parts of a filter, each an argument of its own
 
 @router.post("/", status_code=201, response_model=answers.Created, responses=_CREATED)
 def create(memories: Writing, draft: bodies.NewMemory, key: Key = None) -> Json:
-    """Remembers it: 201 when it is new, 200 when it made a known memory stronger or took its place, 202 when
-    it waits for a person, 409 when the same or its opposite is known: update that memory instead."""
+    """Stores a memory: 201 if it is new, 200 if it reinforced or replaced a known one, 202 if it is waiting
+    for review, 409 if it duplicates or contradicts a known one, which should be updated instead."""
     speaker = speaking(memories, origin=draft.origin, session=draft.session, project=draft.focus)
     outcome = speaker.remember(
         draft.content,
@@ -119,8 +117,8 @@ def _created(outcome: outcomes.Outcome) -> Json:
         case outcomes.Waiting():
             return _stored(202, outcome)
         case outcomes.UpdateSuggested(known, relation):
-            said = "is known already" if relation == "same" else "contradicts what is known"
-            advice = f"this {said} as memory {known.id}: {known.content!r}; update that one with PUT instead"
+            what = "duplicate of" if relation == "same" else "contradicts"
+            advice = f"{what} memory {known.id} ({known.content!r}): update that memory with PUT"
             told = as_json.memory(known)
             return _conflict(
                 advice, outcome="update_suggested", relation=relation, id=known.id, content=known.content,
@@ -130,7 +128,7 @@ def _created(outcome: outcomes.Outcome) -> Json:
             if deleted is None:
                 return _conflict(reason, outcome="refused", id=known_id)
             way = f"POST /api/memory/{known_id}/restore or " if deleted.restorable else ""
-            advice = f'{reason}: {way}"anyway": true brings it back'
+            advice = f'{reason}: use {way}"anyway": true to store it again'
             return _conflict(advice, outcome="refused", id=known_id, deleted=as_json.deletion(deleted))
         case _:
             assert_never(outcome)
@@ -149,7 +147,7 @@ def _conflict(detail: str, **more: Any) -> Json:
 
 @router.get("/{memory_id}", response_model=answers.Details)
 def show(memories: Reading, memory_id: MemoryId) -> Json:
-    """One memory with all its wordings and links; also one that was deleted, as long as it is kept."""
+    """One memory with its versions and links; also a deleted one that can be restored."""
     found = memories.show(memory_id)
     body = {
         **as_json.memory(found.memory),
@@ -162,7 +160,7 @@ def show(memories: Reading, memory_id: MemoryId) -> Json:
 @router.put("/{memory_id}", response_model=answers.Changed, responses=_WAITS)
 @router.patch("/{memory_id}", response_model=answers.Changed, responses=_WAITS)
 def change(memories: Writing, memory_id: MemoryId, changed: bodies.Change, match: Match = None) -> Json:
-    """Makes a new version; answers old and new. 202 when it waits for a person instead."""
+    """Creates a new version and returns the old and new text. 202 if the change is waiting for review."""
     result = speaking(memories, origin=changed.origin, session=changed.session).revise(
         memory_id,
         changed.content,
@@ -192,22 +190,22 @@ def change(memories: Writing, memory_id: MemoryId, changed: bodies.Change, match
 
 @router.delete("/{memory_id}", response_model=answers.Deleted)
 def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> Json:
-    """Takes it out of lists, briefs and recall; it stays in the history, and can be restored where the
-    profile says so. Answers the memory as it was."""
+    """Soft-deletes a memory: it is gone from lists, briefs and recall, and can be restored unless the profile
+    deletes for good. Returns the deleted memory."""
     gone = memories.forget(memory_id, expect_version=expected(match))
     return Json({**as_json.memory(gone.memory), "deleted": True, "restorable": gone.restorable})
 
 
 @router.post("/{memory_id}/restore", response_model=answers.Memory)
 def restore(memories: Writing, memory_id: MemoryId) -> Json:
-    """Brings a deleted memory back."""
+    """Restores a deleted memory."""
     back = memories.restore(memory_id)
     return Json(as_json.memory(back), headers={"ETag": tag_of(back.version)})
 
 
 @router.post("/{memory_id}/promote", response_model=answers.Memory, responses=_WAITS)
 def promote(memories: Writing, memory_id: MemoryId) -> Json:
-    """Lets a memory of one project hold in all of them."""
+    """Makes a memory of one project global."""
     result = memories.promote(memory_id)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
@@ -216,42 +214,42 @@ def promote(memories: Writing, memory_id: MemoryId) -> Json:
 
 @router.get("/{memory_id}/history", response_model=answers.Versions)
 def history(memories: Reading, memory_id: MemoryId) -> Json:
-    """All wordings, the first one first."""
+    """All versions, oldest first."""
     return Json({"versions": [as_json.version(each) for each in memories.show(memory_id).versions]})
 
 
 @router.get("/{memory_id}/why", response_model=answers.Story)
 def why(memories: Reading, memory_id: MemoryId) -> Json:
-    """Where it came from, how its confidence came about, and which prompts it went into."""
+    """Its source, its changes of confidence, and the prompts it was used in."""
     return Json(as_json.story(memories.why(memory_id)))
 
 
 @router.post("/{memory_id}/split", status_code=201, response_model=answers.Split)
 def split(memories: Writing, memory_id: MemoryId, chosen: bodies.Splitting) -> Json:
-    """Makes a wording that was counted as a repetition a memory of its own; `why` lists the wordings."""
+    """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
     return Json(as_json.split(memories.split(memory_id, chosen.number)), status_code=201)
 
 
 @router.get("/{memory_id}/erasure", response_model=answers.Erasure)
 def erasure(memories: Reading, memory_id: MemoryId) -> Json:
-    """What erasing it would remove."""
+    """Previews what erasing would remove."""
     return Json(as_json.erasure(memories.erasure(memory_id)))
 
 
 @router.post("/{memory_id}/erase", response_model=answers.Erasure)
 def erase(memories: Deciding, memory_id: MemoryId) -> Json:
-    """Removes it and every trace of it, for good."""
+    """Erases a memory and all its traces for good."""
     return Json(as_json.erasure(memories.erase(memory_id)))
 
 
 @router.post("/{memory_id}/links", status_code=201, response_model=answers.Linked, responses=_LINKED)
 def link(memories: Writing, memory_id: MemoryId, tie: bodies.NewLink) -> Json:
-    """Links it to another one; 200 when it was linked so already."""
+    """Links two memories; 200 if they are already linked."""
     new = memories.link(memory_id, tie.to, tie.kind)
     return Json({"linked": new}, status_code=201 if new else 200)
 
 
 @router.delete("/{memory_id}/links/{to}", response_model=answers.Unlinked)
 def unlink(memories: Writing, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None) -> Json:
-    """Removes the links to another one, of one kind or of all."""
+    """Removes links to another memory, of one kind or all kinds."""
     return Json({"removed": memories.unlink(memory_id, to, kind)})

@@ -20,7 +20,7 @@ _Line = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
 
 class MemoryCommand(bodies.Body):
-    """One command of the tool `memory_20250818`; which fields it needs, the tool says."""
+    """One command of the tool `memory_20250818`, with the fields that it needs."""
 
     command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
     path: _Path | None = None
@@ -35,7 +35,7 @@ class MemoryCommand(bodies.Body):
 
 
 class ToolResult(answers.Answer):
-    """What the model is told, as a tool result has it."""
+    """The tool result for the model."""
 
     content: str
     is_error: bool
@@ -47,8 +47,8 @@ def memory_tool(
     command: MemoryCommand,
     session: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
 ) -> Json:
-    """Carries out a command of Anthropic's memory tool on the files of the space. All but view need a token
-    of scope write. What the model did wrong is answered with is_error, in words for the model."""
+    """Runs a command of Anthropic's memory tool on the files of the space. All commands but view need a token
+    with scope write. Errors of the model are returned with is_error and a message for the model."""
     model = speaking(memories, origin="assistant", session=session)
     answer = answered(model, command.model_dump(exclude_none=True))
     return Json({"content": answer.text, "is_error": answer.failed})

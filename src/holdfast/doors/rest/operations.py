@@ -1,4 +1,4 @@
-"""What happened and what is going on: events, cooldowns, jobs, figures; and a whole space, out and in."""
+"""Events, cooldowns, jobs, counts; export and import of a space."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _CHUNK = 256 * 1024
 
 @router.get("/stats", response_model=answers.Space)
 def stats(memories: Reading) -> Json:
-    """The space and how much is in it."""
+    """The space and its counts."""
     return Json(as_json.overview(memories.overview()))
 
 
@@ -37,7 +37,7 @@ def jobs(
     state: JobState = "queued",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Json:
-    """The work in the background, by its state."""
+    """Background jobs in one state."""
     return Json({"jobs": [as_json.job(each) for each in memories.jobs(state, limit=limit)]})
 
 
@@ -47,7 +47,7 @@ def spend(
     by: GroupedBy = "purpose",
     days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
 ) -> Json:
-    """What language models cost the space: calls, tokens, money by list prices, and the limits."""
+    """Model cost of the space: calls, tokens, list prices and limits."""
     return Json(as_json.spend(memories.spend(by=by, days=days)))
 
 
@@ -60,7 +60,7 @@ def events(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Json:
-    """What happened to services, the latest first."""
+    """Events, latest first."""
 
     def fetch(most: int, offset: int) -> Sequence[Event]:
         return memories.events(level=level, service=service, session=session, limit=most, offset=offset)
@@ -71,7 +71,7 @@ def events(
 
 @router.post("/events", status_code=201, response_model=answers.Event)
 def record_event(memories: Writing, seen: bodies.NewEvent) -> Json:
-    """Keeps what happened."""
+    """Records an event."""
     speaker = speaking(memories, session=seen.session)
     event = speaker.record_event(seen.level, seen.content, service=seen.service)
     return Json(as_json.event(event), status_code=201)
@@ -79,13 +79,13 @@ def record_event(memories: Writing, seen: bodies.NewEvent) -> Json:
 
 @router.get("/cooldowns", response_model=answers.Standings)
 def cooldowns(memories: Reading, service: Name = None) -> Json:
-    """The actions inside their window, and whether another one is allowed."""
+    """Recent actions on services, and whether another one is allowed."""
     return Json({"cooldowns": [as_json.standing(each) for each in memories.cooldowns(service=service)]})
 
 
 @router.post("/cooldowns", status_code=201, response_model=answers.Attempt)
 def record_attempt(memories: Writing, made: bodies.NewAttempt) -> Json:
-    """Keeps that an action was taken on a service."""
+    """Records an action on a service."""
     speaker = speaking(memories, session=made.session)
     attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
     return Json(as_json.attempt(attempt), status_code=201)
@@ -93,7 +93,7 @@ def record_attempt(memories: Writing, made: bodies.NewAttempt) -> Json:
 
 @router.get("/export", response_class=StreamingResponse)
 def export(memories: Deciding) -> StreamingResponse:
-    """The whole space as an archive of JSON lines."""
+    """Exports the whole space as JSON lines."""
     # Written down first: the database is not kept waiting for a slow reader.
     kept: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  # _chunks closes it
     for line in memories.export():
@@ -113,9 +113,9 @@ def _chunks(kept: IO[bytes]) -> Iterator[bytes]:
 
 @router.post("/import", response_model=answers.ImportReport)
 def import_(memories: Deciding, given: bodies.Import) -> Json:
-    """Takes in an archive, field by field, or drafts from elsewhere."""
+    """Imports an archive, field by field, or drafts."""
     if (given.archive is None) == (given.drafts is None):
-        raise Invalid("give either an archive or drafts", field="archive")
+        raise Invalid("send either archive or drafts", field="archive")
     archives, drafts = [], []
     if given.archive is not None:
         archives = memories.import_archive(given.archive.splitlines(keepends=True))

@@ -21,7 +21,7 @@ SessionId = Annotated[str, Path(min_length=1, max_length=200)]
 
 @router.get("/sessions", response_model=answers.SessionPage)
 def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> Json:
-    """The sessions, the latest first."""
+    """Lists sessions, latest first."""
 
     def fetch(most: int, offset: int) -> Sequence[Session]:
         return memories.sessions(limit=most, offset=offset)
@@ -32,7 +32,7 @@ def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> Json:
 
 @router.post("/sessions", status_code=201, response_model=answers.Session)
 def open_(memories: Writing, new: bodies.NewSession) -> Json:
-    """Begins a session, or goes on with a known one."""
+    """Opens a session, or continues a known one."""
     session = memories.open_session(
         new.id,
         name=new.name,
@@ -46,14 +46,14 @@ def open_(memories: Writing, new: bodies.NewSession) -> Json:
 
 @router.get("/sessions/{session_id}", response_model=answers.Conversation)
 def show(memories: Reading, session_id: SessionId) -> Json:
-    """One session, and how many messages it has."""
+    """One session and its number of messages."""
     found = memories.session(session_id)
     return Json({**as_json.session(found.session), "messages": len(found.messages)})
 
 
 @router.post("/sessions/{session_id}/close", response_model=answers.Session)
 def close(memories: Writing, session_id: SessionId, end: bodies.SessionEnd | None = None) -> Json:
-    """Ends a session; how it went may be left out."""
+    """Closes a session, optionally with exit code and usage."""
     told = end.model_dump() if end is not None else {}
     closed = memories.close_session(session_id, **told)
     return Json(as_json.session(closed))
@@ -61,13 +61,13 @@ def close(memories: Writing, session_id: SessionId, end: bodies.SessionEnd | Non
 
 @router.post("/sessions/{session_id}/messages", response_model=answers.Kept)
 def hear(memories: Writing, session_id: SessionId, heard: bodies.Messages, request: Request) -> Json:
-    """Keeps messages in their order, all or none. The session need not have been opened."""
+    """Stores messages in order, all or none. Opens the session if needed."""
     return _kept(memories, session_id, heard.messages, request)
 
 
 @router.get("/sessions/{session_id}/messages", response_model=answers.MessagePage)
 def messages(memories: Reading, session_id: SessionId, limit: Limit = 100, cursor: Cursor = None) -> Json:
-    """What was said, in order."""
+    """The messages of a session, in order."""
     found = memories.session(session_id).messages
 
     def fetch(most: int, offset: int) -> Sequence[Message]:
@@ -79,7 +79,7 @@ def messages(memories: Reading, session_id: SessionId, limit: Limit = 100, curso
 
 @router.get("/messages/{message_id}", response_model=answers.Message)
 def message(memories: Reading, message_id: SessionId) -> Json:
-    """One message, as it was said first."""
+    """One message, as first received."""
     return Json(as_json.message(memories.message(message_id)))
 
 
@@ -87,17 +87,17 @@ def message(memories: Reading, message_id: SessionId) -> Json:
 def context(
     memories: Reading,
     session_id: SessionId,
-    text: Annotated[str | None, Query(max_length=10_000, description="What was just said.")] = None,
+    text: Annotated[str | None, Query(max_length=10_000, description="The last message.")] = None,
     budget: Annotated[int, Query(ge=0, le=1_000_000)] = 500,
 ) -> Json:
-    """What is relevant to the session's last messages and new to it, as a block for a prompt."""
+    """Memories relevant to the session's last messages and not shown to it yet, as a block for a prompt."""
     speaker = speaking(memories, session=session_id)
     return Json(as_json.context(speaker.context([text] if text else [], budget=budget)))
 
 
 @router.post("/sessions/{session_id}/context", response_model=answers.Context)
 def context_of(memories: Reading, session_id: SessionId, recent: bodies.Recent) -> Json:
-    """The same for messages that are given with it."""
+    """Memories relevant to the messages in the body and not shown to the session yet."""
     speaker = speaking(memories, session=session_id)
     made = speaker.context(said(recent.messages), project=recent.project, budget=recent.budget)
     return Json(as_json.context(made))
@@ -105,7 +105,7 @@ def context_of(memories: Reading, session_id: SessionId, recent: bodies.Recent) 
 
 @router.get("/sessions/{session_id}/brief", response_model=answers.Brief)
 def brief(memories: Reading, session_id: SessionId) -> Json:
-    """The session's brief: the same text each time."""
+    """The brief of the session: the same text each time."""
     return Json(as_json.brief(speaking(memories, session=session_id).brief()))
 
 
@@ -113,13 +113,13 @@ def brief(memories: Reading, session_id: SessionId) -> Json:
 def delta(
     memories: Reading, session_id: SessionId, project: Annotated[str | None, Query(max_length=1_000)] = None
 ) -> Json:
-    """What others added since the session's brief, once."""
+    """What others added since the brief of the session; each addition once."""
     return Json({"text": speaking(memories, session=session_id, project=project).delta()})
 
 
 @router.post("/sessions/{session_id}/undo", response_model=answers.Undone)
 def undo(memories: Writing, session_id: SessionId) -> Json:
-    """Takes back everything that the session wrote."""
+    """Undoes everything that the session wrote."""
     return Json(as_json.undone(memories.undo_session(session_id)))
 
 
@@ -129,11 +129,11 @@ webhook = APIRouter(tags=["sessions"], route_class=BoundedRoute)
 @webhook.post("/webhook/{token}/messages", response_model=answers.Kept)
 def posted(
     memories: Writing,
-    token: Annotated[str, Path(description="A token of scope write: the secret that both sides share.")],
+    token: Annotated[str, Path(description="A token with scope write.")],
     body: bodies.Posted,
     request: Request,
 ) -> Json:
-    """The tap for programs that can be told an address and nothing else."""
+    """Stores messages; for programs that can only be given a URL."""
     return _kept(memories, body.session, body.messages, request)
 
 

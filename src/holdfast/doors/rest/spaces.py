@@ -16,14 +16,14 @@ SpaceName = Annotated[str, Path(max_length=63)]
 
 @router.get("/spaces", response_model=answers.Spaces)
 def list_(administration: LookingAround) -> Json:
-    """The spaces that the token reaches."""
+    """Lists the spaces that the token covers."""
     found = administration.spaces()
     return Json({"spaces": [as_json.overview(each) for each in found], "total": len(found)})
 
 
 @router.post("/spaces", status_code=201, response_model=answers.Space)
 def create(administration: Administering, new: bodies.NewSpace) -> Json:
-    """Makes a space with a profile."""
+    """Creates a space."""
     administration.create_space(
         new.name, profile=new.profile, text=new.profile_text, keeps_messages=new.keeps_messages
     )
@@ -32,20 +32,20 @@ def create(administration: Administering, new: bodies.NewSpace) -> Json:
 
 @router.get("/spaces/{name}", response_model=answers.Space)
 def show(administration: LookingAround, name: SpaceName) -> Json:
-    """One space and how much is in it."""
+    """One space and its counts."""
     return Json(as_json.overview(administration.space(name)))
 
 
 @router.patch("/spaces/{name}", response_model=answers.Space)
 def change(administration: Administering, name: SpaceName, changed: bodies.SpaceChange) -> Json:
-    """Says whether the space keeps what is said in its sessions."""
+    """Sets whether the space stores messages."""
     administration.change_space(name, keeps_messages=changed.keeps_messages)
     return Json(as_json.overview(administration.space(name)))
 
 
 @router.delete("/spaces/{name}", response_model=answers.Space)
 def delete(administration: Administering, name: SpaceName, request: Request) -> Json:
-    """Removes a space with everything in it, for good; answers what was there."""
+    """Deletes a space and everything in it for good; returns its last counts."""
     gone = administration.delete_space(name)
     rooms_of(request).left(name)
     return Json(as_json.overview(gone))
@@ -53,13 +53,13 @@ def delete(administration: Administering, name: SpaceName, request: Request) -> 
 
 @router.get("/tokens", response_model=answers.Tokens, tags=["tokens"])
 def tokens(administration: Administering) -> Json:
-    """The tokens for these spaces, without their secrets."""
+    """Lists tokens, without their secrets."""
     return Json({"tokens": [as_json.token(each) for each in administration.tokens()]})
 
 
 @router.post("/tokens", status_code=201, response_model=answers.Secret, tags=["tokens"])
 def create_token(administration: Administering, new: bodies.NewToken) -> Json:
-    """Makes a token. Its secret is shown in this answer and never again."""
+    """Creates a token. Its secret is shown only once."""
     spaces = tuple(new.spaces) if new.spaces is not None else None
     made = administration.create_token(*new.scopes, spaces=spaces, name=new.name)
     return Json({**as_json.token(made.token), "token": made.secret}, status_code=201)
@@ -67,5 +67,5 @@ def create_token(administration: Administering, new: bodies.NewToken) -> Json:
 
 @router.delete("/tokens/{token_id}", response_model=answers.Token, tags=["tokens"])
 def revoke_token(administration: Administering, token_id: Annotated[str, Path(max_length=200)]) -> Json:
-    """Ends a token at once."""
+    """Revokes a token at once."""
     return Json(as_json.token(administration.revoke_token(token_id)))

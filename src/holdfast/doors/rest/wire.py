@@ -45,7 +45,7 @@ class BoundedRoute(APIRoute):
             _refuse_unknown(request, names)
             careful = _BoundedRequest(request.scope, request.receive)
             if takes_body and not _is_json(request.headers.get("content-type")) and await _sent(careful):
-                raise HTTPException(415, "the body must be JSON: send it with Content-Type: application/json")
+                raise HTTPException(415, "request body must be JSON: send Content-Type: application/json")
             return await answer(careful)
 
         return bounded
@@ -65,7 +65,7 @@ def _refuse_unknown(request: Request, names: Collection[str]) -> None:
     unknown = next((name for name in request.query_params if name not in names and name != "space"), None)
     if unknown is not None:
         known = f"use {', '.join(sorted(names))}" if names else "leave it out"
-        raise Invalid(f"{unknown[:60]!r} is nothing that this address takes: {known}", field=unknown[:60])
+        raise Invalid(f"unknown query parameter {unknown[:60]!r}: {known}", field=unknown[:60])
 
 
 async def _sent(request: Request) -> bool:
@@ -73,7 +73,7 @@ async def _sent(request: Request) -> bool:
     try:
         return bool(await request.body())
     except ClientDisconnect:  # or the guard, which ends a body that grows too large
-        raise HTTPException(400, "the body was not sent to its end") from None
+        raise HTTPException(400, "request body incomplete") from None
 
 
 def _is_json(kind: str | None) -> bool:
@@ -86,11 +86,11 @@ class _BoundedRequest(Request):
     async def json(self) -> Any:
         body = await self.body()
         if _depth(body) > MOST_DEPTH:
-            raise HTTPException(400, f"the body is nested too deeply: at most {MOST_DEPTH} levels fit")
+            raise HTTPException(400, f"request body nested too deeply: at most {MOST_DEPTH} levels")
         try:
             return json.loads(body, parse_constant=_no_number)
         except UnicodeDecodeError:
-            raise HTTPException(400, "the body is not UTF-8") from None
+            raise HTTPException(400, "request body is not UTF-8") from None
         except json.JSONDecodeError:
             raise
         except ValueError as error:  # a number with thousands of digits
@@ -111,4 +111,4 @@ def _depth(body: bytes) -> int:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON: use a number or null")
+    raise ValueError(f"{name} is not valid JSON: use a number or null")

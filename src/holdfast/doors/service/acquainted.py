@@ -13,7 +13,7 @@ from holdfast.errors import Unavailable
 
 PATIENCE = 2.0  # seconds that the store is waited for
 _MOST = 1_000  # secrets
-_SLOW = "the memory does not answer, and this token was not seen since the service started"
+_SLOW = "the database is unreachable, and this token has not been used since the service started"
 
 
 class Acquainted:

@@ -28,9 +28,7 @@ from holdfast.errors import Unavailable
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
-NOT_THERE = (
-    "the database was removed or replaced under the service: put it back, then start the service again"
-)
+NOT_THERE = "the database file was removed or replaced: restore it, then restart the service"
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
@@ -89,7 +87,7 @@ _own = APIRouter()
 
 @_own.get("/health")
 def health(request: Request, response: Response) -> dict[str, bool | str]:
-    """Whether what was acknowledged is still there."""
+    """Whether the service is up and its database file is in place."""
     try:
         request.state.check()
     except Unavailable:  # anybody may ask, so nothing is told of the place

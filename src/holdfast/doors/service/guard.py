@@ -29,11 +29,11 @@ MOST_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
 MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
-_NO_TOKEN = "a token is needed: Authorization: Bearer TOKEN (the settings page makes one)"
-_WRONG_ADDRESS = "the token in the address is unknown or revoked (the settings page makes one)"
-_TOO_LARGE = "the body is too large: at most {:,} bytes fit"
-_TOO_SLOW = "the rest of the body did not come within {:g} s"
-_FOREIGN_FORM = "a page of another origin may not change anything here: use this service's own pages"
+_NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
+_WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
+_TOO_LARGE = "request body too large: at most {:,} bytes"
+_TOO_SLOW = "request body incomplete: no data for {:g} s"
+_FOREIGN_FORM = "cross-origin request refused: use the dashboard of this service"
 _SAFE = ("GET", "HEAD")
 _SHIELD = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
 Refusal = tuple[int, str]
@@ -97,10 +97,10 @@ class Guard:
     def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
         """Status and reason, when the request may not go on, whoever sends it."""
         if _host_of(f"//{headers.get('host', '')}") not in self._hosts:
-            return 421, "this service answers to local names only: use http://127.0.0.1"
+            return 421, "unknown host name: this service answers only to local names, such as 127.0.0.1"
         origin = headers.get("origin")
         if origin is not None and not self._own(origin, headers["host"]):
-            return 403, "pages of other origins may not ask this service"
+            return 403, "cross-origin requests are not allowed"
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > most:
             return 413, _TOO_LARGE.format(most)

@@ -33,13 +33,13 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "holdfast_requests",
-            "Requests, as they were answered",
+            "Requests by response status",
             ["method", "route", "status"],
             registry=self._registry,
         )
         self._seconds = Histogram(
             "holdfast_request_seconds",
-            "How long requests took",
+            "Request duration",
             ["route"],
             buckets=_BUCKETS,
             registry=self._registry,
@@ -66,7 +66,7 @@ def read(request: Request) -> Response:
     grant = request.state.grant
     grant.require("metrics")
     if grant.spaces is not None:
-        raise Forbidden("the figures are sums over all spaces: use a token for all spaces")
+        raise Forbidden("metrics cover all spaces: use a token for all spaces")
     metrics: Metrics = request.state.metrics
     return Response(metrics.text(), media_type=MEDIA_TYPE)
 
@@ -83,9 +83,9 @@ class _Stored:
         return []  # so that nothing is asked at registration
 
     def collect(self) -> Iterator[Metric]:
-        yield InfoMetricFamily("holdfast", "This service", {"version": __version__})
+        yield InfoMetricFamily("holdfast", "Holdfast version", {"version": __version__})
         found = self._figures()
-        up = GaugeMetricFamily("holdfast_store_up", "Whether the database answered")
+        up = GaugeMetricFamily("holdfast_store_up", "1 if the database is reachable")
         up.add_metric([], 0 if found is None else 1)
         yield up
         if found is not None:
@@ -107,7 +107,7 @@ def _families(found: Figures) -> Iterator[Metric]:
         ("spaces", "Spaces", found.spaces),
         ("sessions", "Sessions, in all spaces", found.sessions),
         ("messages", "Messages, in all spaces", found.messages),
-        ("embedding_backlog", "Changes and messages without a vector yet", found.not_embedded),
+        ("embedding_backlog", "Memory changes and messages waiting to be embedded", found.not_embedded),
     ):
         plain = GaugeMetricFamily(f"holdfast_{name}", says)
         plain.add_metric([], value)
@@ -121,24 +121,22 @@ def _families(found: Figures) -> Iterator[Metric]:
 
 
 def _of_jobs(found: Figures) -> Iterator[Metric]:
-    jobs = GaugeMetricFamily("holdfast_jobs", "Jobs that are not done", labels=["kind", "state"])
+    jobs = GaugeMetricFamily("holdfast_jobs", "Unfinished jobs", labels=["kind", "state"])
     for (kind, job_state), count in sorted(found.jobs.items()):
         jobs.add_metric([kind, job_state], count)
     yield jobs
-    waits = GaugeMetricFamily(
-        "holdfast_job_wait_seconds", "For how long the oldest job has been due", labels=["kind"]
-    )
+    waits = GaugeMetricFamily("holdfast_job_wait_seconds", "Age of the oldest due job", labels=["kind"])
     for kind, wait in sorted(found.longest_wait.items()):
         waits.add_metric([kind], wait.total_seconds())
     yield waits
 
 
 def _of_models(found: Figures) -> Iterator[Metric]:
-    calls = GaugeMetricFamily("holdfast_model_calls", "Calls of models so far", labels=["model"])
+    calls = GaugeMetricFamily("holdfast_model_calls", "Model calls", labels=["model"])
     money = GaugeMetricFamily(
-        "holdfast_spend_dollars", "What models cost so far, as far as prices are known", labels=["model"]
+        "holdfast_spend_dollars", "Model cost, where the price is known", labels=["model"]
     )
-    tokens = GaugeMetricFamily("holdfast_model_tokens", "Tokens so far", labels=["model", "kind"])
+    tokens = GaugeMetricFamily("holdfast_model_tokens", "Model tokens", labels=["model", "kind"])
     for model, spent in sorted(found.spend.items()):
         calls.add_metric([model], spent.calls)
         money.add_metric([model], spent.micro_dollars / MICRO)

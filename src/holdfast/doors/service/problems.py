@@ -18,9 +18,9 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _PLACES = ("body", "query", "path", "header")
 #: What a form is told in our own words; the rest is clear as it comes.
 _SAYS = {
-    "missing": "it is missing",
-    "extra_forbidden": "there is no such field here: /api/docs lists those there are",
-    "model_attributes_type": "it must be a JSON object: {...}",
+    "missing": "required field is missing",
+    "extra_forbidden": "unknown field: see /api/docs",
+    "model_attributes_type": "must be a JSON object",
 }
 _log = logging.getLogger(__name__)
 
@@ -51,9 +51,9 @@ async def _of_http(request: Request, error: Exception) -> Response:
     detail, headers = str(error.detail), dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_methods(request))
-        detail = f"{request.method:.20} is nothing for this address: use {headers['Allow']}"
+        detail = f"{request.method:.20} is not allowed here: use {headers['Allow']}"
     elif error.status_code == 404 and detail == HTTPStatus.NOT_FOUND.phrase:  # no route, not no memory
-        detail = "there is nothing at this address: /api/docs lists those there are"
+        detail = "no such endpoint: see /api/docs"
     return _answer(error.status_code, problem(error.status_code, detail), headers)
 
 
@@ -71,18 +71,18 @@ async def _of_surprise(request: Request, _: Exception) -> Response:
     # The exception itself goes to the log on its way out; who asked is told no more than that.
     # Not the address: it may hold a token.
     _log.error("%s %s failed", request.method, getattr(request.scope.get("route"), "path", "?"))
-    return _answer(500, problem(500, "the service failed at this request: its log has more"))
+    return _answer(500, problem(500, "internal error: see the log of the service"))
 
 
 def _error(each: Any) -> dict[str, str]:
     """One thing that does not fit, with the name of its field and without the value, which may be private."""
     if each["type"] == "json_invalid":
-        why = each.get("ctx", {}).get("error", "it can't be parsed")
-        return {"field": "body", "says": f"this is no JSON at character {each['loc'][-1]}: {why}"}
+        why = each.get("ctx", {}).get("error", "can't be parsed")
+        return {"field": "body", "says": f"invalid JSON at character {each['loc'][-1]}: {why}"}
     where, *rest = [str(part) for part in each["loc"]] or ["body"]
     named = [part for part in rest if "[" not in part]  # not the kinds that a field may be of
     place = named if where in _PLACES else [where, *named]
-    says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "it should"))
+    says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "should"))
     return {"field": ".".join(place) or "body", "says": says}
 
 

@@ -99,7 +99,7 @@ class _Server(uvicorn.Server):
 
     def _leave(self) -> None:
         try:
-            _log.warning("stopped in the middle of a request that took too long")
+            _log.warning("stopped during a request that took too long")
             self._leaving()
         finally:
             os._exit(0)

@@ -89,7 +89,7 @@ class Worker:
             except Unavailable:
                 away = True
             except Exception:  # broad: the background loop; one chore's trouble must not end the others
-                _log.exception("a chore failed; it is tried again")
+                _log.exception("a background task failed; it will be retried")
         return more, away
 
     def _slice(self) -> TimeUp:
@@ -99,7 +99,7 @@ class Worker:
     def _note(self, away: bool) -> None:
         """A memory that is away for an hour is two lines in the log, not thousands."""
         if away and not self._away:
-            _log.error("the memory can't be used: `holdfast doctor` says why; the work waits for it")
+            _log.error("the database is unreachable: run `holdfast doctor`; background work is paused")
         if self._away and not away:
-            _log.warning("the memory can be used again: the work goes on")
+            _log.warning("the database is reachable again: background work resumes")
         self._away = away
