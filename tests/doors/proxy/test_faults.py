@@ -96,7 +96,7 @@ def test_an_upstream_that_is_not_there_is_told_in_the_apis_own_form(
     told = refused(kind(service))
 
     assert told.status_code == 502
-    assert "can't be reached" in told.text
+    assert "is unreachable" in told.text
     assert "error" in told.json()
     assert service.token not in told.text
 
@@ -262,7 +262,7 @@ def test_no_token_or_key_is_in_any_log_or_error(
     # The clients run in this process too, and tell whom they ask.
     logged = [record.getMessage() for record in caplog.records if record.name not in ("httpx2", "httpcore2")]
     everything = "\n".join([*logged, *texts])
-    assert "the upstream 127.0.0.1 broke off" in everything
+    assert "the upstream 127.0.0.1 closed the connection" in everything
     assert service.token not in everything
     assert "sk-the-upstreams-own-key" not in everything
     assert "Good morning" not in everything

@@ -46,7 +46,7 @@ PLAIN: Final = {
     ),
 }
 _MODEL = re.compile(r"\w[\w.@:-]*(?:/\w[\w.@:-]*)*", re.ASCII)
-_ONE_SPACE = "the proxy takes a token with the scope proxy for one space: the settings page makes one"
+_ONE_SPACE = "the proxy needs a token with scope proxy for one space: create one on the settings page"
 
 
 class Proxy:
@@ -119,7 +119,7 @@ def _plain(vendor: str, path: str) -> Callable[..., Any]:
         upstream = proxy.upstreams[vendor]
         model = request.path_params.get("model", "")
         if model and not _MODEL.fullmatch(model):
-            raise HTTPException(404, "there is no model of that name")
+            raise HTTPException(404, "invalid model name")
         target = path.replace("{model:path}", model)
         forwarded = upstream.request(
             request.method, target, _query(request), request.headers.raw, await _body(request)
@@ -145,7 +145,7 @@ async def _body(request: Request) -> bytes:
     try:
         return await request.body()
     except ClientDisconnect:  # or the guard, which ends a body that grows too large
-        raise HTTPException(413, "the body is too large, or it was not sent to its end") from None
+        raise HTTPException(413, "request body too large or incomplete") from None
 
 
 def _query(request: Request) -> bytes:

@@ -72,7 +72,7 @@ class Attendant:
         def work() -> Prepared | None:
             return unbroken(
                 lambda: self._attended(raw, headers, grant, shape, lambda: not late.is_set()),
-                "a request went on without the memory",
+                "a request was forwarded without memory",
             )
 
         ready = None
@@ -89,7 +89,7 @@ class Attendant:
         self._late += 1
         if now - self._told_at >= _TOLD_EVERY:
             _log.warning(
-                "the memory did not answer in time: requests went on without it (%d so far)", self._late
+                "memory lookup timed out: requests were forwarded without memory (%d so far)", self._late
             )
             self._told_at = now
 
@@ -201,4 +201,4 @@ def _finite(text: str) -> float:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

@@ -144,7 +144,9 @@ class Passing(Response):
                 await send({"type": "http.response.body", "body": data, "more_body": True})
         except httpx2.HTTPError as trouble:
             # The client sees what the upstream did: the connection ends before the answer does.
-            _log.warning("the upstream %s broke off: %s", self._request.url.host, type(trouble).__name__)
+            _log.warning(
+                "the upstream %s closed the connection: %s", self._request.url.host, type(trouble).__name__
+            )
             return
         if hearing is not None and hearing.ended():
             self._heard(hearing)
@@ -168,8 +170,8 @@ def _why(trouble: Exception) -> tuple[int, str]:
 
     match trouble:
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
-            return 502, "can't be reached"
+            return 502, "is unreachable"
         case httpx2.TimeoutException():
-            return 504, "did not answer in time"
+            return 504, "timed out"
         case _:
-            return 502, "broke off before it answered"
+            return 502, "closed the connection without an answer"

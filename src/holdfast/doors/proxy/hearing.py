@@ -48,7 +48,7 @@ class Hearing:
                 data = self._unpacked.decompress(data, MOST_BYTES)
             self._size += len(data)
             if self._size > MOST_BYTES or (self._unpacked is not None and self._unpacked.unconsumed_tail):
-                raise ValueError("it is too long")
+                raise ValueError("answer too long")
             self._waiting += data
             if self._events:
                 self._lines()
@@ -87,4 +87,4 @@ class Hearing:
 
     def _end(self, trouble: Exception) -> None:
         self._deaf = True
-        _log.warning("an answer could not be listened to: %s", type(trouble).__name__)
+        _log.warning("an answer could not be recorded: %s", type(trouble).__name__)

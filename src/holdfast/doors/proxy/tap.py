@@ -36,7 +36,7 @@ class Tap:
         with self._changed:
             before, _ = self._waiting.get(name, (0, work))
             if self._closed or self._size - before + size > self._most:
-                _log.warning("something that was said is not kept: the memory is too slow")
+                _log.warning("a message was dropped: the database is too slow")
                 return False
             self._size += size - before
             self._waiting[name] = (size, work)
@@ -62,7 +62,7 @@ class Tap:
             self._closed = True
             self._changed.notify_all()
         if not self.settled(patience):
-            _log.warning("some of what was said last is not kept: the memory is too slow")
+            _log.warning("some of the last messages were dropped: the database is too slow")
 
     def _run(self) -> None:
         while True:
@@ -73,7 +73,7 @@ class Tap:
                 _, (size, work) = self._waiting.popitem(last=False)
                 self._size -= size
                 self._busy = True
-            unbroken(work, "what was said could not be kept")
+            unbroken(work, "a message could not be stored")
             with self._changed:
                 self._busy = False
                 self._changed.notify_all()
