@@ -71,10 +71,10 @@ def test_an_update_finds_its_memory_by_any_name_of_it_and_can_change_the_subject
     assert [one.failed for one in updated] == [False, False, False]
     assert (memory.content, memory.subject) == ("Alec is my boss in team 2", "Alec Smith")
     assert renamed.text.endswith("(subject Alec -> Alec Smith)")
-    assert (lost.failed, lost.text) == (True, "none is about 'Sarah': give the id")
+    assert (lost.failed, lost.text) == (True, "no memory has the subject 'Sarah': give the id")
     assert several.failed
     assert f"[id:{added['id']}]" in several.text
-    assert (empty.failed, "give content" in empty.text) == (True, True)
+    assert (empty.failed, "content is missing" in empty.text) == (True, True)
 
 
 @requirement("asst.guidance")

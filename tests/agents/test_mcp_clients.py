@@ -58,7 +58,7 @@ def test_the_official_client_lists_and_calls_every_tool_over_a_pipe(tmp_path: Pa
 
     assert set(names) == set(said)
     assert "Deploys run on Fridays at noon" in said["memory_search"]
-    assert said["memory_forget"] == "Forgotten: Deploys run on Mondays at noon"
+    assert said["memory_forget"] == "Deleted: Deploys run on Mondays at noon"
 
 
 @requirement("sem.mcp")
@@ -109,4 +109,4 @@ def test_the_inspector_lists_and_calls_tools(tmp_path: Path) -> None:
     assert "Deploys run on Fridays" in said["memory_search"]
     assert "Deploys run on Fridays" in said["memory_list"]
     assert "Deploys run on Mondays" in said["memory_why"]
-    assert said["memory_forget"] == "Forgotten: Deploys run on Mondays"
+    assert said["memory_forget"] == "Deleted: Deploys run on Mondays"

@@ -32,7 +32,7 @@ def test_a_model_is_told_what_was_redacted(sqlite_url: str, clock: FixedClock) -
     with Memories.open(sqlite_url, clock=clock) as memories:
         answer = call(memories, "memory_remember", {"content": TEXT})
 
-    assert "Redacted before it was stored: password" in answer.text
+    assert "Redacted before storing: password" in answer.text
     assert answer.values is not None
     assert answer.values["redacted"] == ["password"]
 

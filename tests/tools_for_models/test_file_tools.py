@@ -123,7 +123,7 @@ def test_a_deleted_file_is_gone_from_the_index(model: Memories) -> None:
 
     assert answer.text == "Memory deleted: user_prefs.md"
     assert call(model, "memory_view", {}).text == "# Memory\n\n(empty)\n"
-    assert call(model, "memory_view", {"what": "files"}).text == "There are no files yet."
+    assert call(model, "memory_view", {"what": "files"}).text == "No files yet."
     assert call(model, "memory_read", {"filename": "user_prefs.md"}).failed
 
 
@@ -141,33 +141,33 @@ def test_a_deleted_file_is_gone_from_the_index(model: Memories) -> None:
             {"filename": "nothing.md"},
             "there is no file 'nothing.md': use one of user_prefs.md",
         ),
-        ("memory_delete", {"filename": "MEMORY.md"}, "MEMORY.md is the index, which is made from the files"),
+        ("memory_delete", {"filename": "MEMORY.md"}, "MEMORY.md is generated from the files"),
         (
             "memory_update",
             {"filename": "memory.md", "old_text": "a", "new_text": "b"},
-            "MEMORY.md is the index",
+            "MEMORY.md is generated from the files",
         ),
         ("memory_write", {**PREFERENCES, "filename": "MEMORY.md"}, "is the index"),
         ("memory_write", {**PREFERENCES, "filename": "../up.md"}, "'..' is not a valid name"),
         ("memory_write", {**PREFERENCES, "filename": "/etc/passwd"}, "give a name inside it"),
         ("memory_write", {**PREFERENCES, "filename": "C:\\x.md"}, "invalid file name"),
         ("memory_write", {**PREFERENCES, "type": "mood"}, "use one of user, feedback, project, reference"),
-        ("memory_write", {"filename": "x.md"}, "memory_write needs name, description, type, content"),
-        ("memory_view", {"what": "all"}, "what 'all' is unknown: use one of index, files"),
+        ("memory_write", {"filename": "x.md"}, "memory_write requires name, description, type, content"),
+        ("memory_view", {"what": "all"}, "unknown what 'all': use one of index, files"),
         (
             "memory_update",
             {"filename": "user_prefs.md", "old_text": "emacs", "new_text": "vi"},
-            "'emacs' does not stand in user_prefs.md: give old_text exactly as it is there. The file says:",
+            "'emacs' not found in user_prefs.md: give old_text exactly as in the file. The file contains:",
         ),
         (
             "memory_update",
             {"filename": "user_prefs.md", "old_text": "- ", "new_text": "* "},
-            "stands 2 times in user_prefs.md (lines 9, 10): give a longer piece that occurs once",
+            "occurs 2 times in user_prefs.md (lines 9, 10): give a longer text that occurs once",
         ),
         (
             "memory_update",
             {"filename": "user_prefs.md", "old_text": PREFERENCES["content"], "new_text": ""},
-            "nothing would be left of user_prefs.md: use memory_delete",
+            "user_prefs.md would be empty: use memory_delete",
         ),
     ],
 )
@@ -186,7 +186,7 @@ def test_what_a_model_did_wrong_is_answered_with_what_would_be_right(
 
 
 def test_an_empty_memory_says_how_to_begin(model: Memories) -> None:
-    assert "memory_write makes one" in call(model, "memory_read", {"filename": "x.md"}).text
+    assert "create one with memory_write" in call(model, "memory_read", {"filename": "x.md"}).text
 
 
 def test_reading_the_index_by_its_name_shows_it(model: Memories) -> None:

@@ -143,8 +143,11 @@ def test_what_the_tool_wrote_is_searched_listed_and_deleted_like_any_memory(
         ({}, "Unknown command: None. Use one of view, create, str_replace, insert, delete, rename"),
         ({"command": "format"}, "Unknown command: 'format'"),
         ({"command": ["view"]}, "Unknown command"),
-        ({"command": "view"}, "The view command needs `path` as a text"),
-        ({"command": "create", "path": "/memories/a.md"}, "The create command needs `file_text` as a text"),
+        ({"command": "view"}, "The view command requires `path` as a string"),
+        (
+            {"command": "create", "path": "/memories/a.md"},
+            "The create command requires `file_text` as a string",
+        ),
         (
             {"command": "insert", "path": "/memories/a", "insert_line": "1", "insert_text": ""},
             "`insert_line` as a number",

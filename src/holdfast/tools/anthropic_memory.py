@@ -54,8 +54,8 @@ def executed(memories: "Memories", command: Mapping[str, Any]) -> str:
     for field, kind in fields.items():
         value = command.get(field)
         if not isinstance(value, kind) or isinstance(value, bool):
-            wanted = "a number" if kind is int else "a text"
-            raise Refused(f"The {name} command needs `{field}` as {wanted}")
+            wanted = "a number" if kind is int else "a string"
+            raise Refused(f"The {name} command requires `{field}` as {wanted}")
     return run(memories, command)
 
 
@@ -229,7 +229,7 @@ def _edited(memories: "Memories", shown: str, changed: Callable[[str], str]) -> 
 
 def _refuse_waiting(change: "FileChange", shown: str) -> None:
     if change.waiting:
-        raise Refused(f"The change to {shown} waits for the user's approval: {change.told}")
+        raise Refused(f"The change to {shown} is waiting for the user's approval: {change.told}")
 
 
 def _listing(shown: str, path: str, entries: Sequence["FileEntry"]) -> str:
@@ -266,7 +266,9 @@ def _range(wanted: Any, lines: int) -> tuple[int, int]:
         or len(wanted) != 2
         or any(type(number) is not int for number in wanted)
     ):
-        raise Invalid("view_range is two line numbers, like [1, 20]; -1 for the end", field="view_range")
+        raise Invalid(
+            "view_range must be two line numbers such as [1, 20]; -1 means the end", field="view_range"
+        )
     first, last = wanted
     return max(1, first) - 1, lines if last == -1 else last
 

@@ -46,16 +46,16 @@ class Parameter:
         """
         # True is an int to Python, and never what was meant.
         if not isinstance(value, _TYPES[self.kind]) or isinstance(value, bool):
-            raise Invalid(f"{self.name} must be a {self.kind}, not {value!r:.60}", field=self.name)
+            raise Invalid(f"{self.name} must be of type {self.kind}, not {value!r:.60}", field=self.name)
         if self.choices and value not in self.choices:
             raise Invalid(
-                f"{self.name} {value!r:.60} is unknown: use one of {', '.join(self.choices)}", field=self.name
+                f"unknown {self.name} {value!r:.60}: use one of {', '.join(self.choices)}", field=self.name
             )
         size = value if isinstance(value, int) else len(str(value))
         if (self.least is not None and size < self.least) or (self.most is not None and size > self.most):
-            unit = "" if self.kind == "integer" else " characters"
+            size_of = f"is {size:,}" if self.kind == "integer" else f"has {size:,} characters"
             limits = f"{self.least or 0:,} to {self.most:,}" if self.most else f"{self.least:,} or more"
-            raise Invalid(f"{self.name} has {size:,}{unit}: {limits} fit", field=self.name)
+            raise Invalid(f"{self.name} {size_of}: must be {limits}", field=self.name)
         return value
 
 
@@ -114,11 +114,12 @@ class Tool:
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise Invalid(
-                f"{self.name} takes {_listed(list(known))}, not {_listed(unknown)}", field=unknown[0]
+                f"unknown parameter {_listed(unknown)} for {self.name}: use {_listed(list(known))}",
+                field=unknown[0],
             )
         missing = [each.name for each in self.parameters if each.required and each.name not in given]
         if missing:
-            raise Invalid(f"{self.name} needs {_listed(missing)}", field=missing[0])
+            raise Invalid(f"{self.name} requires {_listed(missing)}", field=missing[0])
         return {name: known[name].checked(value) for name, value in given.items()}
 
 

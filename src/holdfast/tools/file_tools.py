@@ -23,19 +23,17 @@ if TYPE_CHECKING:
 _MOST_LISTED = 500  # files
 _MOST_NAMED = 20  # files in an error
 _MOST_SHOWN = 2_000  # characters of a file in an error or of a hit
-_FILE = Parameter(
-    name="filename", says="The file's name as the index shows it: user_prefs.md", least=1, most=500
-)
+_FILE = Parameter(name="filename", says="File name as shown in the index: user_prefs.md", least=1, most=500)
 
 
 def view(_: Profile) -> Tool:
     return Tool(
         name="memory_view",
         title="View memory",
-        says="View the index of your memory, or list all its files with type, date and size.",
+        says="View the index of your memory, or list all files with type, date and size.",
         parameters=(
             Parameter(
-                name="what", says="index (if not given) or files", required=False, choices=("index", "files")
+                name="what", says="index (default) or files", required=False, choices=("index", "files")
             ),
         ),
         effect=READS,
@@ -63,14 +61,14 @@ def write(profile: Profile) -> Tool:
         says="Save what a later session should know as a memory file; an existing file is overwritten.",
         parameters=(
             Parameter(name="filename", says="A short name ending in .md: user_prefs.md", least=1, most=500),
-            Parameter(name="name", says="Its title in the index.", least=1, most=limits.subject_max),
+            Parameter(name="name", says="Title in the index.", least=1, most=limits.subject_max),
             Parameter(
-                name="description", says="One line for the index: what is in it.", least=1,
+                name="description", says="One-line summary for the index.", least=1,
                 most=limits.summary_max,
             ),
             Parameter(name="type", says=types, choices=profile.category_names),
             Parameter(
-                name="content", says="The whole text, in Markdown, without a heading of fields.", least=1,
+                name="content", says="The complete text in Markdown, without front matter.", least=1,
                 most=limits.content_max,
             ),
         ),
@@ -85,14 +83,14 @@ def update(profile: Profile) -> Tool:
     return Tool(
         name="memory_update",
         title="Update a memory file",
-        says="Replace one piece of text in a memory file; the rest stays as it is.",
+        says="Replace one piece of text in a memory file.",
         parameters=(
             _FILE,
             Parameter(
-                name="old_text", says="The piece to replace, exactly as it stands there, once.", least=1,
+                name="old_text", says="The text to replace: exact, and unique in the file.", least=1,
                 most=most,
             ),
-            Parameter(name="new_text", says="What stands there instead; empty to remove it.", most=most),
+            Parameter(name="new_text", says="The replacement; empty to remove the text.", most=most),
         ),
         effect=Effect(),
         returns=told.CHANGED,
@@ -127,9 +125,9 @@ def _view(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         return Answer(memories.file_index())
     found = memories.files()
     if not found:
-        return Answer("There are no files yet.")
+        return Answer("No files yet.")
     more = len(found) - _MOST_LISTED
-    rest = [f"{more:,} more are not shown: use memory_search."] if more > 0 else []
+    rest = [f"{more:,} more not shown: use memory_search."] if more > 0 else []
     return Answer("\n".join([*map(_line, found[:_MOST_LISTED]), *rest]))
 
 
@@ -159,7 +157,7 @@ def _update(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     if found.content.count(old) == 1:
         content = found.content.replace(old, new)
         if not content.strip():
-            raise Conflict(f"nothing would be left of {found.path}: use memory_delete to remove it")
+            raise Conflict(f"{found.path} would be empty: use memory_delete to remove it")
         return _told(memories.write_file(found.path, content, expect=found.sha256), "updated")
     if found.text.count(old) == 1:  # in its heading
         return _told(
@@ -186,7 +184,7 @@ def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
             lines.append(f"- {where} ({label(hit.memory.category)}): {inline(_cut(text))}")
         else:
             lines.append(told.hits([hit]))
-    return Answer("\n".join(lines) or "Nothing in memory answers that.")
+    return Answer("\n".join(lines) or "No matching memories.")
 
 
 # ----------------------------------------------------------------------------------------------- what is said
@@ -195,8 +193,8 @@ def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
 def _told(change: "FileChange", how: str) -> Answer:
     memory_id = change.memory.id if change.memory else None
     if change.waiting:
-        reason = inline(change.told or "the user keeps this file")
-        said = f"Not {how} yet: the change to {change.path} waits for the user's approval ({reason})."
+        reason = inline(change.told or "the user manages this file")
+        said = f"Not {how} yet: the change to {change.path} is waiting for the user's approval ({reason})."
         return told.changed("waiting", memory_id, said, stored=change.memory)
     how = "overwritten" if how == "saved" and not change.created else how
     return told.changed(how, memory_id, f"Memory {how}: {change.path}", stored=change.memory)
@@ -215,7 +213,7 @@ def _existing(memories: "Memories", filename: str) -> "FileText":
     Raises: NotFound, naming the files that there are; Invalid.
     """
     if is_index(filename):
-        raise Invalid(f"{INDEX} is the index, which is made from the files: change those instead")
+        raise Invalid(f"{INDEX} is generated from the files: change the files instead")
     entries = memories.files()
     paths = [entry.path for entry in entries]
     wanted = filename.removeprefix("./")
@@ -227,7 +225,7 @@ def _existing(memories: "Memories", filename: str) -> "FileText":
 
 def _there_are(wanted: str, paths: Sequence[str]) -> str:
     if not paths:
-        return "there are none yet, memory_write makes one"
+        return "there are none yet; create one with memory_write"
     near = difflib.get_close_matches(wanted, paths, n=3, cutoff=0.5)
     named = list(dict.fromkeys([*near, *paths]))[:_MOST_NAMED]
     more = f" and {len(paths) - len(named):,} more (memory_view with what=files lists them)"
@@ -240,12 +238,12 @@ def _not_once(found: "FileText", old: str) -> Conflict:
     if places:
         lines = ", ".join(map(str, places[:_MOST_NAMED]))
         return Conflict(
-            f"{shown!r} stands {found.text.count(old)} times in {found.path} (lines {lines}):"
-            " give a longer piece that occurs once"
+            f"{shown!r} occurs {found.text.count(old)} times in {found.path} (lines {lines}):"
+            " give a longer text that occurs once"
         )
     return Conflict(
-        f"{shown!r} does not stand in {found.path}: give old_text exactly as it is there."
-        f" The file says:\n\n{_cut(found.text)}"
+        f"{shown!r} not found in {found.path}: give old_text exactly as in the file."
+        f" The file contains:\n\n{_cut(found.text)}"
     )
 
 

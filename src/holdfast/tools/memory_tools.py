@@ -28,11 +28,11 @@ def search(_: Profile) -> Tool:
     return Tool(
         name="memory_search",
         title="Search memory",
-        says="Search what earlier sessions learned, by meaning: facts, preferences, decisions, talks.",
+        says="Search earlier sessions by meaning: facts, preferences, decisions, conversations.",
         parameters=(
             Parameter(name="query", says="What to look for, in plain words.", least=1, most=10_000),
             Parameter(
-                name="limit", says="At most so many hits; 5 if not given.", kind="integer", required=False,
+                name="limit", says="Maximum number of hits. Default: 5.", kind="integer", required=False,
                 least=1, most=50,
             ),
         ),
@@ -55,14 +55,14 @@ def remember(profile: Profile, *, name: str = "memory_remember", revise_with: st
         parameters=(
             Parameter(
                 name="content",
-                says="One fact that stands alone: names instead of pronouns, dates instead of 'tomorrow'.",
+                says="One self-contained fact: names instead of pronouns, dates instead of 'tomorrow'.",
                 least=profile.limits.content_min,
                 most=profile.limits.content_max,
             ),
             _category(profile),
             Parameter(
                 name="subject",
-                says="Whom or what it is about: a person, a service, a topic.",
+                says="What it is about: a person, a service, a topic.",
                 required=False,
                 most=profile.limits.subject_max,
             ),
@@ -77,20 +77,20 @@ def revise(profile: Profile, *, name: str = "memory_revise") -> Tool:
     return Tool(
         name=name,
         title="Update memory",
-        says="Correct or update a memory by its id or its subject; earlier wordings are kept.",
+        says="Correct or update a memory by its id or its subject; earlier versions are kept.",
         parameters=(
             replace(_ID, required=False),
-            Parameter(name="memory_id", says="The same as id.", required=False, least=1, most=200),
+            Parameter(name="memory_id", says="Alias of id.", required=False, least=1, most=200),
             Parameter(
                 name="content",
-                says="The whole new text, not only what changed.",
+                says="The complete new text, not only the change.",
                 required=False,
                 least=profile.limits.content_min,
                 most=profile.limits.content_max,
             ),
             Parameter(
                 name="subject",
-                says="With an id: another subject. Without: the one memory about this subject is meant.",
+                says="With an id: the new subject. Without: selects the only memory with this subject.",
                 required=False,
                 most=profile.limits.subject_max,
             ),
@@ -104,8 +104,8 @@ def revise(profile: Profile, *, name: str = "memory_revise") -> Tool:
 def forget(_: Profile) -> Tool:
     return Tool(
         name="memory_forget",
-        title="Forget",
-        says="Forget a memory by its id, when the user asks for it or when it is wrong.",
+        title="Delete memory",
+        says="Delete a memory by its id, when the user asks or when it is wrong.",
         parameters=(_ID,),
         effect=Effect(destroys=True, repeatable=True),
         returns=told.CHANGED,
@@ -117,7 +117,7 @@ def list_(profile: Profile) -> Tool:
     return Tool(
         name="memory_list",
         title="List memory",
-        says="List what is remembered, by category; for an overview. To find something, search.",
+        says="List all memories by category. To find something, use memory_search.",
         parameters=(_category(profile, required=False, says="Only this category."),),
         effect=READS,
         returns=told.LISTED,
@@ -128,8 +128,8 @@ def list_(profile: Profile) -> Tool:
 def why(_: Profile) -> Tool:
     return Tool(
         name="memory_why",
-        title="Why is it remembered",
-        says="Tell where a memory came from: who said it, when, and how it changed.",
+        title="Explain memory",
+        says="Show where a memory came from: who said it, when, and how it changed.",
         parameters=(_ID,),
         effect=READS,
         returns=told.STORY,
@@ -146,10 +146,10 @@ def _category(profile: Profile, *, required: bool | None = None, says: str | Non
 
 def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     found = memories.recall(given["query"], limit=given.get("limit", 5))
-    many = "match is" if found.other_projects == 1 else "matches are"
+    many = "match" if found.other_projects == 1 else "matches"
     rest = f"\n{found.other_projects:,} {many} in other projects." if found.other_projects else ""
     if not found.hits:
-        return Answer(f"Nothing in memory answers that.{rest}")
+        return Answer(f"No matching memories.{rest}")
     return Answer(told.hits(found.hits) + rest)
 
 
@@ -164,7 +164,9 @@ def _revise(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     else:
         memory_id, subject = _about(subject, memories), None
     if content is None and subject is None:
-        raise Invalid("give content, the whole new text, or an id with another subject", field="content")
+        raise Invalid(
+            "content is missing: give the complete new text, or an id and a new subject", field="content"
+        )
     result = memories.revise(memory_id, content, subject=subject)
     if isinstance(result, Waiting):
         return told.remembered(result, revise="")
@@ -184,13 +186,13 @@ def _bare(named: str) -> str:
 def _about(subject: str | None, memories: "Memories") -> str:
     """The id of the one memory on a subject."""
     if not subject:
-        raise Invalid("say which memory: give its id, or the subject that it alone is about", field="id")
+        raise Invalid("no memory selected: give its id, or a subject that only one memory has", field="id")
     found = memories.find(Filter(subject=subject), limit=_MOST_NAMED).memories
     if len(found) != 1:
         how = (
-            f"several are about {subject!r}:\n{told.lines(found)}\nGive"
+            f"several memories have the subject {subject!r}:\n{told.lines(found)}\nGive"
             if found
-            else f"none is about {subject!r}: give"
+            else f"no memory has the subject {subject!r}: give"
         )
         raise Invalid(f"{how} the id", field="subject")
     return found[0].id
@@ -198,15 +200,15 @@ def _about(subject: str | None, memories: "Memories") -> str:
 
 def _forget(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     gone: Memory = memories.forget(_bare(given["id"])).memory
-    return told.changed("forgotten", gone.id, f"Forgotten: {inline(gone.content)}")
+    return told.changed("forgotten", gone.id, f"Deleted: {inline(gone.content)}")
 
 
 def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     page = memories.find(Filter(category=given.get("category")), limit=_MOST_LISTED)
     if not page.memories:
-        return Answer("Nothing is remembered yet.", told.listed((), 0))
+        return Answer("No memories yet.", told.listed((), 0))
     more = page.total - len(page.memories)
-    rest = f"\n{more:,} more are not shown: use memory_search." if more else ""
+    rest = f"\n{more:,} more not shown: use memory_search." if more else ""
     return Answer(told.lines(page.shown) + rest, told.listed(page.shown, page.total))
 
 

@@ -44,7 +44,9 @@ def offered(profile: Profile) -> tuple[Tool, ...]:
     """
     for name in profile.tools:
         if name not in _MAKERS:
-            raise Invalid(f"profile {profile.name} offers {name!r}: use {', '.join(_MAKERS)}", field="tools")
+            raise Invalid(
+                f"profile {profile.name} names unknown tool {name!r}: use {', '.join(_MAKERS)}", field="tools"
+            )
     return tuple(_MAKERS[name](profile) for name in profile.tools)
 
 
@@ -52,7 +54,7 @@ def call(memories: "Memories", name: str, arguments: Mapping[str, Any]) -> Answe
     """What the tool `name` answers. What a model did wrong is said to the model, never raised."""
     tools = {tool.name: tool for tool in offered(memories.profile)}
     if name not in tools:
-        return Answer(f"There is no tool {name!r}: use {', '.join(tools)}.", failed=True)
+        return Answer(f"Unknown tool {name!r}: use {', '.join(tools)}.", failed=True)
     try:
         return tools[name].run(memories, tools[name].checked(arguments))
     except HoldfastError as error:

@@ -30,7 +30,7 @@ CHANGED: dict[str, Any] = {
         "id": {"type": ["string", "null"]},
         "said": {"type": "string"},
         "redacted": {"type": "array", "items": {"type": "string"}},
-        "deleted": {"type": "object", "description": "Of what was deleted before: reason, at, restorable."},
+        "deleted": {"type": "object", "description": "The earlier deletion: reason, at, restorable."},
     },
     "required": ["outcome", "id", "said"],
 }
@@ -74,7 +74,7 @@ def changed(
     """The answer to a call that meant to change something; it says what was taken out of what is `stored`."""
     redacted = marks_in(stored.content, stored.subject, stored.summary, *stored.tags) if stored else []
     if redacted:
-        said += f"\nRedacted before it was stored: {', '.join(redacted)}."
+        said += f"\nRedacted before storing: {', '.join(redacted)}."
     return Answer(said, {"outcome": outcome, "id": memory_id, "said": said, "redacted": redacted}, failed)
 
 
@@ -97,28 +97,28 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
     """What became of a draft; `revise` is the name of the tool that changes a known memory."""
     match outcome:
         case outcomes.Added(memory, related):
-            near = f"\nClose to it, kept apart:\n{lines(related)}" if related else ""
+            near = f"\nSimilar memories, kept separate:\n{lines(related)}" if related else ""
             return changed("added", memory.id, f"Remembered as {memory.id}.{near}", stored=memory)
         case outcomes.Reinforced(memory):
-            said = f"Known already, confirmed:\n{line(memory)}"
+            said = f"Already known, confirmed:\n{line(memory)}"
             return changed("reinforced", memory.id, said, stored=memory)
         case outcomes.Merged(memory):
-            said = f"Merged into what was known:\n{line(memory)}"
+            said = f"Merged into the known memory:\n{line(memory)}"
             return changed("merged", memory.id, said, stored=memory)
         case outcomes.Contradicting(memory, weakened):
-            said = f"Remembered as {memory.id}. It leads now; what it contradicts is kept:\n{lines(weakened)}"
+            said = f"Remembered as {memory.id}. It supersedes these, which are kept:\n{lines(weakened)}"
             return changed("contradicting", memory.id, said, stored=memory)
         case outcomes.UpdateSuggested(known, relation):
-            how = "The same is known" if relation == "same" else "Something else is known"
-            said = f"Nothing stored. {how}:\n{line(known)}\nIf it changed, call {revise} with id {known.id}."
+            how = "Duplicate of" if relation == "same" else "Contradicts"
+            said = f"Not stored. {how}:\n{line(known)}\nIf it changed, call {revise} with id {known.id}."
             return changed("update_suggested", known.id, said)
         case outcomes.Waiting(memory, reason):
-            said = f"Not stored yet: it waits for the user's approval ({inline(reason)})."
+            said = f"Not stored yet: waiting for the user's approval ({inline(reason)})."
             return changed("waiting", memory.id, said, stored=memory)
         case outcomes.Refused(reason, known_id, deleted):
-            how = "restored" if deleted is not None and deleted.restorable else "added"
-            back = f". Only the user can have it {how} again" if deleted is not None else ""
-            answer = changed("refused", known_id, f"Nothing stored: {inline(reason)}{back}.", failed=True)
+            how = "restore it" if deleted is not None and deleted.restorable else "add it again"
+            back = f". Only the user can {how}" if deleted is not None else ""
+            answer = changed("refused", known_id, f"Not stored: {inline(reason)}{back}.", failed=True)
             if deleted is None:
                 return answer
             return replace(answer, values={**(answer.values or {}), "deleted": as_json.deletion(deleted)})

@@ -56,7 +56,7 @@ SECOND = (
     Step(Tool("memory_update", {**THEMED, "old_text": "strict typing"}), ("dark theme in all editors",)),
     Step(
         Tool("memory_update", THEMED),
-        ("'strict typing' does not stand in user_prefs.md", "- Always uses strict mode"),
+        ("'strict typing' not found in user_prefs.md", "- Always uses strict mode"),
     ),
     Step("Updated.", ("Memory updated: user_prefs.md",)),
     Step(Tool("memory_delete", {"filename": "project_auth.md"}), ("Delete that memory",)),

@@ -121,8 +121,8 @@ def test_a_memory_can_be_revised_explained_and_forgotten(served: Served) -> None
     assert "version 1: The office is in Berlin" in why
     assert "counted as a repetition, 2026-03-01 by operator: Our office is in Berlin" in why
     assert "The office is in Lisbon" in listed
-    assert forgotten == "Forgotten: The office is in Lisbon"
-    assert driven.call("memory_list") == ("Nothing is remembered yet.", False)
+    assert forgotten == "Deleted: The office is in Lisbon"
+    assert driven.call("memory_list") == ("No memories yet.", False)
 
 
 @requirement("asst.tools")
@@ -152,13 +152,21 @@ def test_no_profile_offers_more_than_eight_tools(name: str) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "says"),
     [
-        ("memory_remember", {}, "memory_remember needs content"),
-        ("memory_remember", {"content": "x", "category": "weather"}, "is unknown: use one of"),
-        ("memory_remember", {"content": 3}, "content must be a string"),
-        ("memory_search", {"query": "x", "limit": 0}, "limit has 0: 1 to 50 fit"),
-        ("memory_search", {"query": "x", "depth": 1}, "memory_search takes query, limit, not depth"),
+        ("memory_remember", {}, "memory_remember requires content"),
+        (
+            "memory_remember",
+            {"content": "x", "category": "weather"},
+            "unknown category 'weather': use one of",
+        ),
+        ("memory_remember", {"content": 3}, "content must be of type string"),
+        ("memory_search", {"query": "x", "limit": 0}, "limit is 0: must be 1 to 50"),
+        (
+            "memory_search",
+            {"query": "x", "depth": 1},
+            "unknown parameter depth for memory_search: use query, limit",
+        ),
         ("memory_forget", {"id": "nosuchid"}, "there is no memory 'nosuchid'"),
-        ("memory_dream", {}, "There is no tool 'memory_dream': use"),
+        ("memory_dream", {}, "Unknown tool 'memory_dream': use"),
     ],
 )
 def test_a_model_is_told_what_it_did_wrong(
@@ -234,7 +242,7 @@ def test_with_the_memory_down_the_tools_stay_and_say_so(era: str) -> None:
 
     assert tools == 6
     assert failed
-    assert said == "The memory can't be reached now; go on without it: the database is gone"
+    assert said == "Memory is unreachable; continue without it: the database is gone"
 
 
 @requirement("trust.tombstone")

@@ -76,7 +76,7 @@ class _Door:
         brief = types.Resource(
             uri=BRIEF,
             name="brief",
-            title="What is remembered",
+            title="Brief",
             description="The block of memories that a session starts with.",
             mime_type="text/markdown",
         )
@@ -87,7 +87,7 @@ class _Door:
             uri_template=ONE,
             name="memory",
             title="One memory",
-            description="A memory with where it came from.",
+            description="A memory and its source.",
             mime_type="text/plain",
         )
         return types.ListResourceTemplatesResult(resource_templates=[one])
@@ -106,13 +106,13 @@ class _Door:
         prompt = types.Prompt(
             name="what-do-you-remember",
             title="What do you remember?",
-            description="Shows the model what is remembered and asks for a short account of it.",
+            description="Asks the model for a short summary of its memory.",
         )
         return types.ListPromptsResult(prompts=[prompt])
 
     async def get_prompt(self, _: Context, wanted: types.GetPromptRequestParams) -> types.GetPromptResult:
         if wanted.name != "what-do-you-remember":
-            raise MCPError(_NOT_FOUND, f"there is no prompt {wanted.name!r:.60}: use 'what-do-you-remember'")
+            raise MCPError(_NOT_FOUND, f"unknown prompt {wanted.name!r:.60}: use 'what-do-you-remember'")
         brief = await _in_thread(partial(self._resource, BRIEF))
         text = f"{OVERVIEW}\n\n{brief}" if brief else "What do you remember? Your memory is empty so far."
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
@@ -125,7 +125,7 @@ class _Door:
             return offered(self._open().profile)
         except HoldfastError as trouble:
             # A memory that can't be reached now may be back at the next call: the tools stay.
-            _log.warning("the space can't be opened: %s", trouble)
+            _log.warning("the space could not be opened: %s", trouble)
             return offered(built_in("default"))
 
     def _answer(self, name: str, arguments: dict[str, Any]) -> Answer:
@@ -147,7 +147,7 @@ class _Door:
             raise MCPError(_NOT_FOUND, str(unknown)) from None
         except HoldfastError as trouble:
             raise MCPError(types.INTERNAL_ERROR, f"{UNAVAILABLE}: {trouble}") from None
-        raise MCPError(_NOT_FOUND, f"there is no resource {uri!r:.100}: use {BRIEF} or {ONE}")
+        raise MCPError(_NOT_FOUND, f"unknown resource {uri!r:.100}: use {BRIEF} or {ONE}")
 
 
 def described(tool: Tool) -> types.Tool:
