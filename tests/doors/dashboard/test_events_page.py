@@ -93,7 +93,7 @@ def test_an_open_page_gets_events_when_there_are_new_ones_and_nothing_otherwise(
 def test_a_space_without_events_or_cooldowns_says_why(board: Board) -> None:
     browser = board.browser()
 
-    assert "keeps no events" in browser.get("/events?space=helper").text
+    assert "does not record events" in browser.get("/events?space=helper").text
     assert "has no cooldowns" in browser.get("/cooldowns?space=helper").text
     assert "No events yet" in browser.get("/events?space=ops").text
     assert "No active cooldowns" in browser.get("/cooldowns?space=ops").text

@@ -64,7 +64,7 @@ def test_a_bound_directory_is_told_with_its_state_and_synced_by_a_button(
 
     assert answer.status_code == 303
     assert str(tmp_path / "memory") in [one.text for one in page.all("dd")]
-    assert "Synced" in page.by_id("said").whole_text
+    assert "Already in sync." in page.by_id("said").whole_text
 
 
 @requirement("files.by-hand")

@@ -215,7 +215,7 @@ def test_a_pair_is_shown_as_one_and_made_one_and_apart_again(twice: tuple[Board,
     browser = board.browser()
     [(proposal, card)] = cards(browser).items()
 
-    assert "Make these two one?" in card.whole_text
+    assert "Merge these two memories?" in card.whole_text
     assert {"Merge", "Keep both"} <= set(parts(card, "button"))
     posted(browser, "/inbox/approve?space=ops", {"id": proposal})
     assert sorted(state(board, one) for one in (first, second)) == ["active", "forgotten"]
@@ -263,7 +263,7 @@ def test_an_older_one_that_was_contradicted_is_shown_as_that(board: Board) -> No
 
     [card] = cards(board.browser()).values()
 
-    assert "Keep the newer one alone?" in card.whole_text
+    assert "Keep only the newer memory?" in card.whole_text
     assert "contradicts the older" in card.whole_text
 
 

@@ -88,7 +88,7 @@ def test_erasing_says_what_goes_and_wants_to_be_meant(board: Board, told: str) -
     meant = posted(browser, f"/memories/{told}/erase?space=ops", {"sure": "1"})
     gone = browser.get(f"/memories/{told}?space=ops")
 
-    for part in ("2 wordings", "can’t be undone", "keyed hash"):
+    for part in ("2 versions", "can’t be undone", "keyed hash"):
         assert part in asked.text
     assert (unmeant.status_code, still_there) == (422, told)
     assert meant.headers["hx-redirect"] == "/memories?space=ops"

@@ -41,7 +41,7 @@ def test_what_is_new_and_what_was_known_are_told_apart(board: Board) -> None:
     }
     assert {text.endswith("new") or " new " in text for text in listed if "Learnt" in text} == {True}
     assert {" new " in text for text in listed if "Known" in text} == {False}
-    assert "Nothing needs you" in page.by_id("card-needs").whole_text
+    assert "Nothing needs attention" in page.by_id("card-needs").whole_text
 
 
 def test_what_needs_a_person_stands_first(board: Board) -> None:

@@ -186,7 +186,7 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     browser = board.browser()
 
     asked = browser.get(UNDO).text
-    assert "1 memory will be deleted" in asked
+    assert "<strong>1 memory</strong> will be deleted" in asked
     assert "Remount before a restart" in asked
     assert "1 memory is kept" in asked
     assert board.memories().find().total == 3
@@ -212,7 +212,9 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     assert board.memories().find().total == 3
     assert board.memories().show(known.id).memory.confidence == known.confidence
 
-    assert "1 memory will be deleted" in browser.get(UNDO).text, "and it can be undone once more"
+    assert "<strong>1 memory</strong> will be deleted" in browser.get(UNDO).text, (
+        "and it can be undone once more"
+    )
     posted(browser, UNDO, {})
     assert board.memories().find().total == 2
 

@@ -82,7 +82,7 @@ def _error(each: Any) -> dict[str, str]:
     where, *rest = [str(part) for part in each["loc"]] or ["body"]
     named = [part for part in rest if "[" not in part]  # not the kinds that a field may be of
     place = named if where in _PLACES else [where, *named]
-    says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "should"))
+    says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "must"))
     return {"field": ".".join(place) or "body", "says": says}
 
 
