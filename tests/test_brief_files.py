@@ -164,7 +164,7 @@ def test_files_that_cannot_be_written_break_nothing(
     kept = remember(memories, "Deploys run on Fridays")
 
     assert memories.show(kept).memory.content == "Deploys run on Fridays"
-    assert "no brief can be kept ready" in caplog.text
+    assert "no brief can be prepared" in caplog.text
 
 
 # -------------------------------------------------------------------------------------------- context files
@@ -244,7 +244,7 @@ def test_a_part_without_an_end_is_refused_and_left_alone(
 
     assert path.read_text() == f"{BEGIN}\nhalf of it"
     assert "has no" in caplog.text
-    with pytest.raises(Invalid, match="put it back, or remove both"):
+    with pytest.raises(Invalid, match="add it again, or remove both"):
         context_files.clear(file)
 
 

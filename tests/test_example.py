@@ -116,5 +116,5 @@ def test_the_example_takes_no_place_of_the_users(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
 
     assert done.returncode == 2
-    assert "--example has a store of its own" in done.stderr
+    assert "--example can't be combined with" in done.stderr
     assert not (tmp_path / "own.db").exists()

@@ -60,7 +60,7 @@ class Administration:
         Raises: Forbidden, Invalid, Conflict.
         """
         if self._grant.spaces is not None:
-            raise Forbidden("this token administers its own spaces only: it can't make others")
+            raise Forbidden("this token is limited to its own spaces: use a token for all spaces")
         made = spaces.create_space(name, store=self._store, clock=self._clock, profile=profile, text=text)
         if keeps_messages:
             return made
@@ -91,7 +91,7 @@ class Administration:
         Raises: Forbidden, to who reaches some spaces only.
         """
         if self._grant.spaces is not None:
-            raise Forbidden("the figures are sums over all spaces: make the token for all spaces")
+            raise Forbidden("metrics cover all spaces: use a token for all spaces")
         return figures.figures(store=self._store, now=self._clock(), embedder=embedder)
 
     @needs("admin")
@@ -108,7 +108,7 @@ class Administration:
         Raises: Forbidden, Invalid, NotFound.
         """
         if spaces is None and self._grant.spaces is not None:
-            raise Forbidden("this token administers its own spaces only: name one of them")
+            raise Forbidden("this token is limited to its own spaces: name one of them")
         for space in spaces or ():
             self._reached(space)
         return tokens.create_token(
@@ -123,7 +123,7 @@ class Administration:
         """
         known = {token.id for token in self.tokens()}
         if token_id not in known:
-            raise NotFound(f"there is no token {token_id!r}", command="`holdfast token list` shows them")
+            raise NotFound(f"there is no token {token_id!r}", command="see `holdfast token list`")
         return tokens.revoke_token(token_id, store=self._store, now=self._clock())
 
     def _covers(self, names: tuple[str, ...] | None) -> bool:

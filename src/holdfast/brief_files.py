@@ -41,7 +41,7 @@ class BriefFiles:
             if ready or contexts:
                 self._follow(space, folder if ready else None, contexts)
         except (OSError, HoldfastError) as trouble:  # the change itself is committed
-            _log.warning("the briefs on disk can't follow: %s", trouble)
+            _log.warning("the brief files can't be updated: %s", trouble)
 
     def _follow(self, space: str, folder: Path | None, contexts: Sequence[ContextFile]) -> None:
         last = self._last_change(space)
@@ -65,7 +65,7 @@ class BriefFiles:
             for unused in sorted(_briefs_in(_folder(space)), key=_used)[:-MOST_PROJECTS]:
                 unused.unlink()
         except OSError as trouble:
-            _log.warning("no brief can be kept ready: %s", trouble)
+            _log.warning("no brief can be prepared: %s", trouble)
 
     def refresh(self, time_up: TimeUp = lambda: False) -> bool:
         """Writes anew what is out of date, until the time is up; whether there is more to do."""

@@ -63,7 +63,7 @@ class Line:
                 headers={**self._headers, **(headers or {})},
             )
         except httpx2.HTTPError as error:
-            raise Unavailable(f"the service at {self._url} can't be reached: {error}") from error
+            raise Unavailable(f"the service at {self._url} is unreachable: {error}") from error
         if answer.is_success or answer.status_code in also:
             return answer
         raise to_error(answer.status_code, self._json(answer))
@@ -76,7 +76,7 @@ class Line:
             return answer.json()
         except ValueError:
             raise Unavailable(
-                f"what answers at {self._url} is no Holdfast service: it said {answer.status_code}"
+                f"{self._url} is not a Holdfast service: it answered with status {answer.status_code}"
             ) from None
 
 

@@ -1,4 +1,4 @@
-"""Where `holdfast chat` is put together: a space, a model, the agent between them, and a terminal."""
+"""Wires `holdfast chat`: a space, a model, the agent between them, and a terminal."""
 
 import os
 import re
@@ -21,8 +21,8 @@ SPACE = "chat"  # for those who name none; made when it is first needed
 PROFILE = "files"
 MODEL = "anthropic:claude-sonnet-5-5"
 HELP = """\
-Type what you want to say. Ctrl-C stops an answer, Ctrl-D ends the chat.
-/memory - what is remembered; /memory help says more
+Type a message. Ctrl-C stops an answer, Ctrl-D ends the chat.
+/memory - list memories; /memory help shows more commands
 /quit - end the chat"""
 
 
@@ -68,7 +68,7 @@ def chat(memories: "Memories", connection: "Connection", model: str, terminal: T
     for told in _greeting(memories, talk.name, state):
         terminal.note(told)
     if silence:
-        terminal.note(f"nothing that is said is kept: {silence}")
+        terminal.note(f"messages are not stored: {silence}")
     try:
         while (line := terminal.ask()) is not None and line.strip() not in ("/quit", "/exit"):
             _answered(line.strip(), memories, agent, terminal)
@@ -89,7 +89,7 @@ def _answered(text: str, memories: "Memories", agent: "Agent", terminal: Termina
         trouble = agent.turn(text)
         terminal.ended()
         if trouble is not None and not terminal.interactive:
-            raise Unavailable(f"{trouble}; the chat ended there") from trouble
+            raise Unavailable(f"{trouble}; the chat was ended") from trouble
         if trouble is not None:
             terminal.note(str(trouble))
 
@@ -117,7 +117,7 @@ def connection_to(model: str) -> "Connection":
     from holdfast.settings import Settings
 
     if model in ("none", "off"):  # what turns a model off elsewhere
-        raise Invalid(f"a chat needs a model: use {MODELS}", field="model")
+        raise Invalid(f"chat needs a model: use {MODELS}", field="model")
     spec = parse_model(model)
     return connected(spec, key=Settings.read().key_for_model(spec))
 
@@ -180,7 +180,8 @@ def _is_bound(memories: "Memories", directory: str) -> bool:
 def _greeting(memories: "Memories", model: str, state: "DirectoryState | None") -> Iterator[str]:
     where = f", files in {state.path}" if state is not None else ""
     known = memories.find(limit=0).total
-    yield f"{model}; space {memories.space!r}, {known:,} remembered{where}. /help says what you can type."
+    noun = "memory" if known == 1 else "memories"
+    yield f"{model}; space {memories.space!r}, {known:,} {noun}{where}. Type /help for commands."
     if state is not None and state.asks:
         from holdfast.files.looks import ASKS_COMMAND
 

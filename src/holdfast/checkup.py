@@ -1,6 +1,6 @@
-"""What is right and wrong with an installation: its database, embedder, models, spaces and directories.
+"""Checks an installation: its database, embedder, models, spaces and directories.
 
-For whoever tells people about it; nothing is made or changed by a look, unless a repair is asked for.
+A check changes nothing unless a repair is requested.
 """
 
 from dataclasses import dataclass
@@ -102,9 +102,9 @@ def _clock(store: Store, clock: Clock) -> list[Finding]:
             newest = tx.journal.newest_before(now + 100 * LONGEST_PAUSE)
         if newest is not None and now - newest > LONGEST_PAUSE:
             says = f"the clock is {(now - newest).days} days after the newest change of space {space.name!r}"
-            advice = "nothing fades until then: set the clock right, or run upkeep with it if it is right"
+            advice = "decay is paused: set the clock, or run maintenance if the clock is right"
             command = (
-                "nothing fades until then: set the clock right, or, if it is right, "
+                "decay is paused: set the clock, or, if it is right, run "
                 f"`holdfast tend --clock-is-right --space {space.name}`"
             )
             found.append(Finding("note", says, advice, command))
@@ -118,7 +118,7 @@ def _embedding(trouble: str | None) -> list[Finding]:
     if trouble is None:
         return []
     says = f"the embedder does not work: {trouble}"
-    advice = "memories are kept and found by words; mend it, or set HOLDFAST_EMBEDDER=none"
+    advice = "recall searches words only until it is fixed; set HOLDFAST_EMBEDDER=none to turn it off"
     return [Finding("problem", says, advice)]
 
 
@@ -126,8 +126,8 @@ def _reader() -> list[Finding]:
     try:
         wiring.own_reader().check_file()
     except Unavailable as trouble:
-        says = f"the reader does not work: {trouble}"
-        advice = "until then only equal texts count as the same, and recall ranks by words and meaning alone"
+        says = f"the comparison model does not work: {trouble}"
+        advice = "until it is fixed, only identical texts count as duplicates, and recall is less precise"
         return [Finding("problem", says, advice, trouble.command)]
     return []
 
@@ -139,12 +139,12 @@ def _unfinished(vectors: list[EmbeddingProgress]) -> list[Finding]:
         figures = f"{one.done:,} of {one.total:,}"
         if one.changing:
             says = f"re-embedding: {figures} in space {one.space!r}, with {one.wanted}"
-            advice = f"until then {one.searched} is searched"
-            command = f"{advice}; `holdfast tend --space {one.space}` finishes it"
+            advice = f"until then, {one.searched} is used for search"
+            command = f"{advice}; finish now with `holdfast tend --space {one.space}`"
         elif not one.complete:
             says = f"embedding: {figures} in space {one.space!r}"
-            advice = "the next question does it"
-            command = f"{advice}, or `holdfast tend --space {one.space}`"
+            advice = "the next search finishes it"
+            command = f"{advice}, or run `holdfast tend --space {one.space}`"
         else:
             continue
         found.append(Finding("note", says, advice, command))
@@ -172,13 +172,13 @@ def _directories(store: Store) -> list[Finding]:
         space = overview(binding.space, store=store).space.name
         state = wiring.directories(store).state(wiring.desk_for(space, store))
         if state is not None and state.asks:
-            says = f"the files of space {space!r} wait for you"
+            says = f"the files of space {space!r} need a decision"
             command = f"{state.asks}: {ASKS_COMMAND.format(space)}"
             found.append(Finding("problem", says, f"{state.asks} on the files page", command))
         for trouble in state.troubles if state is not None else ():
             says = f"the files of space {space!r}: {trouble}"
-            command = f"`holdfast files sync --space {space}` tries again"
-            found.append(Finding("problem", says, "the files page has a button that tries again", command))
+            command = f"retry with `holdfast files sync --space {space}`"
+            found.append(Finding("problem", says, "retry on the files page", command))
     return found
 
 
@@ -188,16 +188,16 @@ def _settings() -> list[Finding]:
     found = _keyless(settings)
     if settings.gate_model is None or settings.extract_model is not None:
         return found
-    advice = "set HOLDFAST_EXTRACT_MODEL too: the gate only says what is worth reading"
-    return [*found, Finding("note", "HOLDFAST_GATE_MODEL is set and nothing reads what it lets pass", advice)]
+    advice = "set HOLDFAST_EXTRACT_MODEL too: the gate model only selects what to read"
+    return [*found, Finding("note", "HOLDFAST_GATE_MODEL is set without HOLDFAST_EXTRACT_MODEL", advice)]
 
 
 def _keyless(settings: Settings) -> list[Finding]:
     """What is said of vendors' models that nobody gave a key for; no server is asked."""
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
-    advice = "until then the rules capture and our own model judges alone"
+    advice = "until then, capture uses rules only"
     return [
-        Finding("problem", f"{spec.name} needs a key: set {spec.kind.upper()}_API_KEY", advice)
+        Finding("problem", f"{spec.name} needs an API key: set {spec.kind.upper()}_API_KEY", advice)
         for spec in dict.fromkeys(named)
         if spec is not None and spec.needs_key and settings.key_for_model(spec) is None
     ]

@@ -177,5 +177,5 @@ def command_path(name: str) -> str:
                 return str(candidate)
     found = shutil.which(name)
     if found is None:
-        raise Invalid(f"{name} is not installed beside {sys.executable}: install the package again")
+        raise Invalid(f"{name} not found next to {sys.executable}: reinstall the package")
     return os.path.abspath(found)

@@ -39,7 +39,9 @@ def context_file(path: Path, *, db: str, space: str, project: str | None) -> Con
             return ContextFile(**{**asdict(known), "db": db, "space": space, "project": project})
     text = _read(path)
     if BEGIN in text:
-        raise Invalid(f"{path} holds a part of another Holdfast: remove it first, from {BEGIN} to {END}")
+        raise Invalid(
+            f"{path} has a brief of another Holdfast installation: remove it first, from {BEGIN} to {END}"
+        )
     gap = 0 if not text or text.endswith("\n\n") else 1 if text.endswith("\n") else 2
     return ContextFile(path=str(path), db=db, space=space, project=project, existed=path.exists(), gap=gap)
 
@@ -121,7 +123,7 @@ def _part(text: str) -> tuple[int, int]:
     begin = text.find(BEGIN)
     end = text.find(END, begin)
     if begin >= 0 and end < 0:
-        raise Invalid(f"the part that begins with {BEGIN} has no {END}: put it back, or remove both")
+        raise Invalid(f"{BEGIN} has no matching {END}: add it again, or remove both")
     return (begin, end + len(END)) if begin >= 0 else (-1, -1)
 
 

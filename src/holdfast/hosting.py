@@ -92,13 +92,13 @@ def _listening(host: str, port: int, outside: Sequence[str]) -> "socket.socket":
     from holdfast.doors.service.running import listen
 
     if host not in LOOPBACK and not outside:
-        right = f"use {' or '.join(LOOPBACK)}, or name with --outside what others call it"
-        raise Invalid(f"{host!r} is not local: {right}", field="host")
+        right = f"use {' or '.join(LOOPBACK)}, or add --outside with the public host name"
+        raise Invalid(f"{host!r} is not a local address: {right}", field="host")
     try:
         return listen(host, port)
     except OSError as error:
         raise Unavailable(
-            f"port {port} of {host} can't be used ({error.strerror}): choose another with --port"
+            f"can't listen on {host} port {port} ({error.strerror}): choose another port with --port"
         ) from None
 
 
@@ -220,7 +220,7 @@ def _hooks(
         space = body.get("space")
         grant.require("admin")
         if grant.spaces is not None:
-            raise Forbidden("hooks name files of this machine's user: use the token in their own file")
+            raise Forbidden("hooks need the local token of this user, not a token for some spaces")
         told = answer(event, body, house.memories(space if isinstance(space, str) and space else None))
         wake()
         return told

@@ -116,7 +116,7 @@ class House:
         """
         grant.require("admin")
         if grant.spaces is not None:
-            raise Forbidden("a checkup looks at all spaces: make the token for all spaces")
+            raise Forbidden("a checkup covers all spaces: use a token for all spaces")
         self.check()  # what is at the path now may be another file than the one in use
         return checkup(self._db or self._settings.db, self._embedder)
 
@@ -146,5 +146,7 @@ class House:
 
 def _which(names: list[str]) -> Invalid:
     if not names:
-        return Invalid("this token reaches no space any more: make another one", field="space")
-    return Invalid(f"this token reaches several spaces: add ?space= with {', '.join(names)}", field="space")
+        return Invalid("the spaces of this token were deleted: create a new token", field="space")
+    return Invalid(
+        f"this token has several spaces: add ?space= with one of {', '.join(names)}", field="space"
+    )

@@ -1,7 +1,6 @@
-"""What is right and wrong around the database: the service, connected clients, hooks, and the disk.
+"""Checks of the machine: the service, connected clients, hooks, and the disk.
 
-Each check answers findings, with what to do. Nothing is made or changed, but for a small file that is removed
-again.
+Each check returns findings with advice. Nothing is changed, except for a test file that is removed again.
 """
 
 import json
@@ -36,17 +35,17 @@ def service_findings() -> list[Finding]:
         announced = json.loads(Path(places.service_file()).read_text(encoding="utf-8"))
         url, pid = str(announced["url"]), int(announced["pid"])
     except FileNotFoundError:
-        command = "`holdfast up` starts it; hooks need it"
+        command = "start it with `holdfast up`: hooks need it"
         return [Finding("note", "the service is not running", "start it: hooks need it", command)]
     except (OSError, ValueError, KeyError, TypeError):
         says = f"{places.service_file()} can't be read"
-        command = "stop the service if it runs, then `holdfast up`"
-        return [Finding("problem", says, "stop the service if it runs, then start it", command)]
+        command = "stop the service if it is running, then run `holdfast up`"
+        return [Finding("problem", says, "stop the service if it is running, then start it", command)]
     if pid == os.getpid():
         return []  # asked from within
     if not _is_alive(pid):
-        says = f"the service ended without a word: its process {pid} is gone"
-        return [Finding("problem", says, "start it again", command="`holdfast up` starts it again")]
+        says = f"the service crashed: process {pid} is gone"
+        return [Finding("problem", says, "start it again", command="start it again with `holdfast up`")]
     return _answering(url, pid)
 
 
@@ -66,18 +65,18 @@ def _answering(url: str, pid: int) -> list[Finding]:
     try:
         health = httpx2.get(f"{url}/health", timeout=_PATIENCE)
         if health.status_code == 503:
-            advice = "put the file back or restore a backup, then stop and start the service"
+            advice = "put the file back or restore a backup, then restart the service"
             detail = str(health.json().get("detail", "the service can't use its database"))
             return [Finding("problem", detail.partition(":")[0], advice)]
         health.raise_for_status()
         version = _version(url)
     except (httpx2.HTTPError, ValueError) as trouble:
         says = f"the service at {url} (process {pid}) does not answer: {trouble or type(trouble).__name__}"
-        advice = "it may be busy: try again; if it stays so, stop and start it"
+        advice = "it may be busy: try again, then restart it"
         return [Finding("problem", says, advice)]
     if version not in (None, __version__):
-        says = f"the service runs release {version}, and this is {__version__}"
-        return [Finding("problem", says, "stop and start the service, so that both are the same")]
+        says = f"the service runs version {version}, but {__version__} is installed"
+        return [Finding("problem", says, "restart the service")]
     return []
 
 
@@ -104,9 +103,9 @@ def client_findings() -> list[Finding]:
     for name, files in _connected().items():
         client, _, place = name.partition(":")
         title = connecting.CLIENTS[client].title if client in connecting.CLIENTS else client
-        command = f"`holdfast connect {client}` writes it again"
+        command = f"run `holdfast connect {client}` again"
         if place:
-            command = f"`holdfast connect {client} --scope {place.partition(':')[0]}` writes it again"
+            command = f"run `holdfast connect {client} --scope {place.partition(':')[0]}` again"
         for path in files:
             found += [
                 Finding("problem", f"{title}: {wrong}", "connect it again", command)
@@ -127,13 +126,13 @@ def _wrong_with(path: Path) -> Iterator[str]:
     try:
         commands = set(_COMMAND.findall(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as trouble:
-        yield f"{path} can't be read ({trouble.__class__.__name__}), so the memory is not connected"
+        yield f"{path} can't be read ({trouble.__class__.__name__}), so Holdfast is not connected"
         return
     if not commands:
-        yield f"what `connect` wrote is gone from {path}"
+        yield f"the entries of `connect` are missing in {path}"
     for command in sorted(commands):
         if not (os.path.isfile(command) and os.access(command, os.X_OK)):
-            yield f"{path} calls {command}, which is not there"
+            yield f"{path} calls {command}, which does not exist"
 
 
 # ----------------------------------------------------------------------------------------------------- hooks
@@ -145,8 +144,8 @@ def hook_findings(now: datetime) -> list[Finding]:
     if not failed:
         return []
     times = "once" if len(failed) == 1 else f"{len(failed):,} times"
-    says = f"hooks failed {times} in the last day, at last with {failed[-1]:.200}"
-    advice = f"{places.hook_log()} has them all; a session without its hooks recalls nothing"
+    says = f"hooks failed {times} in the last 24 hours; last error: {failed[-1]:.200}"
+    advice = f"see {places.hook_log()}; sessions ran without memory meanwhile"
     return [Finding("note", says, advice)]
 
 
@@ -183,12 +182,12 @@ def _disk(folder: str) -> list[Finding]:
         places.write_private(trial, bytes(_TRIED))
         os.unlink(trial)
     except OSError as trouble:
-        says = f"nothing can be written to {folder}: {trouble.strerror}"
-        advice = "free some space, or make the folder writable; until then the memory is only read"
+        says = f"{folder} is not writable: {trouble.strerror}"
+        advice = "free disk space, or make the folder writable; until then the store is read-only"
         return [Finding("problem", says, advice)]
     if free < LITTLE_SPACE:
-        says = f"only {free // 2**20} MiB are free at {folder}"
-        return [Finding("problem", says, "free some space: a full disk ends all writing")]
+        says = f"only {free // 2**20} MiB free in {folder}"
+        return [Finding("problem", says, "free disk space: on a full disk nothing can be stored")]
     return []
 
 
@@ -203,8 +202,8 @@ def write_findings(store: Store) -> list[Finding]:
             with suppress(_TakenBack), store.write(space.name):
                 raise _TakenBack
         except Unavailable as trouble:
-            advice = "until then brief and recall work, and nothing new is kept"
-            return [Finding("problem", f"a write was tried and failed: {trouble}", advice)]
+            advice = "until it is fixed, recall works but nothing new is stored"
+            return [Finding("problem", f"a test write failed: {trouble}", advice)]
         except HoldfastError:
             continue  # the space was deleted just now
     return []

@@ -115,7 +115,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         found = attending.attention(desk=self._desk)
         state = self.directory()
         if state is not None and state.asks:
-            says = "the files of this space wait for you"
+            says = "the files of this space need a decision"
             found.insert(0, Finding("problem", says, f"{state.asks} on the files page"))
         return found
 

@@ -1,7 +1,7 @@
-"""`/memory`: what a person can ask about their memories in a line of text, and the answer as plain text.
+"""`/memory`: the chat command for memories, with plain text answers.
 
-One function for every place where somebody types: Telegram, the command line, a chat. It calls verbs and no
-model. Knows nothing of where the text came from, nor how long a message may be there.
+One function for Telegram, the command line and the chat agent. It calls no model, and knows nothing of
+where the text came from nor how long a message may be.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -37,7 +37,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What somebody is told; `questions` is what the text lists, for doors that have buttons."""
+    """The answer; `questions` holds the inbox items that it lists, for doors that have buttons."""
 
     text: str
     failed: bool = False
@@ -77,9 +77,9 @@ def reply(memories: "Either", text: str, *, command: str = COMMAND) -> Reply:
         if word in _ABOUT_ALL and not rest:
             return _ABOUT_ALL[word](memories, command)
     except HoldfastError as error:
-        return Reply(f"That did not work: {error}.", failed=True)
+        return Reply(f"Failed: {error}.", failed=True)
     said = clean(" ".join([word, *rest]), one_line=True)[:_MOST_ECHOED]
-    return Reply(f"I do not know {said!r}.\n\n{usage(command)}", failed=True)
+    return Reply(f"Unknown command {said!r}.\n\n{usage(command)}", failed=True)
 
 
 def usage(command: str = COMMAND) -> str:
@@ -87,16 +87,16 @@ def usage(command: str = COMMAND) -> str:
     return "\n".join(
         f"{command}{' ' if words else ''}{words} - {says}"
         for words, says in {
-            "": "what is remembered",
-            "list CATEGORY": "only these; list deleted shows what can be restored",
-            "show ID": "one of them, with its earlier wordings",
-            "add TEXT": "remember it; #CATEGORY first says what kind it is",
-            "update ID TEXT": "give it a new wording",
-            "delete ID": "forget one of them, or several",
-            "restore ID": "bring back a deleted one",
-            "inbox": "what waits for your decision",
-            "approve ID": "let it in",
-            "reject ID": "turn it down for good",
+            "": "list memories",
+            "list CATEGORY": "list one category; `list deleted` lists deleted memories",
+            "show ID": "show a memory with its earlier versions",
+            "add TEXT": "add a memory; start TEXT with #CATEGORY to set its category",
+            "update ID TEXT": "replace the text of a memory",
+            "delete ID": "delete one or more memories",
+            "restore ID": "restore a deleted memory",
+            "inbox": "list memories waiting for approval",
+            "approve ID": "approve a waiting memory",
+            "reject ID": "reject a waiting memory for good",
         }.items()
     )
 
@@ -112,26 +112,26 @@ def _listed(memories: "Either", command: str, which: str = "all") -> Reply:
     )
     if not page.memories:
         what = " yet" if which == "all" else _of(which)
-        return Reply("Nothing is deleted." if deleted else f"Nothing is remembered{what}.")
+        return Reply("No deleted memories." if deleted else f"No memories{what}.")
     lines = [f"Your {'deleted ' if deleted else ''}memories ({page.total:,}):"]
     for category, group in groupby(page.memories, key=lambda memory: memory.category):
         lines += ["", capital(category), *map(bullet, newer_first(list(group)))]
     more = page.total - len(page.memories)
-    lines += ["", f"{more:,} more are not shown."] if more else []
+    lines += ["", f"{more:,} more not shown."] if more else []
     if deleted:
-        return Reply("\n".join([*lines, "", f"Use {command} restore ID to bring one back."]))
+        return Reply("\n".join([*lines, "", f"Use {command} restore ID to restore one."]))
     waiting = len(memories.inbox())
-    lines += ["", f"{waiting:,} waiting for your decision: {command} inbox"] if waiting else []
+    lines += ["", f"{waiting:,} waiting for approval: {command} inbox"] if waiting else []
     return Reply("\n".join([*lines, "", f"Use {command} delete ID to remove one."]))
 
 
 def _inbox(memories: "Either", command: str) -> Reply:
     items = memories.inbox()
     if not items:
-        return Reply("Nothing waits for your decision.")
+        return Reply("The inbox is empty.")
     questions = tuple(Question(item.memory.id, question(item)) for item in items)
-    lines = [f"Waiting for your decision ({len(items):,}):", "", "\n\n".join(each.text for each in questions)]
-    how = f"Use {command} approve ID to let one in, {command} reject ID to turn it down for good."
+    lines = [f"Waiting for approval ({len(items):,}):", "", "\n\n".join(each.text for each in questions)]
+    how = f"Use {command} approve ID or {command} reject ID."
     return Reply("\n".join([*lines, "", how]), questions=questions)
 
 
@@ -140,7 +140,7 @@ def _help(_: "Either", command: str) -> Reply:
 
 
 def _of(category: str) -> str:
-    return f" of the category {clean(category, one_line=True)[:_MOST_ECHOED]}"
+    return f" in category {clean(category, one_line=True)[:_MOST_ECHOED]}"
 
 
 _ABOUT_ALL: Mapping[str, Callable[["Either", str], Reply]] = {"list": _listed, "inbox": _inbox, "help": _help}
@@ -172,7 +172,7 @@ def _id_in(word: str) -> str:
 
 def _say_which(word: str, command: str) -> Reply:
     kind = f"{command} inbox" if word in _DECISIONS else command
-    return Reply(f"Say which one: {command} {word} ID. {kind} shows them with their ids.", failed=True)
+    return Reply(f"Missing id: {command} {word} ID. {kind} lists the ids.", failed=True)
 
 
 def _show(memories: "Either", memory_id: str, command: str) -> Reply:
@@ -187,26 +187,24 @@ def _show(memories: "Either", memory_id: str, command: str) -> Reply:
 
 def _delete(memories: "Either", memory_id: str, command: str) -> Reply:
     gone = memories.forget(memory_id)
-    back = (
-        f"{command} restore {gone.memory.id} brings it back." if gone.restorable else "It is gone for good."
-    )
+    back = f"Undo: {command} restore {gone.memory.id}" if gone.restorable else "It can't be restored."
     return Reply(f"Deleted: {quoted(gone.memory)}\n{back}")
 
 
 def _restore(memories: "Either", memory_id: str, command: str) -> Reply:
     back = memories.restore(memory_id)
-    waits = f"\nIt waits for your decision again: {command} inbox" if back.state == "waiting" else ""
+    waits = f"\nIt is waiting for approval again: {command} inbox" if back.state == "waiting" else ""
     return Reply(f"Restored: {quoted(back)}{waits}")
 
 
 def _approve(memories: "Either", memory_id: str, command: str) -> Reply:
     [known] = memories.approve(memory_id)
-    return Reply(f"Approved: {quoted(known)}\n{command} delete {known.id} removes it.")
+    return Reply(f"Approved: {quoted(known)}\nUndo: {command} delete {known.id}")
 
 
 def _reject(memories: "Either", memory_id: str, command: str) -> Reply:
     [gone] = memories.reject(memory_id)
-    return Reply(f"Rejected: {quoted(gone)}\nIt does not come back.")
+    return Reply(f"Rejected: {quoted(gone)}\nIt will not be proposed again.")
 
 
 _DECISIONS = ("approve", "reject")
@@ -228,20 +226,20 @@ def _add(memories: "Either", text: str, command: str) -> Reply:
     category = first[1:].lower() if first.startswith("#") else None
     content = behind.strip() if category else text
     if not content:
-        return Reply(f"Say what to remember: {command} add TEXT.", failed=True)
+        return Reply(f"Missing text: {command} add TEXT.", failed=True)
     outcome = memories.remember(content, category=category)
     match outcome:
         case outcomes.Added(memory) | outcomes.Contradicting(memory):
-            return Reply(f"Remembered: [{memory.id}] {quoted(memory)}")
+            return Reply(f"Added: [{memory.id}] {quoted(memory)}")
         case outcomes.Reinforced(memory) | outcomes.Merged(memory):
-            return Reply(f"Known already, confirmed: [{memory.id}] {quoted(memory)}")
+            return Reply(f"Already known, confirmed: [{memory.id}] {quoted(memory)}")
         case outcomes.UpdateSuggested(known):
-            how = f"{command} update {known.id} TEXT changes it."
-            return Reply(f"Not stored, this is known: [{known.id}] {quoted(known)}\n{how}", failed=True)
+            how = f"To change it: {command} update {known.id} TEXT"
+            return Reply(f"Not stored, already known: [{known.id}] {quoted(known)}\n{how}", failed=True)
         case outcomes.Waiting(memory):
-            return Reply(f"It waits for your decision: {command} approve {memory.id}, or reject.")
+            return Reply(f"Waiting for approval: {command} approve {memory.id}, or reject.")
         case outcomes.Refused(reason):
-            return Reply(f"That did not work: {clean(reason, one_line=True)}.", failed=True)
+            return Reply(f"Not stored: {clean(reason, one_line=True)}.", failed=True)
         case _:
             assert_never(outcome)
 
@@ -249,13 +247,13 @@ def _add(memories: "Either", text: str, command: str) -> Reply:
 def _update(memories: "Either", text: str, command: str) -> Reply:
     word, _, content = text.partition(" ")
     if not content.strip():
-        return Reply(f"Say which one and its whole new text: {command} update ID TEXT.", failed=True)
+        return Reply(f"Missing id or text: {command} update ID TEXT.", failed=True)
     try:
         made = memories.revise(_id_in(word), content.strip())
     except NotFound:
         return Reply(_otherwise(memories, _id_in(word), command), failed=True)
     if isinstance(made, outcomes.Waiting):
-        return Reply(f"It waits for your decision: {command} approve {made.memory.id}, or reject.")
+        return Reply(f"Waiting for approval: {command} approve {made.memory.id}, or reject.")
     return Reply(f"Updated: {quoted(made.previous)} -> {quoted(made.memory)}")
 
 
@@ -270,16 +268,16 @@ def _otherwise(memories: "Either", memory_id: str, command: str) -> str:
         return "\n".join([_missing(memory_id, command), *_meant(memories, memory_id)])
     match known.state:
         case "forgotten":
-            return f"{known.id} is deleted: {command} restore {known.id} brings it back."
+            return f"{known.id} is deleted. Restore it with {command} restore {known.id}."
         case "waiting":
-            return f"{known.id} waits for your decision: {command} approve {known.id}, or reject."
+            return f"{known.id} is waiting for approval: {command} approve {known.id}, or reject."
         case _:
-            return f"{known.id} is there, nothing to decide: {quoted(known)}"
+            return f"{known.id} is active, nothing to do: {quoted(known)}"
 
 
 def _missing(memory_id: str, command: str) -> str:
     shown = clean(memory_id, one_line=True)[:_MOST_ECHOED]
-    return f"There is no memory {shown}: {command} shows those that there are."
+    return f"No memory {shown}. {command} lists the ids."
 
 
 def _meant(memories: "Either", memory_id: str) -> Iterator[str]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class MemoryTool(BetaAbstractMemoryTool):
-    """Carries out the model's commands, as the model's own word; `session` is whose they are."""
+    """Executes the model's commands, with the model as their origin, in `session`."""
 
     def __init__(
         self,

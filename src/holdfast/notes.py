@@ -74,7 +74,7 @@ def _notebook(folder: Path) -> tuple[Path, str, Found]:
     found = notes_below(folder)
     if not found.notes:
         counts = ", ".join(f"{number:,} {reason}" for reason, number in found.skipped.items())
-        raise Invalid(f"{str(folder)!r} holds no .md file, so no note of basic-memory ({counts or 'empty'})")
+        raise Invalid(f"{str(folder)!r} has no .md files, so no basic-memory notes ({counts or 'empty'})")
     session = session_of(folder)
     source = Source(origin="import", session=session)
     return folder, session, linked_notes(found.notes, source, found.skipped)

@@ -19,20 +19,20 @@ STATUSES: Final[tuple[tuple[type[HoldfastError], int], ...]] = (
     (errors.Unavailable, 503),
 )
 _TITLES: Final = {
-    400: "the request can't be read",
-    401: "a token is needed",
-    403: "not allowed",
+    400: "bad request",
+    401: "token required",
+    403: "forbidden",
     404: "not found",
-    405: "this address does not take that method",
-    408: "too slow",
+    405: "method not allowed",
+    408: "request timeout",
     409: "conflict",
-    412: "changed meanwhile",
-    413: "too large",
+    412: "version mismatch",
+    413: "request too large",
     415: "the body must be JSON",
-    422: "not valid",
-    429: "too many attempts",
-    500: "something is wrong here",
-    503: "not available now",
+    422: "invalid",
+    429: "too many requests",
+    500: "internal error",
+    503: "unavailable",
 }
 
 
@@ -57,11 +57,11 @@ def misfits(errors: Iterable[Mapping[str, Any]]) -> list[tuple[tuple[str, ...], 
 def _reason(several: Sequence[Mapping[str, Any]]) -> str:
     values = [value for each in several for value in _values(each) if value]
     if values:
-        return f"it should be {' or '.join(filter(None, (', '.join(values[:-1]), values[-1])))}"
+        return f"must be {' or '.join(filter(None, (', '.join(values[:-1]), values[-1])))}"
     if any(str(each["type"]).startswith("date_") for each in several):
-        return "it should be a date such as 2026-03-01"
+        return "must be a date such as 2026-03-01"
     first = next((each for each in several if each["type"] != "literal_error"), several[0])
-    return str(first["msg"]).replace("Input should", "it should")
+    return str(first["msg"]).replace("Input should", "must")
 
 
 def _values(error: Mapping[str, Any]) -> list[str]:
@@ -79,7 +79,7 @@ def of_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
 
 def to_error(status: int, body: Mapping[str, Any]) -> HoldfastError:
     """The error that an answer stands for, for who asked."""
-    detail = str(body.get("detail") or body.get("title") or f"the service answered {status}")
+    detail = str(body.get("detail") or body.get("title") or f"the service answered with status {status}")
     field = body.get("field")
     if status == 401:
         return errors.Forbidden(detail)

@@ -35,7 +35,7 @@ def reason(project: str | None = None, session: str | None = None) -> str | None
     if kept.everywhere:
         return "capture is off everywhere"
     if project is not None and project in kept.projects:
-        return f"capture is off in the project {project}"
+        return f"capture is off in project {project}"
     if session is not None and session in kept.sessions:
         return "capture is off in this session"
     return None
@@ -52,10 +52,10 @@ def switched_off() -> SwitchedOff:
     except FileNotFoundError:
         return SwitchedOff(False, [], [])
     if not isinstance(found, dict):
-        raise ValueError("it holds no object")
+        raise ValueError("not a JSON object")
     everywhere = found.get("everywhere", False)
     if type(everywhere) is not bool:
-        raise ValueError('"everywhere" is neither true nor false')
+        raise ValueError('"everywhere" must be true or false')
     return SwitchedOff(everywhere, _names(found, "projects"), _names(found, "sessions"))
 
 
@@ -78,7 +78,7 @@ def switch(
 def _names(found: dict[str, object], field: str) -> list[str]:
     names = found.get(field, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f'"{field}" is no list of names')
+        raise ValueError(f'"{field}" must be a list of names')
     return names
 
 

@@ -46,7 +46,7 @@ def own_token() -> str:
     except Unavailable as trouble:
         if os.path.lexists(places.token_file()):
             raise
-        _log.warning("%s: hooks and commands can't use the service until it is started again", trouble)
+        _log.warning("%s: hooks and commands can't use the service until it is restarted", trouble)
         return secrets.token_urlsafe(32)
 
 
@@ -63,9 +63,7 @@ def the_only_one() -> Iterator[None]:
             if lock is not None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Conflict(
-                "a service runs already: `holdfast service status` tells where, or stop it first"
-            ) from None
+            raise Conflict("the service is already running: see `holdfast service status`") from None
         yield
 
 
@@ -102,7 +100,7 @@ def _lock_file() -> Iterator[int | None]:
         try:
             descriptor = os.open(places.service_lock(), os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            _log.warning("nothing keeps a second service away: %s", error)
+            _log.warning("no lock file, so a second service could start: %s", error)
     try:
         yield descriptor
     finally:

@@ -104,8 +104,8 @@ def portable_place(db: str) -> str:
     """
     if urlsplit(db).password is not None or "password=" in urlsplit(db).query:
         raise Invalid(
-            "the database's URL holds a password, which does not belong into a file of settings: "
-            "leave it out of the URL and keep it in ~/.pgpass",
+            "the database URL contains a password, which is not written to settings files: "
+            "remove it from the URL and put it in ~/.pgpass",
             field="db",
         )
     return public_place(db)
@@ -142,9 +142,7 @@ def _upstream(environment: Mapping[str, str], vendor: str) -> str:
     except ValueError:
         fits = False
     if not fits or "@" in text or "?" in text or "#" in text or not text.isprintable() or " " in text:
-        raise Invalid(
-            f"{name} is no address of a server: use for example {UPSTREAMS[vendor]}", field="upstream"
-        )
+        raise Invalid(f"{name} is not a server URL: use for example {UPSTREAMS[vendor]}", field="upstream")
     return text.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
@@ -161,7 +159,9 @@ def _cap(environment: Mapping[str, str], name: str, usual: str) -> int | None:
 def _key(name: str, text: str) -> str | None:
     key = text.strip()
     if not key.isascii() or not key.isprintable():
-        raise Invalid(f"{name} holds characters that no key has: set it again", field="embedder")
+        raise Invalid(
+            f"{name} contains characters that are not allowed in a key: set it again", field="embedder"
+        )
     return key or None
 
 
@@ -170,6 +170,8 @@ def _budget(environment: Mapping[str, str]) -> int | None:
         text = environment.get(name)
         if text:
             if not text.isascii() or not text.isdigit():
-                raise Invalid(f"{name}={text!r} is no number of tokens: use for example 2000", field="budget")
+                raise Invalid(
+                    f"{name}={text!r} is not a number of tokens: use for example 2000", field="budget"
+                )
             return int(text)
     return None

@@ -32,5 +32,7 @@ class FixedClock:
             ValueError: the moment has no time zone.
         """
         if moment.tzinfo is None:
-            raise ValueError(f"{moment.isoformat()} has no time zone; give an aware datetime, such as UTC")
+            raise ValueError(
+                f"{moment.isoformat()} has no time zone: use an aware datetime, for example in UTC"
+            )
         self._now = moment.astimezone(UTC)

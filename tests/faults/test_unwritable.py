@@ -38,7 +38,7 @@ def test_a_service_on_a_disk_without_writes_serves_reads(
     assert told["write"] == 503
     assert told["listed"] == ["The router stands in the cellar"]
     assert told["doctor exit"] == 1
-    assert f"problem: nothing can be written to {folder}" in told["doctor"]
+    assert f"problem: {folder} is not writable" in told["doctor"]
 
 
 @requirement("trust.durable")

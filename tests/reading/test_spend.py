@@ -225,7 +225,7 @@ def test_the_command_tells_what_was_spent(spent: str) -> None:
     ]
     assert told["total"]["calls"] == 2
     assert told["total"]["dollars"] > 0
-    assert "nothing was spent" in nothing.output
+    assert "Nothing spent" in nothing.output
 
 
 @requirement("sem.cost")
@@ -234,7 +234,7 @@ def test_doctor_has_a_line_on_what_was_spent(spent: str) -> None:
 
     [line] = [line for line in told.output.splitlines() if line.strip().startswith("spent")]
     assert "in 2 calls" in line
-    assert "none: capture works by rules" in told.output
+    assert "none: capture uses rules only" in told.output
 
 
 def test_the_command_line_reads_with_the_models_that_the_environment_names(

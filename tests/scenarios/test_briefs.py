@@ -102,7 +102,7 @@ def test_the_budget_is_a_setting_with_an_alias(
 def test_a_budget_that_is_no_number_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDEOPS_MEMORY_BUDGET", "lots")
 
-    with pytest.raises(Invalid, match="CLAUDEOPS_MEMORY_BUDGET='lots' is no number of tokens"):
+    with pytest.raises(Invalid, match="CLAUDEOPS_MEMORY_BUDGET='lots' is not a number of tokens"):
         Settings.read()
 
 

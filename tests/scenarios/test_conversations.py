@@ -135,7 +135,7 @@ def test_what_is_deleted_is_gone_from_the_next_conversation(
     assert told.startswith("Deleted: 'The user prefers Thursday due dates'")
     assert model.requests == []
     assert talk().brief.text == ""
-    assert "Nothing is remembered yet." in talk().say("/memory list")
+    assert "No memories yet." in talk().say("/memory list")
 
 
 @requirement("asst.scenarios")

@@ -184,7 +184,7 @@ def test_doctor_and_tend_say_how_far_it_is(
     assert f"note: re-embedding: {vectors['done']:,} of {vectors['total']:,} in space 'default'" in before
     assert f"until then {name_of(old)} is searched" in before
     assert 0 < vectors["done"] < vectors["total"]
-    assert "can be found by meaning now" in told
+    assert "Embedded " in told
     assert "re-embedding" not in after
 
 
@@ -243,7 +243,7 @@ def test_on_a_terminal_the_progress_is_shown_and_in_a_pipe_it_is_not(
     os.close(terminal)
     piped = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
 
-    assert told == b"1 text can be found by meaning now\n"
+    assert told == b"Embedded 1 text\n"
     assert b"embedding" in shown
     assert b"100%" in shown
     assert piped.stderr == b""

@@ -170,7 +170,7 @@ def test_doctor_is_content_with_a_server_that_works(
     shell.says("tend")
     after = shell.json("doctor")
 
-    assert said.endswith("all is well\n")
+    assert said.endswith("No problems found\n")
     assert "note: embedding: 0 of 1 in space 'default'" in said
     assert "sk-secret" not in said
     assert [asked.headers["Authorization"] for asked in stand_in.asked][:1] == ["Bearer sk-secret"]

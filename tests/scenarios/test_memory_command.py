@@ -51,8 +51,8 @@ def test_deleting_answers_the_text_and_names_how_to_restore(assistant: Memories)
     deleted = answer(assistant, f"/memory delete {memory.id}")
 
     assert deleted.splitlines()[0] == "Deleted: 'The user prefers Thursday due dates'"
-    assert deleted.splitlines()[1] == f"/memory restore {memory.id} brings it back."
-    assert answer(assistant, "/memory") == "Nothing is remembered yet."
+    assert deleted.splitlines()[1] == f"Undo: /memory restore {memory.id}"
+    assert answer(assistant, "/memory") == "No memories yet."
     assert assistant.find(Filter(states=("forgotten",))).total == 1
     assert answer(assistant, f"/memory restore {memory.id}") == (
         "Restored: 'The user prefers Thursday due dates'"
@@ -65,12 +65,12 @@ def test_what_rest_takes_can_be_typed_too(assistant: Memories) -> None:
     told = answer(assistant, "/Memory ADD #Preference The user prefers\n  Thursday due dates")
     [memory] = assistant.find().memories
 
-    assert told == f"Remembered: [{memory.id}] 'The user prefers Thursday due dates'"
+    assert told == f"Added: [{memory.id}] 'The user prefers Thursday due dates'"
     assert (memory.category, memory.source.origin) == ("preference", "operator")
     again = reply(assistant, "/memory add #preference The user prefers Thursday due dates")
     assert again.failed
-    assert f"/memory update {memory.id} TEXT changes it." in again.text
-    assert reply(assistant, "/memory add The user likes tea").text.startswith("That did not work: ")
+    assert f"To change it: /memory update {memory.id} TEXT" in again.text
+    assert reply(assistant, "/memory add The user likes tea").text.startswith("Not stored: ")
     assert answer(assistant, f"/memory update [ID:{memory.id}] The user prefers Friday due dates") == (
         "Updated: 'The user prefers Thursday due dates' -> 'The user prefers Friday due dates'"
     )
@@ -109,7 +109,7 @@ def test_an_id_may_be_copied_with_what_stands_around_it(assistant: Memories) -> 
 def test_where_nothing_can_be_restored_deleting_says_so(ops: Memories) -> None:
     memory = add(ops, "Takes 60s to start", category="timing", subject="jellyfin")
 
-    assert answer(ops, f"/memory delete {memory.id}").endswith("It is gone for good.")
+    assert answer(ops, f"/memory delete {memory.id}").endswith("It can't be restored.")
 
 
 @requirement("asst.command")
@@ -123,15 +123,13 @@ def test_an_unknown_id_gets_a_helpful_line(assistant: Memories) -> None:
     assert f"Did you mean {memory.id}? 'Alec is the user's boss'" in answer(
         assistant, f"/memory delete {mistyped}"
     )
-    assert answer(assistant, "/memory delete") == (
-        "Say which one: /memory delete ID. /memory shows them with their ids."
-    )
+    assert answer(assistant, "/memory delete") == ("Missing id: /memory delete ID. /memory lists the ids.")
     assert answer(assistant, f"/memory restore {memory.id}").endswith(
-        "nothing to decide: 'Alec is the user's boss'"
+        "nothing to do: 'Alec is the user's boss'"
     )
     answer(assistant, f"/memory delete {memory.id}")
     assert answer(assistant, f"/memory delete {memory.id}") == (
-        f"{memory.id} is deleted: /memory restore {memory.id} brings it back."
+        f"{memory.id} is deleted. Restore it with /memory restore {memory.id}."
     )
 
 
@@ -143,7 +141,7 @@ def test_a_wrong_word_gets_the_words_that_there_are(assistant: Memories, text: s
     told = reply(assistant, text)
 
     assert told.failed
-    assert told.text.startswith("I do not know '")
+    assert told.text.startswith("Unknown command '")
     assert "/memory delete ID - forget one of them" in told.text
     assert len(told.text) < 700
     assert "\x07" not in told.text
@@ -162,19 +160,17 @@ def test_what_waits_is_listed_and_decided(
 
     listed = reply(assistant, "/memory inbox")
 
-    assert "2 waiting for your decision: /memory inbox" in answer(assistant, "/memory")
+    assert "2 waiting for approval: /memory inbox" in answer(assistant, "/memory")
     assert [question.memory_id for question in listed.questions] == [first, second]
-    assert listed.text.startswith(f"Waiting for your decision (2):\n\n[{first}] Dana has left the company\n")
+    assert listed.text.startswith(f"Waiting for approval (2):\n\n[{first}] Dana has left the company\n")
     assert "  from tool: a page says so" in listed.text
     assert answer(assistant, f"/memory approve {second}").startswith("Approved: 'The office is in Leeds'")
     assert answer(assistant, f"/memory inbox reject {first}") == (
-        "Rejected: 'Dana has left the company'\nIt does not come back."
+        "Rejected: 'Dana has left the company'\nIt will not be proposed again."
     )
-    assert answer(assistant, "/memory inbox") == "Nothing waits for your decision."
+    assert answer(assistant, "/memory inbox") == "The inbox is empty."
     assert now(assistant, known).state == "active"
-    assert answer(assistant, f"/memory approve {known.id}").startswith(
-        f"{known.id} is there, nothing to decide"
-    )
+    assert answer(assistant, f"/memory approve {known.id}").startswith(f"{known.id} is active, nothing to do")
 
 
 @requirement("asst.command")

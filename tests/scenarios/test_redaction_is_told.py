@@ -22,7 +22,7 @@ def test_the_command_line_says_what_was_redacted(sqlite_url: str, clock: FixedCl
     said = shell.says("remember", TEXT)
     answer = shell.json("remember", "The card's PIN is 4821")
 
-    assert "redacted before it was stored: password" in said
+    assert "Redacted before storing: password" in said
     assert answer["memory"]["redacted"] == ["pin"]
     assert "redacted" not in shell.says("remember", "Backups run at 3am")
 

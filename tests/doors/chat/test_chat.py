@@ -51,10 +51,10 @@ def test_the_memory_command_lists_and_deletes_without_asking_the_model(
     after, _ = sqlite_person.talks(named(model), f"/memory delete {memory.id}", "/memory")
 
     assert f"• [{memory.id}] Note: Likes tea" in said
-    assert "There is no memory nosuchid" in said
+    assert "No memory nosuchid" in said
     assert "/quit - end the chat" in said
-    assert f"Deleted: 'Likes tea'\n/memory restore {memory.id} brings it back." in after
-    assert "Nothing is remembered yet." in after
+    assert f"Deleted: 'Likes tea'\nUndo: /memory restore {memory.id}" in after
+    assert "No memories yet." in after
     assert len(model.requests) == 2
 
 
@@ -115,7 +115,7 @@ def test_a_space_that_is_not_there_is_named(sqlite_person: Person, model: Script
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("anthropic:claude-sonnet-5-5", "set ANTHROPIC_API_KEY; or name another model with --model"),
+        ("anthropic:claude-sonnet-5-5", "set ANTHROPIC_API_KEY; or choose another model with --model"),
         ("openai:gpt-5", "set OPENAI_API_KEY"),
         ("claude", "unknown model 'claude': use anthropic:MODEL[@URL]"),
         ("none", "a chat needs a model: use anthropic:MODEL"),
@@ -158,7 +158,7 @@ def test_a_line_of_a_pipe_that_gets_no_answer_ends_the_chat_with_one_clear_line(
     assert result.exit_code == 3
     assert len(told) == 1
     assert told[0].startswith(f"holdfast: {named(model)} ")
-    assert told[0].endswith("; the chat ended there")
+    assert told[0].endswith("; the chat was ended")
     assert "what do I like?" not in [*said, *(request.text for request in model.requests)]
     assert session.ended_at is not None
 
@@ -171,7 +171,7 @@ def test_at_a_terminal_a_model_that_is_away_is_told_of_and_the_prompt_stays(
     said, noted = sqlite_person.talks(named(model), "hello", "/memory")
 
     assert "is unreachable" in noted
-    assert "Nothing is remembered yet." in said
+    assert "No memories yet." in said
 
 
 def test_what_the_model_refuses_can_be_said_again(
@@ -201,7 +201,7 @@ def test_a_failure_after_tools_is_kept_in_the_conversation(
 def test_arguments_that_are_no_object_are_sent_back_to_the_model(sqlite_person: Person) -> None:
     model = completions_model(
         Step(Tool("memory_view", {}), ("hello",)),
-        Step("Sorry.", ("Error: The arguments are no JSON object: send them again.",)),
+        Step("Sorry.", ("Error: The arguments are not a JSON object: send them again.",)),
         raw_arguments='{"what": ',
     )
 
@@ -210,7 +210,7 @@ def test_arguments_that_are_no_object_are_sent_back_to_the_model(sqlite_person: 
 
     model.script.followed()
     assert said == "Sorry.\n"
-    assert "memory_view: what the model sent can't be read" in noted
+    assert "memory_view: the model sent invalid arguments" in noted
 
 
 def test_a_model_that_never_stops_calling_tools_is_stopped(
@@ -220,7 +220,7 @@ def test_a_model_that_never_stops_calling_tools_is_stopped(
 
     said, noted = sqlite_person.talks(named(model), "hello", "are you there?")
 
-    assert "stopped after 25 rounds of tools" in noted
+    assert "stopped after 25 rounds of tool calls" in noted
     assert said == "Hello again.\n"
     assert len(model.requests) == 26
 
@@ -239,7 +239,7 @@ def test_a_memory_that_fails_does_not_end_the_talk(
 
     assert said == "I could not note that.\nStill here.\n"
     assert "the database is away" in model.requests[1].text
-    assert "what was said is not kept: the database is away" in noted
+    assert "the messages were not stored: the database is away" in noted
 
 
 @pytest.mark.parametrize("why", ["HOLDFAST_QUIET is set", "capture is off in the project website"])
@@ -259,7 +259,7 @@ def test_where_it_is_quiet_nothing_that_is_said_is_kept(
     said = memories.session(session.id).messages
     memories.close()
 
-    assert f"nothing that is said is kept: {why}" in noted
+    assert f"messages are not stored: {why}" in noted
     assert said == ()
 
 

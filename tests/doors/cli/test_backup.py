@@ -35,9 +35,9 @@ def test_a_backup_holds_all_spaces_and_goes_into_an_empty_store(
     other = Shell(new_database(), shell.clock)
     back = other.says("backup", file, "--restore")
 
-    assert said == (f"backed up 2 spaces with 2 memories to {file} ({os.path.getsize(file):,} bytes)\n")
+    assert said == (f"Backed up 2 spaces with 2 memories to {file} ({os.path.getsize(file):,} bytes)\n")
     assert os.stat(file).st_mode & 0o777 == 0o600
-    assert back == "put back space default with 1 memory\nput back space ops with 1 memory\n"
+    assert back == "Restored space default with 1 memory\nRestored space ops with 1 memory\n"
     assert other.says("export", "--space", "ops") == shell.says("export", "--space", "ops")
 
 
@@ -66,7 +66,7 @@ def test_a_restore_does_not_bring_back_what_was_deleted_since(shell: Shell, file
 
     said = ops.says("backup", file, "--restore", "--replace")
 
-    assert said == f"put back space ops with 1 memory; deleted since and stays so: {gone}\n"
+    assert said == f"Restored space ops with 1 memory; deleted since, not restored: {gone}\n"
     assert contents(ops) == {"Starts slowly"}
 
 
@@ -147,5 +147,5 @@ def test_an_empty_store_has_nothing_to_back_up(sqlite_shell: Shell, file: str) -
     result = sqlite_shell("backup", file)
 
     assert result.exit_code == 1
-    assert "nothing to back up yet" in result.stderr
+    assert "nothing to back up: there are no spaces yet" in result.stderr
     assert not os.path.exists(file)

@@ -38,11 +38,11 @@ def test_a_session_keeps_its_block_and_the_next_one_tells_what_is_new(shell: She
     assert three["before"] == {"session": "two", "same": True, "added": 0, "reworded": 0, "gone": 0}
     assert (two["answers"], two["cacheable_tokens"]) == (None, None)
     text = shell.says("cache-report")
-    assert "one: held" in text
-    assert f"4 answers; a cache could keep {3 * block['tokens']:,} tokens of the block" in text
-    assert "another block than in one before it: 1 added" in text
-    assert "the same block as in two before it" in text
-    assert "3 of 3 sessions kept their block byte for byte" in text
+    assert "one: unchanged" in text
+    assert f"4 answers; a cache could serve {3 * block['tokens']:,} tokens of the brief" in text
+    assert "Different from the previous session one: 1 added" in text
+    assert "Same brief as in the previous session two" in text
+    assert "3 of 3 sessions kept a byte-identical brief" in text
 
 
 def test_erasing_changes_the_block_and_the_report_says_when_and_why(shell: Shell) -> None:
@@ -59,7 +59,7 @@ def test_erasing_changes_the_block_and_the_report_says_when_and_why(shell: Shell
     assert [block["sha256"] for block in one["blocks"]] == [before["sha256"], after["sha256"]]
     assert [block["intact"] for block in one["blocks"]] == [None, True]
     assert one["changes"] == [{"at": "2026-03-01T14:00:00.000000Z", "why": "erased"}]
-    assert "changed 2026-03-01 14:00: a memory in it was erased" in shell.says("cache-report", "one")
+    assert "Changed 2026-03-01 14:00: a memory in it was erased" in shell.says("cache-report", "one")
 
 
 def test_what_the_agent_reports_stands_beside_our_estimate(shell: Shell) -> None:
@@ -81,11 +81,11 @@ def test_what_the_agent_reports_stands_beside_our_estimate(shell: Shell) -> None
     assert one["reported"] == {"cache_read_tokens": 9_000, "input_tokens": 40}
     assert (one["answers"], one["cacheable_tokens"]) == (3, 2 * block["tokens"])
     assert one["trailing"]["blocks"] == 1
-    assert "the agent reports 9,000 read from the cache, 40 read anew" in shell.says("cache-report")
+    assert "Reported by the agent: 9,000 read from the cache, 40 uncached input" in shell.says("cache-report")
 
 
 def test_sessions_without_a_brief_and_unknown_ones_are_named(sqlite_shell: Shell) -> None:
-    assert sqlite_shell.says("cache-report") == "no sessions yet\n"
+    assert sqlite_shell.says("cache-report") == "No sessions yet\n"
     with Memories.open(sqlite_shell.db) as memories:
         memories.open_session("quiet")
 

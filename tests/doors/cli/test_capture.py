@@ -20,9 +20,9 @@ def test_what_waits_is_read_and_told_once(sqlite_shell: Shell) -> None:
 
     said = sqlite_shell.says("capture")
 
-    assert said.startswith("session s: 1 message read\n")
+    assert said.startswith("Session s: 1 message read\n")
     assert "Petra is our landlord." in said
-    assert sqlite_shell.says("capture") == "nothing to read: all is up to date\n"
+    assert sqlite_shell.says("capture") == "Nothing to read: everything is up to date\n"
 
 
 def test_one_session_can_be_asked_for(sqlite_shell: Shell) -> None:
@@ -45,5 +45,5 @@ def test_where_it_is_quiet_it_says_so(sqlite_shell: Shell, monkeypatch: pytest.M
     hears(sqlite_shell, "Petra is our landlord.")
     monkeypatch.setenv("HOLDFAST_QUIET", "1")
 
-    assert sqlite_shell.says("capture") == "session s: nothing read, HOLDFAST_QUIET is set\n"
+    assert sqlite_shell.says("capture") == "Session s: skipped, HOLDFAST_QUIET is set\n"
     assert sqlite_shell.json("list")["memories"] == []

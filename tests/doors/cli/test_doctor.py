@@ -28,8 +28,8 @@ def test_a_healthy_store_is_told_so(shell: Shell, dialect: str) -> None:
     said = shell.says("doctor")
     answer = shell.json("doctor")
 
-    assert said.endswith("all is well\n")
-    assert "  none: recall works by words only\n" in said
+    assert said.endswith("No problems found\n")
+    assert "  none: recall searches words only\n" in said
     assert "note: 1 memory waits for a decision" in said
     assert answer["healthy"] is True
     assert answer["database"]["kind"] == dialect
@@ -90,8 +90,8 @@ def test_a_server_without_our_tables_needs_migrate(
     newest = HEAD
     assert first == f"the schema is at {newest} now (before: no tables)\n"
     assert again == {"before": newest, "after": newest}
-    assert shell.says("migrate") == f"nothing to do: the schema is at {newest}\n"
-    assert shell.says("doctor").endswith("all is well\n")
+    assert shell.says("migrate") == f"Nothing to do: the schema is at {newest}\n"
+    assert shell.says("doctor").endswith("No problems found\n")
 
 
 def test_another_programs_tables_are_a_problem(tmp_path: Path, clock: FixedClock) -> None:

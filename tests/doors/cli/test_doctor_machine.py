@@ -39,7 +39,7 @@ def test_doctor_says_that_the_service_died(sqlite_shell: Shell) -> None:
     result = sqlite_shell("doctor")
 
     assert result.exit_code == 1
-    assert "problem: the service ended without a word" in result.stdout
+    assert "problem: the service crashed" in result.stdout
 
 
 def test_doctor_says_that_the_service_does_not_answer(sqlite_shell: Shell) -> None:
@@ -84,7 +84,7 @@ def test_doctor_says_that_a_connected_client_lost_its_connection(
     said = sqlite_shell("doctor").stdout
 
     assert ("problem: Codex: " in said) == (change != "nothing")
-    assert ("`holdfast connect codex` writes it again" in said) == (change != "nothing")
+    assert ("run `holdfast connect codex` again" in said) == (change != "nothing")
     sqlite_shell("disconnect", "codex")
 
 

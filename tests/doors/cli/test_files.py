@@ -30,13 +30,13 @@ def test_a_directory_is_bound_told_of_and_let_go(
     again = notes("files", "init", str(tmp_path / "other"))
     unbound = notes("files", "unbind")
 
-    assert f"space notes is bound to {folder}" in said
+    assert f"Bound space notes to {folder}" in said
     assert (folder / "editor.md").read_text().endswith(f"id: {memory}\n---\n\nUses vim\n")
-    assert f"bound to {folder}" in status
+    assert f"Bound to {folder}" in status
     assert (told["files"], told["layout"], told["here"], told["troubles"]) == (1, "files", True, [])
     assert again.exit_code == 1
     assert "is bound to" in again.stderr
-    assert "ordinary directory again" in unbound.stdout
+    assert "its files are kept" in unbound.stdout
     assert caplog.messages == []
     assert (folder / "editor.md").exists()
     notes("forget", memory)
@@ -60,12 +60,12 @@ def test_sync_tells_what_was_done_and_asks_when_all_is_gone(sqlite_shell: Shell,
     both = notes("files", "sync", "--accept-empty", "--write-back")
     back = notes.json("files", "sync", "--write-back")
 
-    assert "taken over: a.md, b.md" in taken
-    assert quiet == "both sides agree\n"
+    assert "Imported: a.md, b.md" in taken
+    assert quiet == "Already in sync\n"
     assert asked.exit_code == 1
     assert "Nothing was deleted" in asked.stdout
     assert doctor.exit_code == 1
-    assert "the files of space 'notes' wait for you" in doctor.stdout
+    assert "the files of space 'notes' need a decision" in doctor.stdout
     assert both.exit_code == 2
     assert sorted(back["sync"]["written"]) == ["MEMORY.md", "a.md", "b.md"]
 

@@ -64,7 +64,7 @@ def gzip_bomb(path: Path, size: int) -> None:
 FILES: dict[str, tuple[str, Callable[[Path, int], None], str]] = {
     "a line of 300 MB": ("notes.jsonl", long_line, "line 1: longer than 16 MB"),
     "a transcript with such a line": ("chat.json", long_line, "line 1: longer than 16 MB"),
-    "too many lines": ("notes.txt", many_lines, "holds more than 64 MB"),
+    "too many lines": ("notes.txt", many_lines, "is larger than 64 MB"),
     "deep JSON in an export": ("conversations.json", deep_list, "nested"),
     "deep JSON in a line": ("notes.jsonl", deep_line, "not JSON"),
     "a zip bomb": ("export.zip", zip_bomb, "unpacks to more than 200 times its size"),

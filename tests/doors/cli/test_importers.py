@@ -144,8 +144,8 @@ def test_of_a_folder_of_notes_only_the_markdown_is_taken_and_the_rest_is_counted
     said = sqlite_shell.says("import", str(notes), "--from", "basic-memory")
 
     found = [memory["content"] for memory in sqlite_shell.json("list")["memories"]]
-    assert told["skipped"] == {"hidden": 3, "not markdown": 2, "binary": 1, "over 1 MiB": 1}
-    assert all(part in said for part in ("3 hidden", "2 not markdown", "1 binary", "1 over 1 MiB"))
+    assert told["skipped"] == {"hidden": 3, "not Markdown": 2, "binary": 1, "over 1 MiB": 1}
+    assert all(part in said for part in ("3 hidden", "2 not Markdown", "1 binary", "1 over 1 MiB"))
     assert "Tea is drunk at four" in found
     assert not [text for text in found if "milk" in text or "Otto" in text or "PNG" in text or "Old" in text]
 
@@ -174,8 +174,8 @@ def test_where_there_is_no_markdown_no_note_is_made_of_anything_else(
     single = sqlite_shell("import", str(place / "list.txt"), "--from", "basic-memory")
 
     assert (whole.exit_code, single.exit_code) == (1, 1)
-    assert "holds no .md file, so no note of basic-memory (1 not markdown)" in whole.stderr
-    assert "'list.txt' is no note of basic-memory, which are .md files" in single.stderr
+    assert "has no .md files, so no basic-memory notes (1 not Markdown)" in whole.stderr
+    assert "'list.txt' is not a basic-memory note: these are .md files" in single.stderr
     assert sqlite_shell.json("list")["memories"] == []
 
 
@@ -186,9 +186,7 @@ def test_a_file_that_only_its_name_calls_a_zip_is_refused(sqlite_shell: Shell, f
     result = sqlite_shell("import", str(path), "--from", "chatgpt")
 
     assert result.exit_code == 1
-    assert (
-        result.stderr == "holdfast: 'export.zip' is no zip file, whatever its name says: nothing was taken\n"
-    )
+    assert result.stderr == "holdfast: 'export.zip' is not a zip file: nothing was imported\n"
 
 
 def test_a_zip_of_something_else_is_refused(sqlite_shell: Shell, folder: Path) -> None:
@@ -199,7 +197,7 @@ def test_a_zip_of_something_else_is_refused(sqlite_shell: Shell, folder: Path) -
     result = sqlite_shell("import", str(path))
 
     assert result.exit_code == 1
-    assert "'holiday.zip' holds no conversations.json: nothing was taken" in result.stderr
+    assert "'holiday.zip' has no conversations.json: nothing was imported" in result.stderr
 
 
 def test_json_of_nobody_does_not_become_memories_line_by_line(sqlite_shell: Shell, folder: Path) -> None:
@@ -209,7 +207,7 @@ def test_json_of_nobody_does_not_become_memories_line_by_line(sqlite_shell: Shel
     result = sqlite_shell("import", str(path))
 
     assert result.exit_code == 1
-    assert "JSON of no known program" in result.stderr
+    assert "JSON in an unknown format" in result.stderr
     assert sqlite_shell.json("list")["memories"] == []
 
 
@@ -220,7 +218,7 @@ def test_a_dry_run_of_an_archive_tells_what_would_come_in(shell: Shell, folder: 
 
     said = other.says("import", str(folder / "space.jsonl"), "--dry-run")
 
-    assert said.startswith("would import 1 memory; 0 known already\n")
+    assert said.startswith("Would import 1 memory; 0 already there\n")
     assert other.json("list")["memories"] == []
 
 

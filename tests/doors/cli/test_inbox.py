@@ -25,9 +25,9 @@ def test_a_doubtful_memory_waits_and_is_not_found(shell: Shell) -> None:
 
     assert said == (
         f"{waiting}  [timing] jellyfin: Takes 30s to start after restart\n"
-        "  from tool, 2026-03-01 12:00 UTC; reason: it came from tool and contradicts the operator's "
+        "  From tool, 2026-03-01 12:00 UTC; reason: it came from tool and contradicts the operator's "
         f"memory {known}\n"
-        f"  stands next to {known}  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
+        f"  Existing: {known}  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
         "1 memory waiting\n"
     )
     assert (answer["total"], answer["waiting"][0]["known"][0]["id"]) == (1, known)
@@ -42,10 +42,10 @@ def test_an_approved_memory_comes_in_and_weakens_what_it_contradicts(shell: Shel
     said = shell.says("inbox", "approve", waiting)
 
     assert said == (
-        f"approved {waiting}  [timing] jellyfin: Takes 30s to start after restart (confidence 0.7)\n"
+        f"Approved {waiting}  [timing] jellyfin: Takes 30s to start after restart (confidence 0.7)\n"
     )
     assert shell.json("show", known)["memory"]["confidence"] == 0.5
-    assert shell.says("inbox") == "the inbox is empty\n"
+    assert shell.says("inbox") == "The inbox is empty\n"
 
 
 @requirement("trust.inbox", "trust.tombstone")
@@ -55,7 +55,7 @@ def test_a_rejected_memory_does_not_come_back(shell: Shell) -> None:
     said = shell.says("inbox", "reject", waiting)
     again = shell("remember", "Takes 30s to start after restart", *JELLYFIN)
 
-    assert said.endswith("; it does not come back\n")
+    assert said.endswith("; it will not be proposed again\n")
     assert again.exit_code == 1
     assert "this was rejected on 2026-03-01 and is not stored again" in again.stdout
 
@@ -75,9 +75,9 @@ def test_the_outcome_says_what_to_do_next(sqlite_shell: Shell) -> None:
 
     said = sqlite_shell.says("remember", "Takes 30s to start after restart", *JELLYFIN, "--origin", "tool")
 
-    assert said.startswith("waiting ")
-    assert f"\n  stands next to {known}" in said
-    assert "\n  `holdfast inbox approve " in said
+    assert said.startswith("Waiting ")
+    assert f"\n  Existing: {known}" in said
+    assert "\n  Approve it with `holdfast inbox approve " in said
 
 
 @requirement("trust.undo-session")
@@ -90,12 +90,13 @@ def test_a_session_is_taken_back(shell: Shell) -> None:
     said = shell.says("undo-session", "bad")
 
     assert said == (
-        f"removed {wrong}  [timing] jellyfin: Takes 30s to start after restart\n"
-        f"changed back {known}  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
-        f"kept {liked}  [dependency] Needs the database first (confidence 0.8): others relied on it since\n"
-        "removed 2 links\n"
+        f"Deleted {wrong}  [timing] jellyfin: Takes 30s to start after restart\n"
+        f"Reverted {known}  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
+        f"Kept {liked}  [dependency] Needs the database first (confidence 0.8): "
+        "confirmed or revised by others since\n"
+        "Removed 2 links\n"
     )
-    assert shell.says("undo-session", "bad").startswith("kept ")
+    assert shell.says("undo-session", "bad").startswith("Kept ")
 
 
 def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:
@@ -106,9 +107,9 @@ def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:
     said = ops.says("tend")
 
     assert said == (
-        f"faded {weak}  [behavior] Restarts at night (0.35 -> 0.25, inactive now)\n"
-        "1 memory faded, 1 inactive now\n"
-        "`holdfast undo-session fade-2026-04-08-120000` takes it back\n"
+        f"Decayed {weak}  [behavior] Restarts at night (0.35 -> 0.25, now inactive)\n"
+        "1 memory decayed, 1 of them now inactive\n"
+        "Undo with `holdfast undo-session fade-2026-04-08-120000`\n"
     )
     nothing = {"decayed": [], "deactivated": 0, "archived": [], "proposed": []}
     assert ops.json("tend") == {
@@ -118,4 +119,4 @@ def test_tending_lets_fade_what_nobody_confirmed(shell: Shell) -> None:
         "clock_doubt": None,
         "session": None,
     }
-    assert ops.says("tend") == "nothing to do: all is up to date\n"
+    assert ops.says("tend") == "Nothing to do: everything is up to date\n"

@@ -91,7 +91,7 @@ def test_a_second_voice_in_one_session_is_known_but_does_not_count(ops: Shell) -
 
     said = ops.says("remember", *call)
 
-    assert said.startswith(f"known already {kept}  [timing] Takes 60s")
+    assert said.startswith(f"Duplicate of {kept}  [timing] Takes 60s")
     assert ops.json("list")["memories"][0]["confidence"] == 0.7
 
 
@@ -104,9 +104,8 @@ def test_an_assistant_is_advised_to_update(sqlite_shell: Shell) -> None:
 
     assert result.exit_code == answer.exit_code == 1
     assert result.stdout == (
-        "nothing stored: the same is known\n"
-        f"  {known}  [person] dog: {SAME[0]}\n"
-        f"  `holdfast revise {known} TEXT --space me` changes it\n"
+        f"Not stored: duplicate of {known}  [person] dog: {SAME[0]}\n"
+        f"  Edit it with `holdfast revise {known} TEXT --space me`\n"
     )
     assert '"outcome": "update_suggested", "memory": null' in answer.stdout
 
@@ -117,7 +116,7 @@ def test_a_merge_says_what_grew(sqlite_shell: Shell) -> None:
 
     said = notes.says("remember", SAME[0], "-c", "fact")
 
-    assert said.startswith(f"merged into {known}  [fact] {SAME[0]}")
+    assert said.startswith(f"Merged into {known}  [fact] {SAME[0]}")
     assert said.endswith("  importance 3 -> 4\n")
 
 
@@ -130,14 +129,14 @@ def test_what_was_forgotten_is_refused_until_somebody_insists(shell: Shell) -> N
     in_json = shell("remember", "Likes jazz", "-c", "preference", "--json")
     restored = shell.says("restore", kept)
 
-    assert forgot == (f"forgot {kept}  [preference] Likes jazz; `holdfast restore {kept}` brings it back\n")
+    assert forgot == (f"Deleted {kept}  [preference] Likes jazz; restore with `holdfast restore {kept}`\n")
     assert refused.exit_code == in_json.exit_code == 1
     assert refused.stdout == (
-        "nothing stored: this was deleted on 2026-03-01 and is not stored again: "
-        f"`holdfast restore {kept}` or --anyway brings it back\n"
+        "Not stored: this was deleted on 2026-03-01 and is not stored again: "
+        f"use `holdfast restore {kept}` or --anyway to store it again\n"
     )
     assert '"outcome": "refused", "memory": null, "reason": "this was deleted' in in_json.stdout
-    assert restored == f"restored {kept}  [preference] Likes jazz (confidence 0.7)\n"
+    assert restored == f"Restored {kept}  [preference] Likes jazz (confidence 0.7)\n"
 
 
 def test_anyway_brings_back_what_was_deleted(ops: Shell) -> None:
@@ -170,8 +169,8 @@ def test_forgetting_for_good_is_not_done_without_a_yes(ops: Shell) -> None:
     back = ops("restore", kept)
 
     assert result.exit_code == 2
-    assert "in the profile 'ops' forgetting is for good: add --yes to agree" in result.stderr
-    assert gone == f"forgot {kept}  [dependency] Needs the database first; for good\n"
+    assert "the profile 'ops' deletes for good: add --yes to confirm" in result.stderr
+    assert gone == f"Deleted {kept}  [dependency] Needs the database first; for good\n"
     assert back.stderr == f"holdfast: memory {kept} was deleted permanently and can't be restored\n"
 
 
@@ -187,8 +186,8 @@ def test_erase_says_what_will_go_and_needs_a_yes(shell: Shell) -> None:
 
     assert asked.exit_code == 2
     what = "1 memory with 2 wordings, 1 link and the text of 1 stored prompt"
-    assert f"this erases for good {what}: add --yes to agree" in asked.stderr
-    assert erased.startswith(f"erased {what}\n")
+    assert f"this erases for good {what}: add --yes to confirm" in asked.stderr
+    assert erased.startswith(f"Erased {what}\n")
     assert shell("show", kept).exit_code == 1
     assert "4711" not in shell.says("export")
     assert "4712" not in shell.says("export")
@@ -212,12 +211,12 @@ def test_revise_says_what_changed_and_keeps_what_it_was(shell: Shell) -> None:
     back = shell.says("revise", kept, "--to-version", "1", "--unpin", "-s", "")
 
     assert said == (
-        f"revised {kept}  [context] home: Lives in Porto (confidence 0.9, pinned)\n"
+        f"Revised {kept}  [context] home: Lives in Porto (confidence 0.9, pinned)\n"
         "  version 1 -> 2, confidence 0.7 -> 0.9, subject none -> home, tags none, pinned\n"
     )
     assert back == (
-        f"revised {kept}  [context] Lives in Lisbon (confidence 0.9)\n"
-        "  version 2 -> 3, subject home -> none, no longer pinned\n"
+        f"Revised {kept}  [context] Lives in Lisbon (confidence 0.9)\n"
+        "  version 2 -> 3, subject home -> none, unpinned\n"
     )
     versions = shell.json("show", kept)["versions"]
     assert [version["content"] for version in versions] == [
@@ -243,8 +242,8 @@ def test_a_tools_revision_of_the_operators_word_waits(shell: Shell) -> None:
 
     said = shell.says("revise", kept, "Lives in Porto", "--origin", "tool", "--session", "s1")
 
-    assert said.startswith("waiting ")
-    assert f"  reason: tool proposes it in place of the operator's memory {kept}\n" in said
+    assert said.startswith("Waiting ")
+    assert f"  Reason: tool proposes it in place of the operator's memory {kept}\n" in said
     assert shell.json("show", kept)["memory"]["content"] == "Lives in Lisbon"
 
 
@@ -269,7 +268,7 @@ def test_links_are_made_and_removed(shell: Shell) -> None:
     assert made == f"{second} elaborates {first}\n"
     assert again == {"linked": False, "from": second, "to": first, "kind": "elaborates"}
     assert f"elaborated by {second}" in shown
-    assert removed == f"removed 1 link from {second} to {first}\n"
+    assert removed == f"Removed 1 link from {second} to {first}\n"
     assert shell.json("show", first)["links"] == []
 
 
@@ -284,11 +283,11 @@ def test_a_wording_that_was_counted_as_a_repetition_is_shown_by_why_and_split_of
 
     listed = "1  2026-03-01 12:00  operator in session run-2: Porto is where the brother of Ada lives"
     assert listed in told
-    assert f"`holdfast split {kept} N` makes one a memory of its own" in told
+    assert f"Split off a wrong one with `holdfast split {kept} N`" in told
     [new] = [one for one in shell.json("list")["memories"] if one["id"] != kept]
     assert said == (
-        f"split off {new['id']}  [general] Porto is where the brother of Ada lives (confidence 0.7)\n"
-        f"  left {kept}  [general] The brother of Ada lives in Porto (confidence 0.7)\n"
+        f"Split off {new['id']}  [general] Porto is where the brother of Ada lives (confidence 0.7)\n"
+        f"  Original: {kept}  [general] The brother of Ada lives in Porto (confidence 0.7)\n"
         "  confidence 0.8 -> 0.7\n"
     )
     assert (again.exit_code, "it has none" in again.stderr) == (1, True)

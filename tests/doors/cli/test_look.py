@@ -25,7 +25,7 @@ def test_list_filters_sorts_and_pages(shell: Shell) -> None:
 
     assert contents(shell.json("list")) == ["Lives in Lisbon", "Needs the database", "Starts slowly"]
     assert contents(shell.json("list", "-c", "timing")) == ["Starts slowly"]
-    assert shell.says("list", "-c", "person") == "no memories like that\n"
+    assert shell.says("list", "-c", "person") == "No matching memories\n"
     assert contents(shell.json("list", "-s", "jellyfin", "--sort", "recent"))[0] == "Needs the database"
     assert contents(shell.json("list", "--sort", "created"))[0] == "Lives in Lisbon"
     assert contents(shell.json("list", "--sort", "confidence"))[-1] == "Lives in Lisbon"
@@ -35,8 +35,8 @@ def test_list_filters_sorts_and_pages(shell: Shell) -> None:
     assert contents(shell.json("list", "--session", "s1")) == ["Starts slowly"]
     page = shell.json("list", "--limit", "1", "--offset", "1")
     assert (contents(page), page["total"]) == (["Needs the database"], 3)
-    assert shell.says("list", "--limit", "2").endswith("\n2 of 3 memories; --offset 2 shows the next\n")
-    assert shell.says("list", "--limit", "2", "--offset", "2").endswith("\n1 of 3 memories\n")
+    assert shell.says("list", "--limit", "2").endswith("\n1-2 of 3 memories; next: --offset 2\n")
+    assert shell.says("list", "--limit", "2", "--offset", "2").endswith("\n3 of 3 memories\n")
 
 
 def test_list_shows_the_states_that_are_asked_for(shell: Shell) -> None:
@@ -92,7 +92,7 @@ def test_recall_explains_its_scores_and_says_that_it_goes_by_words(shell: Shell)
     assert said.startswith(
         f"{kept}  [fact] The backup disk is mounted at night (score 0.7)\n  relevance 1 x "
     )
-    assert said.endswith("rewordings that share no word stay hidden\n")
+    assert said.endswith("no embedder: only exact words were searched\n")
     assert (answer["matched"], answer["below"]) == ("text", 0)
     assert answer["hits"][0]["score"] == 0.7
     assert set(answer["hits"][0]["parts"]) == {"relevance", "recency", "importance", "confidence"}
@@ -116,7 +116,7 @@ def test_recall_keeps_to_filters_projects_and_threshold(shell: Shell) -> None:
     assert found("-s", "nas", "-t", "disk") == 1
     assert found("-t", "other") == 0
     low = shell("recall", "disk space on mars", "--threshold", "0.99").stdout
-    assert low.startswith("nothing found\n1 more below the threshold; found by words only")
+    assert low.startswith("Nothing found\n1 weaker match hidden; no embedder")
 
 
 def test_show_tells_everything_about_one_memory(shell: Shell) -> None:
@@ -162,17 +162,17 @@ def test_why_names_messages_wordings_and_prompts(shell: Shell) -> None:
     assert said == (
         f"{kept}  [general] The dog is called Max\n"
         "  confidence 0.7, active, version 2\n\n"
-        "Where it came from\n"
+        "Source\n"
         "  assistant in session s1, tier 1, 2026-03-01 12:00 UTC\n"
-        "  session s1 began 2026-03-01 12:00 UTC (evening, chat, project home)\n"
+        "  session s1, started 2026-03-01 12:00 UTC (evening, chat, project home)\n"
         '  message 1, 2026-03-01 12:00 UTC, Ada: "my dog is called Rex"\n\n'
-        "How it came to be believed\n"
+        "History\n"
         "  2026-03-01 12:00  added         0.7           assistant, session s1\n"
         "  2026-03-02 12:01  revised       0.7           operator\n\n"
-        "Wordings\n"
+        "Versions\n"
         "  1  2026-03-01 12:00  assistant: The dog is called Rex\n"
         "  2  2026-03-02 12:01  operator: The dog is called Max\n\n"
-        "Prompts it went into\n"
+        "Used in prompts\n"
         '  2026-03-02 12:00  recall, "called dog", session s2, version 1, '
         "score 0.7 = confidence 0.7 x importance 1 x recency 1 x relevance 1\n"
         "  2026-03-02 12:01  brief, session s2, version 1\n"
@@ -237,5 +237,5 @@ def test_matches_of_other_projects_are_counted_and_shown_when_asked_for(sqlite_s
     assert "2 matches in other projects: --all-projects" in outside.stdout
     assert "5433" in everywhere
     assert "other projects" not in everywhere
-    assert promoted.startswith("now global ")
+    assert promoted.startswith("Now global: ")
     assert "1 match in other projects: --all-projects" in shell.says("recall", "staging database")

@@ -18,8 +18,7 @@ def test_the_shell_gives_the_same_text_as_every_other_door(shell: Shell) -> None
 
     with Memories.open(shell.db, "me") as memories:
         assert deleted == (
-            "Deleted: 'The user prefers Friday due dates'\n"
-            f"holdfast memory restore {friday} brings it back.\n"
+            f"Deleted: 'The user prefers Friday due dates'\nUndo: holdfast memory restore {friday}\n"
         )
         memories.restore(friday)
         assert listed.replace("holdfast memory", "/memory") == answer(memories, "/memory") + "\n"
@@ -33,4 +32,4 @@ def test_what_can_not_be_done_is_said_with_exit_code_1(sqlite_shell: Shell) -> N
 
         assert result.exit_code == 1
         assert result.stdout.strip()
-    assert sqlite_shell.json("memory") == {"text": "Nothing is remembered yet.", "done": True}
+    assert sqlite_shell.json("memory") == {"text": "No memories yet.", "done": True}

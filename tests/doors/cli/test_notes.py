@@ -122,8 +122,8 @@ def test_claude_codes_own_notes_come_in_with_their_project_and_links(shell: Shel
 def test_a_folder_gives_its_transcripts_and_its_notes(sqlite_shell: Shell, notes: Path) -> None:
     told = sqlite_shell.says("import", str(notes))
 
-    assert told.startswith("read 1 session, 1 message: 1 new")
-    assert f"imported from auto-memory: 2 added ({notes / 'memory'})" in told
+    assert told.startswith("Read 1 session, 1 message: 1 new")
+    assert f"Imported from auto-memory: 2 added ({notes / 'memory'})" in told
 
 
 def test_notes_can_wait_for_review(sqlite_shell: Shell, notes: Path) -> None:

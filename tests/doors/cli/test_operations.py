@@ -50,9 +50,9 @@ def test_events_can_be_chosen(watched: Shell) -> None:
 
 
 def test_without_events_that_is_said(ops: Shell) -> None:
-    assert ops.says("events") == "no events\n"
+    assert ops.says("events") == "No events\n"
     assert ops.json("events") == {"events": []}
-    assert ops.says("cooldowns") == "nothing was done of late that has a cooldown\n"
+    assert ops.says("cooldowns") == "No recent actions with a cooldown\n"
 
 
 @requirement("ops.cooldowns")
@@ -61,20 +61,20 @@ def test_cooldowns_say_whether_another_is_allowed(watched: Shell) -> None:
     rows = [[cell.strip() for cell in line if cell.strip()] for line in lines]
 
     assert rows == [
-        ["adguard", "restart", "1 of 2 in 4 h", "2026-03-01 15:00 success", "allowed"],
+        ["adguard", "restart", "1 of 2 in 4 h", "2026-03-01 15:00 success", "allowed now"],
         [
             "caddy",
             "redeployment",
             "1 of 1 in 24 h",
             "2026-03-01 13:00 success",
-            "not before 2026-03-02 13:00 UTC",
+            "from 2026-03-02 13:00 UTC",
         ],
         [
             "jellyfin",
             "restart",
             "2 of 2 in 4 h",
             "2026-03-01 13:00 success",
-            "not before 2026-03-01 16:00 UTC",
+            "from 2026-03-01 16:00 UTC",
         ],
     ]
 

@@ -60,8 +60,8 @@ def test_explain_shows_the_factors_of_both_kinds(talk: Shell) -> None:
     message = talk.says("recall", "jellyfin server cellar", "--explain")
 
     assert "relevance" in memory
-    assert "x recency 1 x importance 1 x confidence 0.7; relevance is words" in memory
-    assert "x confidence 0.7; relevance is " in message
+    assert "x recency 1 x importance 1 x confidence 0.7; relevance = words" in memory
+    assert "x confidence 0.7; relevance = " in message
     assert "+ session " in message
 
 
@@ -142,7 +142,7 @@ def test_a_space_can_be_told_not_to_keep_messages(shell: Shell) -> None:
     assert "messages   not kept" in shell.says("space", "show", "quiet")
     assert shell("recall", "jellyfin", "--space", "quiet").exit_code == 1
     changed = shell.says("space", "change", "quiet", "--messages", "on")
-    assert changed == "space quiet keeps what is said in its sessions\n"
+    assert changed == "Space quiet stores messages\n"
     Memories.of(store, "quiet", clock=shell.clock).say("s1", "user", MOVED)
     store.close()
     assert MOVED in shell.says("recall", "jellyfin", "--space", "quiet")
@@ -151,5 +151,5 @@ def test_a_space_can_be_told_not_to_keep_messages(shell: Shell) -> None:
 def test_a_change_of_nothing_and_of_no_space_is_refused(shell: Shell) -> None:
     shell.says("space", "create", "quiet")
 
-    assert "add --messages on or off" in shell("space", "change", "quiet").stderr
+    assert "add --messages on or --messages off" in shell("space", "change", "quiet").stderr
     assert shell("space", "change", "nowhere", "--messages", "off").exit_code == 1

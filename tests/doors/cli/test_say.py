@@ -102,7 +102,7 @@ def test_a_profile_without_weights_shows_no_confidence() -> None:
 def test_a_waiting_memory_says_why() -> None:
     said = _plain(say.outcome(Waiting(memory(), "it came from tool", (memory(id="e5f6g7h8"),))))
 
-    assert "  reason: it came from tool\n  stands next to e5f6g7h8" in said
+    assert "  reason: it came from tool\n  Existing: e5f6g7h8" in said
 
 
 def _plain(text: str) -> str:

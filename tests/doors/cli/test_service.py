@@ -130,7 +130,7 @@ def test_a_password_does_not_go_into_a_unit(sqlite_shell: Shell, url: str) -> No
     result = sqlite_shell("service", "print", "--db", url)
 
     assert result.exit_code == 1
-    assert "keep it in ~/.pgpass" in result.stderr
+    assert "put it in ~/.pgpass" in result.stderr
     assert "secret" not in result.output
 
 
@@ -164,7 +164,7 @@ def test_a_unit_is_installed_started_and_taken_back(sqlite_shell: Shell, manager
     assert removed["removed"] is True
     assert manager.asked() == ["--user disable --now holdfast.service", "--user daemon-reload"]
     assert not unit_file().exists()
-    assert sqlite_shell.says("service", "uninstall", "--for", "systemd") == "nothing is installed\n"
+    assert sqlite_shell.says("service", "uninstall", "--for", "systemd") == "Not installed\n"
 
 
 def test_a_changed_unit_is_replaced(sqlite_shell: Shell, manager: Manager) -> None:
@@ -232,7 +232,7 @@ def test_without_a_service_manager_the_way_out_is_named(
     result = sqlite_shell("service", "install", "--for", "launchd")
 
     assert result.exit_code == 3
-    assert "there is no launchctl here; `holdfast up` starts the service without it" in result.stderr
+    assert "launchctl not found; `holdfast up` starts the service in the background instead" in result.stderr
 
 
 def test_the_status_tells_that_nothing_runs(sqlite_shell: Shell) -> None:

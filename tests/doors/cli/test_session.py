@@ -26,12 +26,12 @@ def test_a_service_is_learned_confirmed_and_contradicted(shell: Shell) -> None:
 
     told = re.sub(r"\(0\.\d\d\)", "(sure)", shell.masked("".join(said)))
     assert told == (
-        "created space ops with the profile ops\n"
-        "added <id 1>  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
-        "reinforced <id 1> (0.7 -> 0.8)\n"
-        "added <id 2>  [timing] jellyfin: Takes 30s to start after restart (confidence 0.7)\n"
-        "  contradicts <id 1> (now 0.6): Takes 60s to start after restart\n"
-        "  all are kept and linked; `holdfast why <id 2> --space ops` tells more\n"
+        "Created space ops with profile ops\n"
+        "Added <id 1>  [timing] jellyfin: Takes 60s to start after restart (confidence 0.7)\n"
+        "Reinforced <id 1> (0.7 -> 0.8)\n"
+        "Added <id 2>  [timing] jellyfin: Takes 30s to start after restart (confidence 0.7)\n"
+        "  Contradicts <id 1> (now 0.6): Takes 60s to start after restart\n"
+        "  All are kept and linked; see `holdfast why <id 2> --space ops`\n"
         "<id 2>  [timing] jellyfin: Takes 30s to start after restart (confidence 0.7)\n"
         "<id 1>  [timing] jellyfin: Takes 60s to start after restart [2026-03-01, superseded by <id 2>]"
         " (confidence 0.6)\n"
@@ -39,21 +39,21 @@ def test_a_service_is_learned_confirmed_and_contradicted(shell: Shell) -> None:
         "<id 1>  [timing] jellyfin: Takes 60s to start after restart [2026-03-01, superseded by <id 2>]\n"
         "  confidence 0.6, active, version 1\n"
         "\n"
-        "Where it came from\n"
+        "Source\n"
         "  operator, 2026-03-01 12:00 UTC\n"
         "\n"
-        "How it came to be believed\n"
+        "History\n"
         "  2026-03-01 12:00  added         0.7           operator\n"
         "  2026-03-03 12:00  reinforced    0.7 -> 0.8    operator, wording 1\n"
         "  2026-03-03 12:05  contradicted  0.8 -> 0.6    operator, by <id 2>, "
         "holdfast-reader/1.1.0: contradicts <id 1> (sure)\n"
         "\n"
-        "Wordings\n"
+        "Versions\n"
         "  1  2026-03-01 12:00  operator: Takes 60s to start after restart\n"
         "\n"
-        "Counted as repetitions\n"
+        "Duplicates\n"
         "  1  2026-03-03 12:00  operator: Takes about 60 seconds to start after a restart\n"
-        "  `holdfast split <id 1> N --space ops` makes one a memory of its own\n"
+        "  Split off a wrong one with `holdfast split <id 1> N --space ops`\n"
         "\n"
         "Links\n"
         "  contradicted by <id 2>  (2026-03-03 12:05)\n"
@@ -101,7 +101,7 @@ def test_global_options_work_on_both_sides_of_the_command(shell: Shell) -> None:
 
 
 def test_the_default_space_exists_from_first_use(shell: Shell) -> None:
-    assert shell.says("list") == "no memories: `holdfast remember TEXT` keeps one\n"
+    assert shell.says("list") == "No memories yet: add one with `holdfast remember TEXT`\n"
     assert shell.json("space", "list")["spaces"][0]["name"] == "default"
 
 

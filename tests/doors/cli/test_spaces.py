@@ -22,8 +22,8 @@ def test_spaces_are_created_listed_shown_and_deleted(shell: Shell) -> None:
     deleted = shell.says("space", "delete", "ops", "--yes")
 
     assert listed == (
-        "space  profile  active  inactive  waiting  forgotten  sessions\n"
-        "ops    ops           1         0        0          0         1\n"
+        "space  profile  active  inactive  waiting  deleted  sessions\n"
+        "ops    ops           1         0        0        0         1\n"
     )
     assert shown.startswith("ops, profile ops: Operational knowledge about services")
     assert "    timing       How long a service takes to start, stop or settle.\n" in shown
@@ -31,12 +31,12 @@ def test_spaces_are_created_listed_shown_and_deleted(shell: Shell) -> None:
     assert answer["space"]["active"] == 1
     assert refused.exit_code == 2
     assert "this deletes space ops with 1 memory and 1 session for good: add --yes" in refused.stderr
-    assert deleted == "deleted space ops with 1 memory\n"
+    assert deleted == "Deleted space ops with 1 memory\n"
     assert shell("list", "--space", "ops").exit_code == 1
 
 
 def test_a_store_without_spaces_says_how_to_begin(shell: Shell) -> None:
-    assert shell.says("space", "list").startswith("no spaces yet: `default` comes with the first memory")
+    assert shell.says("space", "list").startswith("No spaces yet: `default` is created with the first memory")
 
 
 def test_a_taken_name_is_refused(shell: Shell) -> None:

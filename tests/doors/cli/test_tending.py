@@ -27,11 +27,11 @@ def test_tend_previews_proposes_and_the_inbox_decides(shell: Shell) -> None:
     approved = shell.says("inbox", "approve", waiting)
 
     reason = f"{one} and {other} say the same in other words: merge them into {one}"
-    assert preview == f"would be proposed: {reason}\nnothing was changed\n"
+    assert preview == f"Would propose: {reason}\nNothing was changed\n"
     assert (listed["proposed"][0]["kept"]["id"], listed["proposed"][0]["content"]) == (one, AGAIN)
     assert before == 0
-    assert said == f"proposed {waiting}: {reason}\n1 proposal in the inbox; `holdfast inbox` decides\n"
-    assert approved.startswith(f"approved {one}  [fact] house: {AGAIN}")
+    assert said == f"Proposed {waiting}: {reason}\n1 proposal in the inbox; review with `holdfast inbox`\n"
+    assert approved.startswith(f"Approved {one}  [fact] house: {AGAIN}")
     assert [memory["id"] for memory in shell.json("list")["memories"]] == [one]
 
 
@@ -43,7 +43,7 @@ def test_a_rejected_proposal_leaves_both_and_does_not_come_again(shell: Shell) -
     shell.says("inbox", "reject", waiting)
 
     assert len(shell.json("list")["memories"]) == 2
-    assert shell.says("tend") == "nothing to do: all is up to date\n"
+    assert shell.says("tend") == "Nothing to do: everything is up to date\n"
 
 
 @requirement("sem.expiry")
@@ -57,8 +57,8 @@ def test_what_is_archived_is_said_listed_and_restored(shell: Shell) -> None:
     listed = semantic.json("list", "--state", "inactive")["memories"]
     semantic.says("restore", memory)
 
-    assert planned.startswith(f"would be archived: {memory}")
-    assert said.endswith("1 memory archived; `holdfast restore ID` brings one back\n")
+    assert planned.startswith(f"Would archive: {memory}")
+    assert said.endswith("1 memory archived; restore one with `holdfast restore ID`\n")
     assert "(not used for 365 days)" in said
     assert [one["id"] for one in listed] == [memory]
     assert [one["id"] for one in semantic.json("list")["memories"]] == [memory]
@@ -73,9 +73,9 @@ def test_an_audit_ends_with_one_when_there_is_something_to_do(shell: Shell) -> N
     answer = shell("audit", "--json")
 
     assert (clean.exit_code, found.exit_code, answer.exit_code) == (0, 1, 1)
-    assert clean.stdout == "looked at 1 memory: nothing is wrong\n"
+    assert clean.stdout == "Checked 1 memory: no problems found\n"
     assert "duplicates: 1 with the same meaning as another memory" in found.stdout
     assert one in found.stdout
-    assert "`holdfast tend` proposes each pair once" in found.stdout
+    assert "run `holdfast tend`, then `holdfast inbox`" in found.stdout
     assert f'"pairs": [["{one}", "{other}"]]' in answer.stdout
     assert '"clean": false' in answer.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import sqlite3
@@ -117,10 +118,12 @@ def test_people_are_told_what_was_read_and_what_was_not(sqlite_shell: Shell, fol
 
     told = sqlite_shell.says("import", str(claude)).splitlines()
 
-    assert told[0] == "read 2 sessions, 8 messages: 8 new (files: 2 of claude-code)"
-    assert told[1].startswith("  no sources, skipped: 53 attachment, 15 api-request-blob, ")
-    assert told[1].endswith(" other")
-    assert told[2] == "  1 line is broken and left out"
+    assert told[0] == "Read 2 sessions, 8 messages: 8 new (files: 2 claude-code)"
+    [skipped] = re.findall(r"^  Skipped (\d+) non-chat entries \(-v for details\)$", told[1])
+    assert told[2] == "  Skipped 1 invalid line"
+    detailed = sqlite_shell.says("import", str(claude), "-v").splitlines()[1]
+    start = f"  Skipped {skipped} non-chat entries: 53 attachment, 15 api-request-blob, "
+    assert detailed.startswith(start)
 
 
 def test_one_file_is_recognised_or_named(sqlite_shell: Shell, folder: Path, tmp_path: Path) -> None:
@@ -141,10 +144,10 @@ def test_a_named_format_leaves_the_others_out(sqlite_shell: Shell, folder: Path)
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("-", "--from", "codex"), "transcripts are read from files"),
-        (("-", "--follow"), "transcripts are read from files"),
-        (("FOLDER", "--from", "text"), "a folder may hold anything: name the file of format text"),
-        (("FILE", "--review"), "what was said is kept as it was: --review is for memories"),
+        (("-", "--from", "codex"), "not a transcript: give a file or folder of"),
+        (("-", "--follow"), "not a transcript: give a file or folder of"),
+        (("FOLDER", "--from", "text"), "format text needs a file, not a folder"),
+        (("FILE", "--review"), "--review does not apply to transcripts"),
     ],
 )
 def test_what_makes_no_sense_is_wrong_usage(
@@ -166,7 +169,7 @@ def test_a_folder_without_anything_known_is_refused(sqlite_shell: Shell, tmp_pat
     result = sqlite_shell("import", str(tmp_path / "x"))
 
     assert result.exit_code == 1
-    assert "holds no transcripts and no notes that are known" in result.stderr
+    assert "has no transcripts or notes in a known format" in result.stderr
     assert sqlite_shell.json("list")["total"] == 0
 
 
@@ -295,7 +298,7 @@ def test_a_bar_is_shown_on_a_terminal_and_nowhere_else(sqlite_url: str, folder: 
     piped = subprocess.run(command, capture_output=True)
 
     assert b"reading" in seen
-    assert told.startswith(b"read 4 sessions, 12 messages: 12 new")
+    assert told.startswith(b"Read 4 sessions, 12 messages: 12 new")
     assert (piped.stderr, piped.returncode) == (b"", 0)
 
 

@@ -45,11 +45,11 @@ def test_an_archive_restores_every_field_on_either_database(
     taken = other.says("import", str(file))
     again = other.says("import", str(file))
 
-    assert said == f"exported 3 memories of space default to {file}\n"
+    assert said == f"Exported 3 memories from space default to {file}\n"
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text(encoding="utf-8") == shell.says("export") == other.says("export")
-    assert taken == "imported 3 memories; 0 known already\n"
-    assert again == "imported 0 memories; 3 known already\n"
+    assert taken == "Imported 3 memories; 0 already there\n"
+    assert again == "Imported 0 memories; 3 already there\n"
 
 
 def test_what_was_deleted_here_does_not_come_back_by_import(shell: Shell, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_what_was_deleted_here_does_not_come_back_by_import(shell: Shell, tmp_pa
 
     said = ops.says("import", str(file))
 
-    assert said == f"imported 0 memories; 0 known already\n  deleted here and stays so: {gone}\n"
+    assert said == f"Imported 0 memories; 0 already there\n  Deleted here, not restored: {gone}\n"
 
 
 def test_what_reads_differently_here_stays_so(shell: Shell, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_what_reads_differently_here_stays_so(shell: Shell, tmp_path: Path) -> N
 
     said = shell.says("import", str(file))
 
-    assert said == f"imported 0 memories; 1 known already\n  reads differently here and stays so: {kept}\n"
+    assert said == f"Imported 0 memories; 1 already there\n  Different here, not overwritten: {kept}\n"
     assert shell.json("show", kept)["memory"]["content"] == "Lives in Porto"
 
 
@@ -114,7 +114,7 @@ def test_json_lines_come_in_and_broken_ones_are_named(shell: Shell) -> None:
 
     assert (answer["format"], answer["counts"]) == ("jsonl", {"added": 2})
     assert [broken["line"] for broken in answer["broken"]] == [2, 3, 4, 5]
-    assert answer["broken"][0]["reason"] == "it is not JSON: write one object a line"
+    assert answer["broken"][0]["reason"] == "invalid JSON: write one object per line"
     assert answer["broken"][2]["reason"].startswith("unknown category 'nonsense'")
     by_content = {memory["content"]: memory for memory in memories}
     tea, home = by_content["Prefers green tea"], by_content["Lives in Lisbon"]
@@ -129,9 +129,9 @@ def test_an_import_is_active_and_labelled_or_waits_for_review(shell: Shell) -> N
     reviewed = shell.says("import", "-", "--review", stdin="Plays the violin\n")
 
     session = shell.json("list")["memories"][0]["session"]
-    assert said == f"imported from text: 2 added\n  `holdfast undo-session {session}` takes it back\n"
+    assert said == f"Imported from text: 2 added\n  Undo with `holdfast undo-session {session}`\n"
     assert {memory["origin"] for memory in shell.json("list")["memories"]} == {"import"}
-    assert reviewed.startswith("imported from text: 1 waiting\n")
+    assert reviewed.startswith("Imported from text: 1 waiting\n")
     assert shell.json("inbox")["waiting"][0]["reason"] == "imported for review"
 
 
@@ -170,9 +170,9 @@ def test_packed_and_marked_files_are_read(sqlite_shell: Shell, tmp_path: Path) -
     [
         (b"", "is empty: nothing was taken"),
         (b"\n \n", "is empty: nothing was taken"),
-        (b"caf\xe9\n", "is no text in UTF-8: nothing was taken"),
-        (b"\x1f\x8b\x08\x00broken", "is damaged or was cut short: nothing was taken"),
-        (gzip.compress(b"Lives in Lisbon\n", mtime=0)[:-4], "is damaged or was cut short: nothing was taken"),
+        (b"caf\xe9\n", "is not UTF-8 text: nothing was imported"),
+        (b"\x1f\x8b\x08\x00broken", "is damaged or truncated: nothing was imported"),
+        (gzip.compress(b"Lives in Lisbon\n", mtime=0)[:-4], "is damaged or truncated: nothing was imported"),
     ],
     ids=["empty", "blank", "latin-1", "no gzip", "cut gzip"],
 )
@@ -191,7 +191,7 @@ def test_a_file_with_only_broken_lines_ends_with_1(sqlite_shell: Shell) -> None:
     result = sqlite_shell("import", "-", "--from", "jsonl", stdin="nothing\nhere\n")
 
     assert result.exit_code == 1
-    assert result.stdout.startswith("imported from jsonl: nothing\n  line 1: it is not JSON")
+    assert result.stdout.startswith("Imported from jsonl: nothing\n  Line 1: invalid JSON")
 
 
 def test_an_archive_is_not_reviewed(sqlite_shell: Shell) -> None:
@@ -200,7 +200,7 @@ def test_an_archive_is_not_reviewed(sqlite_shell: Shell) -> None:
     result = sqlite_shell("import", "-", "--review", stdin=sqlite_shell.says("export"))
 
     assert result.exit_code == 2
-    assert "an archive comes back as it was" in result.stderr
+    assert "--review does not apply to archives" in result.stderr
 
 
 def test_an_export_never_replaces_a_strangers_file(sqlite_shell: Shell, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_an_export_never_replaces_a_strangers_file(sqlite_shell: Shell, tmp_path
     sqlite_shell.says("export", str(older))
 
     assert refused.exit_code == 1
-    assert "exists and is no archive of Holdfast: choose another name" in refused.stderr
+    assert "exists and is not a Holdfast archive: choose another name" in refused.stderr
     assert letter.read_text(encoding="utf-8") == "Dear Ada"
     assert json.loads(older.read_text(encoding="utf-8").splitlines()[-1])["counts"]["memories"] == 2
     assert sorted(file.name for file in tmp_path.iterdir() if file.name.startswith(".")) == []

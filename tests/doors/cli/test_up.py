@@ -203,7 +203,7 @@ def test_where_nobody_can_be_asked_nothing_is_done(used: Machine) -> None:
     done = used.run("up")
 
     assert done.returncode == 2
-    assert "there is nobody to ask: add --yes to agree" in done.stderr
+    assert "not a terminal: add --yes to confirm" in done.stderr
     assert not used.data.exists()
 
 
@@ -326,5 +326,5 @@ def test_a_service_that_ends_at_once_says_why(home: Machine, monkeypatch: pytest
     failing = [sys.executable, "-c", "import sys; sys.exit('no room on the disk')"]
     monkeypatch.setattr(running, "serve_command", lambda: failing)
 
-    with pytest.raises(Unavailable, match="the service ended at once: no room on the disk"):
+    with pytest.raises(Unavailable, match="the service exited at startup: no room on the disk"):
         running.start()

@@ -266,7 +266,7 @@ def test_an_entry_of_that_name_that_is_not_ours_is_left_alone(connection: Connec
     text = last.read_text().replace(connection.setup.server, "/usr/bin/another")
     last.write_text(text)
 
-    with pytest.raises(Conflict, match="belongs to something else"):
+    with pytest.raises(Conflict, match="is used by another program"):
         connection.connect()
     connection.disconnect()
 

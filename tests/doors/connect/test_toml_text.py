@@ -72,5 +72,5 @@ def test_an_inline_entry_that_cannot_be_cut_out_is_refused() -> None:
 
 
 def test_what_is_no_toml_is_refused() -> None:
-    with pytest.raises(Invalid, match="not TOML"):
+    with pytest.raises(Invalid, match="invalid TOML"):
         with_table("a = \n", NAMES, OURS)

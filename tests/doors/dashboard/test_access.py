@@ -95,10 +95,10 @@ def test_a_reader_changes_nothing_and_a_foreign_page_neither(board: Board, kept:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        ("/memories?origin=nobody", "rigin: it should be operator, user, assistant, tool, import or file"),
-        ("/memories?state=gone", "tate: it should be all, active, inactive, waiting or deleted"),
-        ("/memories?group=colour", "roup: it should be subject or category"),
-        ("/search?as_of=yesterday", "s_of: it should be a date such as 2026-03-01"),
+        ("/memories?origin=nobody", "rigin: must be operator, user, assistant, tool, import or file"),
+        ("/memories?state=gone", "tate: must be all, active, inactive, waiting or deleted"),
+        ("/memories?group=colour", "roup: must be subject or category"),
+        ("/search?as_of=yesterday", "s_of: must be a date such as 2026-03-01"),
     ],
 )
 def test_a_value_that_a_page_does_not_know_is_told_with_those_that_it_knows(

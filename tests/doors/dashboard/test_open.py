@@ -41,4 +41,4 @@ def test_without_a_service_open_says_how_to_start_one(running: Running) -> None:
     )
 
     assert done.returncode == 3
-    assert "`holdfast serve` starts it" in done.stderr
+    assert "start it with `holdfast serve`" in done.stderr

@@ -180,12 +180,12 @@ def test_an_export_that_was_read_is_not_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
-        (lambda text: text[:-40], r"line \d+: the file ends in the middle"),
-        (lambda text: text.replace('"title":', '"title"', 1), r"line \d+: it is no JSON there"),
-        (lambda text: text + "[]", r"line \d+: it is no JSON list"),
-        (lambda text: text.replace("[", "[1,", 1), "something else stands where an object should"),
-        (lambda text: "[" + "[" * 100_000, r"line 1: it is nested more than 500 levels deep"),
-        (lambda text: "[" + "[" * 100_000 + "]" * 100_001, r"line 1: it is nested more than 500 levels deep"),
+        (lambda text: text[:-40], r"line \d+: the file is truncated"),
+        (lambda text: text.replace('"title":', '"title"', 1), r"line \d+: invalid JSON"),
+        (lambda text: text + "[]", r"line \d+: not a JSON list"),
+        (lambda text: text.replace("[", "[1,", 1), "expected an object"),
+        (lambda text: "[" + "[" * 100_000, r"line 1: nested more than 500 levels deep"),
+        (lambda text: "[" + "[" * 100_000 + "]" * 100_001, r"line 1: nested more than 500 levels deep"),
         (lambda text: text.replace('"title": "Moving the broker"', '"title": ' + "9" * 5_000), "no JSON"),
     ],
     ids=["cut", "no colon", "behind", "number", "open", "deep", "digits"],
@@ -216,7 +216,7 @@ def test_a_zip_that_unpacks_without_end_costs_no_memory_and_is_refused(
     path = zipped(tmp_path, conversations=b"[" + b" " * 16 * 1024 * 1024 + b"]")
 
     assert path.stat().st_size < 100_000
-    with pytest.raises(Invalid, match="it is longer than"):
+    with pytest.raises(Invalid, match="larger than"):
         TRANSCRIPTS["chatgpt"][1](path, 0)
 
 

@@ -71,7 +71,7 @@ def test_a_folder_of_notes_is_tied_by_title_permalink_and_file(tmp_path: Path) -
     assert ("Coffee Brewing requires Grinding", "Burrs are even") in tied
     assert ("Grinding part of coffee-brewing", "Pour over gives more clarity than the press") in tied
     assert found.files == ("coffee.md", "grinding.md", "torn.md")
-    assert found.broken == ((3, "line 1: its heading is no YAML between two lines of ---"),)
+    assert found.broken == ((3, "line 1: no YAML front matter between two lines of ---"),)
 
 
 @given(st.text(max_size=300))
@@ -107,7 +107,7 @@ def test_mem0s_lists_become_drafts_with_lines(wrap: object) -> None:
     assert arjun.tags == ("user-arjun",)
     assert '"memory": "Otto' in text.split("\n")[first - 1]
     assert '"memory": "Arjun' in text.split("\n")[second - 1]
-    assert found.broken[0][1] == 'it has no "memory" with a text'
+    assert found.broken[0][1] == 'missing "memory" text'
 
 
 def test_mem0_that_is_not_whole_is_refused_with_the_line() -> None:
@@ -118,7 +118,7 @@ def test_mem0_that_is_not_whole_is_refused_with_the_line() -> None:
 
 
 def test_json_of_nobody_is_refused_instead_of_read_as_text() -> None:
-    with pytest.raises(Invalid, match="JSON of no known program"):
+    with pytest.raises(Invalid, match="JSON in an unknown format"):
         recognised('[\n {"name": "x"}\n]', "users.json")
     with pytest.raises(Invalid, match="line 2: it is no JSON"):
         recognised('[\n {"name": ', "users.json")
@@ -141,17 +141,17 @@ def test_a_table_becomes_drafts_by_its_columns() -> None:
     )
     assert (one, two, beans.content) == (2, 4, "Beans are out")
     assert found.broken == (
-        (5, "its content is empty"),
-        (6, "importance 'many' is no whole number: give 1 to 5"),
+        (5, "empty content"),
+        (6, "importance 'many' must be a whole number from 1 to 5"),
     )
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("name,age\nOtto,4\n", "line 1 names no column content"),
-        ('content,tags\nfine,a\n"never ends,b\n', r"line 3 is none of a table"),
-        ('content\n"a"b\n', "line 2 is none of a table"),
+        ("name,age\nOtto,4\n", "line 1 has no column 'content'"),
+        ('content,tags\nfine,a\n"never ends,b\n', r"line 3 is not valid CSV"),
+        ('content\n"a"b\n', "line 2 is not valid CSV"),
     ],
 )
 def test_a_broken_table_is_refused_with_its_line(text: str, says: str) -> None:

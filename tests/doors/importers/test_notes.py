@@ -50,17 +50,17 @@ def test_a_real_graph_becomes_memories_about_its_entities() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ('{"type": "entity", "name": "Al', "it is no JSON object"),
-        ("[]", "it is no JSON object"),
-        ("[" * 100_000, "it is no JSON object"),
-        ('{"type": "node"}', "its type is 'node'"),
-        ('{"type": "entity", "name": 1, "entityType": "x"}', '"name" is no text'),
-        ('{"type": "entity", "name": " ", "entityType": "x"}', "a name is empty"),
+        ('{"type": "entity", "name": "Al', "not a JSON object"),
+        ("[]", "not a JSON object"),
+        ("[" * 100_000, "not a JSON object"),
+        ('{"type": "node"}', "unknown type 'node'"),
+        ('{"type": "entity", "name": 1, "entityType": "x"}', '"name" must be a string'),
+        ('{"type": "entity", "name": " ", "entityType": "x"}', "empty name"),
         (
             '{"type": "entity", "name": "a", "entityType": "x", "observations": "y"}',
-            '"observations" is no list',
+            '"observations" must be a list',
         ),
-        ('{"type": "relation", "from": "a", "to": "b"}', '"relationType" is no text'),
+        ('{"type": "relation", "from": "a", "to": "b"}', '"relationType" must be a string'),
     ],
     ids=lambda value: value[:40],
 )

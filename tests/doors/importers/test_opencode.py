@@ -171,5 +171,5 @@ def test_another_database_or_a_damaged_one_is_no_transcript(store: Path, tmp_pat
     with store.open("r+b") as file:
         file.seek(100)
         file.write(b"\xff" * 4000)
-    with pytest.raises(OSError, match="can't be read as opencode's database"):
+    with pytest.raises(OSError, match="not a readable opencode database"):
         TRANSCRIPTS["opencode"][1](store, 0)

@@ -178,7 +178,9 @@ def test_an_agent_is_known_by_its_programs_name(program: str, agent: str) -> Non
 
 @pytest.mark.parametrize("words", [("vim",), ("plain",), ("claudette", "-p", "x")])
 def test_an_unknown_program_must_be_said_to_be_an_agent(words: tuple[str, ...]) -> None:
-    with pytest.raises(Invalid, match="say with --agent how it talks, one of claude, codex, gemini, plain"):
+    with pytest.raises(
+        Invalid, match="set its output format with --agent, one of claude, codex, gemini, plain"
+    ):
         name_of(Arguments(words), None)
 
 
@@ -186,7 +188,7 @@ def test_an_unknown_program_must_be_said_to_be_an_agent(words: tuple[str, ...]) 
     "words", [("claude", "x"), ("claude", "mcp", "list"), ("codex", "x"), ("gemini", "x")]
 )
 def test_an_agent_that_waits_for_a_person_is_refused(words: tuple[str, ...]) -> None:
-    with pytest.raises(Invalid, match="the runner reads what the agent prints"):
+    with pytest.raises(Invalid, match="interactive sessions are not supported"):
         prepared(*words)
 
 

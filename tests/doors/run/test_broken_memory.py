@@ -149,7 +149,7 @@ def test_a_memory_that_breaks_on_the_way_is_told_once_and_tried_again(
 
     agent_in_ops.says(*(f"[MEMORY:timing:s{number}] Takes 60s" for number in range(4)))
 
-    assert agent_in_ops.lines == ["not everything was remembered: the disk is full: free some space"]
+    assert agent_in_ops.lines == ["not everything was stored: the disk is full: free some space"]
     assert {memory.subject for memory in ops.find().memories} == {"s2", "s3"}
 
 
@@ -208,7 +208,7 @@ def test_what_nobody_foresaw_does_not_stop_a_run_either(
 
     agent_in_ops.says("[MEMORY:timing:a] Takes 60s", "[MEMORY:timing:b] Takes 60s", session="run-1")
 
-    assert agent_in_ops.lines == ["not everything was remembered: ZeroDivisionError: a mistake of ours"]
+    assert agent_in_ops.lines == ["not everything was stored: ZeroDivisionError: a mistake of ours"]
 
 
 @pytest.fixture

@@ -240,7 +240,7 @@ def test_codex_is_read_by_its_own_format(shell: Shell, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("run", "--", "claude", "Check"), "add -p"),
-        (("run", "--", "vim"), "'vim' is no agent that is known"),
+        (("run", "--", "vim"), "unknown agent 'vim'"),
         (("run", "--tier", "4", "--", "claude", "-p", "x"), "4 is not in the range"),
         (("run", "--prompts", "nowhere", "--", "claude", "-p", "x"), "there is no folder 'nowhere'"),
         (("run", "--agent", "vim", "--", "claude", "-p", "x"), "is not one of"),

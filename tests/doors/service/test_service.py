@@ -66,7 +66,7 @@ def test_a_second_service_of_the_same_user_is_refused_in_one_line(shared: Servic
     second = serve("--port", "0", env=shared.environment)
 
     assert second.returncode == 1
-    assert second.stderr.startswith("holdfast: a service runs already")
+    assert second.stderr.startswith("holdfast: the service is already running")
     assert len(second.stderr.splitlines()) == 1
 
 
@@ -74,7 +74,7 @@ def test_an_address_of_the_outside_is_refused() -> None:
     outside = serve("--host", "0.0.0.0", "--port", "0")
 
     assert outside.returncode == 1
-    assert "is not local" in outside.stderr
+    assert "is not a local address" in outside.stderr
 
 
 def serve(*options: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -27,7 +27,7 @@ def test_an_allowed_person_lists_deletes_and_restores(memories: Memories, api: B
         "Use /memory delete ID to remove one."
     ]
     assert api.types(f"/memory@{NAME} delete {friday}") == [
-        f"Deleted: 'The user prefers Friday due dates'\n/memory restore {friday} brings it back."
+        f"Deleted: 'The user prefers Friday due dates'\nUndo: /memory restore {friday}"
     ]
     assert [memory.id for memory in memories.find(FORGOTTEN).memories] == [friday]
     assert api.types(f"/memory restore {friday}") == ["Restored: 'The user prefers Friday due dates'"]
@@ -37,10 +37,10 @@ def test_an_allowed_person_lists_deletes_and_restores(memories: Memories, api: B
 
 
 def test_anything_else_that_they_type_gets_a_line_of_help(api: BotApi, bot: Running) -> None:
-    assert api.types("/memory\nlist") == ["Nothing is remembered yet."]
+    assert api.types("/memory\nlist") == ["No memories yet."]
     for text in ("/start", "hello", "/memory@another_bot delete a1b2c3d4", "/memorydelete a1b2c3d4"):
         [told] = api.types(text)
-        assert told.startswith("I answer one command:\n\n/memory - what is remembered"), text
+        assert told.startswith("Commands:\n\n/memory - list memories"), text
 
 
 @requirement("asst.telegram")
@@ -81,7 +81,7 @@ def test_what_waits_is_decided_with_buttons(
     assert second.startswith(f"[{bad}]")
     assert api.texts[2:] == [
         f"Approved: 'Dana leads the data team'\n/memory delete {good} removes it.",
-        "Rejected: 'The user's bank is Example Bank'\nIt does not come back.",
+        "Rejected: 'The user's bank is Example Bank'\nIt will not be proposed again.",
     ]
     assert [memory.id for memory in memories.find().memories] == [good]
     assert memories.inbox() == []
@@ -96,7 +96,7 @@ def test_a_button_that_was_pressed_before_says_how_things_stand(
 
     api.deliver(pressed(f"reject {memory_id}"), pressed(f"approve {memory_id}"))
 
-    assert api.texts[1] == f"{memory_id} is deleted: /memory restore {memory_id} brings it back."
+    assert api.texts[1] == f"{memory_id} is deleted. Restore it with /memory restore {memory_id}."
     assert memories.find().total == 0
 
 
@@ -111,4 +111,4 @@ def test_a_button_that_is_not_ours_changes_nothing(
     api.deliver(pressed(data.format(memory_id)))
 
     assert memories.find().total == 1
-    assert all(text.startswith("Say which one") for text in api.texts)
+    assert all(text.startswith("Missing id") for text in api.texts)

@@ -42,7 +42,7 @@ def test_the_program_answers_and_ends_by_a_signal(sqlite_url: str, api: BotApi, 
         process.wait()
 
     assert begun == {"bot": f"@{NAME}", "allowed": [5, ALICE]}
-    assert told == ["Nothing is remembered yet."]
+    assert told == ["No memories yet."]
     assert process.returncode == 0
     assert out == ""
     assert errors == "ignored: user 77 is not allowed\n"
@@ -51,18 +51,18 @@ def test_the_program_answers_and_ends_by_a_signal(sqlite_url: str, api: BotApi, 
 @pytest.mark.parametrize(
     ("options", "token", "said"),
     [
-        ([], TOKEN, "nobody is allowed: add --allow with the numeric id of a person"),
-        (["--allow", "@alice"], TOKEN, "'@alice' is no numeric id of a person"),
-        (["--allow", "-5"], TOKEN, "'-5' is no numeric id of a person"),
-        (["--allow", "0"], TOKEN, "'0' is no numeric id of a person"),
-        (["--allow", "5"], "", "name its file with --token-file, or set HOLDFAST_TELEGRAM_TOKEN"),
-        (["--allow", "5"], "hello", "that is no bot token: @BotFather gives one"),
+        ([], TOKEN, "no allowed users: add --allow with a numeric user id"),
+        (["--allow", "@alice"], TOKEN, "'@alice' is not a numeric user id"),
+        (["--allow", "-5"], TOKEN, "'-5' is not a numeric user id"),
+        (["--allow", "0"], TOKEN, "'0' is not a numeric user id"),
+        (["--allow", "5"], "", "use --token-file, or set HOLDFAST_TELEGRAM_TOKEN"),
+        (["--allow", "5"], "hello", "invalid bot token: it should look like"),
         (
             ["--allow", "5", "--token-file", "/nowhere/token"],
             TOKEN,
             "/nowhere/token can't be read: No such file",
         ),
-        (["--allow", "5", "--api", "file:///etc"], TOKEN, "'file:///etc' is no address"),
+        (["--allow", "5", "--api", "file:///etc"], TOKEN, "'file:///etc' is not a URL"),
     ],
 )
 def test_what_is_missing_or_wrong_is_said(

@@ -52,7 +52,7 @@ def test_an_answer_is_sent_again_until_it_gets_through(memories: Memories, api: 
 
     told = api.types(f"/memory delete {memory_id}")
 
-    assert told == [f"Deleted: 'Alec is the user's boss'\n/memory restore {memory_id} brings it back."]
+    assert told == [f"Deleted: 'Alec is the user's boss'\nUndo: /memory restore {memory_id}"]
     assert 7.0 in bot.paused
 
 
@@ -98,8 +98,8 @@ def test_a_memory_that_is_away_is_told_and_comes_back(memories: Memories, api: B
 
     bot = Running(opened, api)
 
-    assert api.types("/memory") == ["The memory can't be reached now. Nothing was changed; try again later."]
-    assert api.types("/memory") == ["Nothing is remembered yet."]
+    assert api.types("/memory") == ["The memory is unavailable. Nothing was changed; try again later."]
+    assert api.types("/memory") == ["No memories yet."]
     bot.stop()
 
 
@@ -133,5 +133,5 @@ def test_the_log_has_neither_texts_nor_the_token(
     bot.stop()
 
     assert "user 999 is not allowed" in caplog.text
-    assert "Telegram refuses: BadRequest" in caplog.text
+    assert "Telegram refused the request: BadRequest" in caplog.text
     assert all(secret not in caplog.text for secret in (TOKEN, "Alec", memory_id, "please", "of mine"))

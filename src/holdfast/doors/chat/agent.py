@@ -1,7 +1,7 @@
 """The agent: a model, the tools of a memory, and the loop between them.
 
-What is said is kept as a session, so that later ones can find it. A memory that fails never ends the talk; a
-talk that fails or is broken off loses nothing of the memory. Knows no vendor and no terminal.
+Messages are stored as a session, so that later ones can find them. A failing store never ends the chat, and a
+failing or interrupted chat loses no memory. Knows no vendor and no terminal.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from holdfast.memories import Memories
 from holdfast.models.talk import Talk, ToolCall, ToolResult
 from holdfast.tools import call as call_tool
 
-_MOST_ROUNDS = 25  # of tools for one thing said; a model that wants more has lost its way
+_MOST_ROUNDS = 25  # tool rounds per user message; a model that wants more is stuck
 
 
 class Screen(Protocol):
@@ -28,7 +28,7 @@ class Screen(Protocol):
 
 
 class Agent:
-    """One session. `record` false: nothing that is said is kept."""
+    """One session. `record` false: messages are not stored."""
 
     def __init__(
         self, memories: Memories, talk: Talk, screen: Screen, *, session: str, record: bool = True
@@ -79,7 +79,7 @@ class Agent:
             if self._record:
                 capture(self._session)
 
-        self._unharmed("the session is not closed", end)
+        self._unharmed("the session was not closed", end)
 
     def _answer(self, answers: list[str]) -> None:
         """Asks, carries out what the model wants done, and asks again until it wants nothing."""
@@ -98,13 +98,13 @@ class Agent:
             if not spoken.calls:
                 return
             self._talk.hand_back([self._called(call) for call in spoken.calls])
-        self._screen.note(f"stopped after {_MOST_ROUNDS} rounds of tools")
+        self._screen.note(f"stopped after {_MOST_ROUNDS} rounds of tool calls")
         self._talk.break_off()
 
     def _called(self, call: ToolCall) -> ToolResult:
         if call.arguments is None:
-            self._screen.note(f"{call.name}: what the model sent can't be read")
-            return ToolResult(call, "The arguments are no JSON object: send them again.", failed=True)
+            self._screen.note(f"{call.name}: the model sent invalid arguments")
+            return ToolResult(call, "The arguments are not a JSON object: send them again.", failed=True)
         answer = call_tool(self._memories, call.name, call.arguments)
         about = call.arguments.get("filename") or call.arguments.get("query") or ""
         self._screen.note(f"{call.name} {about}".strip() + (f": {answer.text}" if answer.failed else ""))
@@ -118,7 +118,7 @@ class Agent:
         def keep() -> None:
             self._memories.say_all(self._session, [each for each in both if each.content])
 
-        self._unharmed("what was said is not kept", keep)
+        self._unharmed("the messages were not stored", keep)
 
     def _unharmed(self, otherwise: str, work: Callable[[], object]) -> None:
         try:

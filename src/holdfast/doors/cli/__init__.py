@@ -1,4 +1,4 @@
-"""The command line: parse, call, say. Holds the global options and what each error becomes.
+"""The command line: the global options, and how errors become messages and exit codes.
 
 Imports nothing but click until a command is called, so that `holdfast --help` is instant.
 """
@@ -16,7 +16,7 @@ from holdfast import __version__, errors
 from holdfast.doors.cli.call import Call, in_space, tell_json
 from holdfast.doors.cli.lazy import LazyGroup
 
-#: What an error means to a shell. The first kind that fits counts; wrong usage is click's own 2.
+#: Exit code by error class; the first match counts. Wrong usage is click's own 2.
 EXIT_CODES: tuple[tuple[type[errors.HoldfastError], int], ...] = (
     (errors.Unavailable, 3),
     (errors.Invalid, 1),
@@ -30,7 +30,7 @@ INTERRUPTED = 130
 
 
 class OneLineErrors(click.Group):
-    """A group of commands that says in one line whatever goes wrong in them."""
+    """A command group that reports every error in one line."""
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         call = extra.setdefault("obj", Call())
@@ -55,7 +55,7 @@ class OneLineErrors(click.Group):
         except Exception as error:  # broad: the door's boundary; a person gets one line, never a traceback
             if os.environ.get("HOLDFAST_DEBUG"):
                 raise
-            said = f"{_unforeseen(error)} (HOLDFAST_DEBUG=1 shows where)"
+            said = f"{_unforeseen(error)} (set HOLDFAST_DEBUG=1 for a traceback)"
             code = _tell(call, given, "unforeseen", said, code=UNFORESEEN)
         _let_go_of_a_lost_output()
         sys.exit(code if isinstance(code, int) else 0)
@@ -71,7 +71,7 @@ def exit_code(error: errors.HoldfastError) -> int:
 
 
 def told(error: errors.HoldfastError) -> str:
-    """An error with the command that helps, which is said here alone."""
+    """An error message with the command that helps; only the command line shows it."""
     return f"{error}: {error.command}" if error.command else str(error)
 
 
@@ -87,9 +87,9 @@ def _tell(
     """One line on standard error; with --json the same as an object on standard output."""
     from holdfast.doors.cli.say import one_line
 
-    # What can't be parsed was not taken note of, so the words themselves are asked as well.
+    # After a parse error call.json may not be set yet, so look at the raw arguments too.
     if call.json or "--json" in given:
-        with suppress(OSError):  # a full disk may be what is told here
+        with suppress(OSError):  # the error may be a full disk
             tell_json({"error": {"kind": kind, "message": message, "field": field}})
     with suppress(OSError):
         click.echo(f"holdfast: {one_line(message)}", err=True)
@@ -97,7 +97,7 @@ def _tell(
 
 
 def _unforeseen(error: Exception) -> str:
-    """What happened; where the system refused something, in its own words and with the file's name."""
+    """The error in one line; for a system error its own text and the file name."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return f"{type(error).__name__}: {error}".splitlines()[0]
@@ -108,12 +108,12 @@ def _usage(wrong: click.ClickException) -> str:
     context = wrong.ctx if isinstance(wrong, click.UsageError) else None
     if context is None:
         return message
-    end = " " if message.endswith("?") else "; "
-    return f"{message[:1].lower()}{message[1:]}{end}`{context.command_path} --help` shows how"
+    end = " See" if message.endswith("?") else "; see"
+    return f"{message[:1].lower()}{message[1:]}{end} `{context.command_path} --help`"
 
 
 def _let_go_of_a_lost_output() -> None:
-    """Whoever reads our output may have left, or its disk is full: Python must not complain at the end."""
+    """Discards a broken standard output (closed pipe, full disk), so that Python prints no error at exit."""
     if sys.stdout is None:
         return
     try:
@@ -140,8 +140,8 @@ def cli(ctx: click.Context) -> None:
         holdfast recall how long does jellyfin need to start
         holdfast brief
 
-    Global options may stand before or after the command. Exit codes: 0 done, 1 refused or not found,
-    2 wrong usage, 3 store unavailable. Errors are one line on standard error; with --json standard
+    Global options work before and after the command. Exit codes: 0 success, 1 refused or not found,
+    2 wrong usage, 3 store unavailable. Errors are one line on standard error; with --json, standard
     output also gets {"error": {"kind", "message", "field"}}.
     """
     if ctx.invoked_subcommand is None:
@@ -151,5 +151,7 @@ def cli(ctx: click.Context) -> None:
 def main() -> NoReturn:
     """The `holdfast` command."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a poor terminal shows escapes, not an error
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # a terminal without UTF-8 shows escapes, not an error
     cli.main(prog_name="holdfast")

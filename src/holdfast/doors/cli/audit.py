@@ -1,4 +1,4 @@
-"""The command that reports junk: what is there twice, out of date, secret, unused or contradicted."""
+"""The command `audit`: reports duplicates, contradictions, secrets, unused and undated memories."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _SHOWN = 10  # ids or pairs of one kind; --json has all of them
 _COMMANDS: "dict[Kind, str]" = {
-    "duplicates": "`holdfast tend` proposes each pair once, `holdfast inbox` decides; or forget one of them",
-    "undated": "revise them with the day that was meant; `holdfast why ID` tells when it was said",
+    "duplicates": "run `holdfast tend`, then `holdfast inbox`; or delete one with `holdfast forget ID`",
+    "undated": "add the date with `holdfast revise`; `holdfast why ID` shows when it was said",
     "secrets": "change the secret where it is used, then `holdfast erase ID`",
-    "contradictions": "forget or revise the wrong one; `holdfast tend` proposes the newer after two weeks",
-    "other_model": "`holdfast tend` makes the vectors anew; the old ones go when the new are complete",
+    "contradictions": "delete or revise the wrong one; after two weeks `holdfast tend` proposes the newer",
+    "other_model": "run `holdfast tend` to re-embed them; the old vectors are used until it is done",
 }
 
 
@@ -28,11 +28,10 @@ _COMMANDS: "dict[Kind, str]" = {
 @in_space
 @click.pass_obj
 def audit(call: Call) -> None:
-    """Report what in a space is junk, and what to do about it.
+    """Report duplicates, contradictions, secrets and unused memories.
 
-    Looks for memories that say the same, that need a date, that hold secrets, that contradict each other,
-    that nobody ever used, and for vectors of another embedder. Changes nothing. Ends with 1 when there is
-    something to do, with 0 when the space is clean.
+    Also reports memories that need a date and vectors of another embedder, each with a suggested fix. Changes
+    nothing. Exit code 1 when something was found, 0 when the space is clean.
 
     \b
         holdfast audit
@@ -41,8 +40,8 @@ def audit(call: Call) -> None:
     with call.memories() as memories, _progress(shown=not call.json) as seen:
         found = memories.audit(seen)
     lines = [line for finding in found.findings for line in _said(finding)]
-    looked = f"looked at {say.memories(found.memories)}"
-    lines.append(f"{looked}: nothing is wrong" if found.clean else looked)
+    looked = f"Checked {say.memories(found.memories)}"
+    lines.append(f"{looked}: no problems found" if found.clean else looked)
     call.tell("\n".join(lines), as_json.audit(found))
     if not found.clean:
         raise click.exceptions.Exit(1)
@@ -63,7 +62,7 @@ def _said(finding: "Finding") -> list[str]:
 
 @contextmanager
 def _progress(*, shown: bool) -> "Iterator[Callable[[int, int], None]]":
-    """Shows on a terminal how far it is; silent where nobody looks."""
+    """Shows progress on a terminal; silent elsewhere."""
     if not shown or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -71,5 +70,5 @@ def _progress(*, shown: bool) -> "Iterator[Callable[[int, int], None]]":
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("comparing", total=None)
+        task = bar.add_task("Comparing", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

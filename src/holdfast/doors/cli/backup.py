@@ -1,4 +1,4 @@
-"""The command that backs up all spaces into one file, and puts them back."""
+"""The command `backup`: backs up all spaces to one file, and restores them."""
 
 import json
 from collections.abc import Iterator
@@ -13,17 +13,18 @@ from holdfast.errors import Invalid
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--restore", is_flag=True, help="Put the spaces of FILE back.")
-@click.option("--replace", is_flag=True, help="Also where a space has changed since the backup.")
-@click.option("--anyway", is_flag=True, help="Back up damaged texts as they are.")
+@click.option("--restore", is_flag=True, help="Restore the spaces from FILE.")
+@click.option("--replace", is_flag=True, help="Restore even if a space has changed since the backup.")
+@click.option("--anyway", is_flag=True, help="Back up even if some texts are damaged.")
 @on_store
 @click.pass_obj
 def backup(call: Call, file: str, restore: bool, replace: bool, anyway: bool) -> None:
-    """Back up all spaces into one file, or put them back.
+    """Back up all spaces to one file, or restore them.
 
-    Works while others write. The file appears whole or not at all and only its owner may read it. Each text
-    is verified by its checksum first: damaged ones are named, and nothing is written. A restore checks the
-    whole file first, refuses to undo later changes unless told to, and leaves deleted what was deleted since.
+    Safe while the store is in use; the file is written atomically and readable by its owner only. Texts are
+    verified by checksum first: if one is damaged, it is reported and no backup is written. A restore verifies
+    the whole file, does not overwrite later changes unless --replace is given, and does not restore memories
+    that were deleted since.
 
     \b
         holdfast backup holdfast-backup.gz
@@ -31,7 +32,7 @@ def backup(call: Call, file: str, restore: bool, replace: bool, anyway: bool) ->
         holdfast backup holdfast-backup.gz --restore --replace
     """
     if replace and not restore:
-        raise click.UsageError("--replace belongs to --restore: add it", click.get_current_context())
+        raise click.UsageError("--replace needs --restore", click.get_current_context())
     if restore:
         _put_back(call, file, replace)
     else:
@@ -53,12 +54,12 @@ def _back_up(call: Call, path: Path, anyway: bool) -> None:
 
     with call.store() as store:
         if not store.spaces():
-            raise Invalid("there is nothing to back up yet: no space exists here")
+            raise Invalid("nothing to back up: there are no spaces yet")
         write_whole(path, counted(backup_lines(store, damaged_too=anyway)), compressed=True)
     size = path.stat().st_size
     spaces = [{"space": name, "memories": memories} for name, memories in held.items()]
     what = f"{say.count(len(held), 'space')} with {say.memories(sum(held.values()))}"
-    text = f"backed up {what} to {path} ({size:,} bytes)"
+    text = f"Backed up {what} to {path} ({size:,} bytes)"
     call.tell(say.one_line(text), {"file": str(path), "bytes": size, "spaces": spaces})
 
 
@@ -68,13 +69,13 @@ def _put_back(call: Call, file: str, replace: bool) -> None:
     from holdfast.engine.backup import put_back
     from holdfast.wiring import own_judge
 
-    archives = list(read(read_lines(file)))  # all of it is checked before anything is put back
+    archives = list(read(read_lines(file)))  # everything is verified before anything is restored
     with call.store() as store:
         done = put_back(archives, store=store, clock=call.time(), judge=own_judge(), replace=replace)
     lines, spaces = [], []
     for one in done:
         buried = list(one.imported.buried)
-        stays = f"; deleted since and stays so: {', '.join(buried)}" if buried else ""
-        lines.append(f"put back space {one.space} with {say.memories(one.imported.added)}{stays}")
+        stays = f"; deleted since, not restored: {', '.join(buried)}" if buried else ""
+        lines.append(f"Restored space {one.space} with {say.memories(one.imported.added)}{stays}")
         spaces.append({"space": one.space, "memories": one.imported.added, "buried": buried})
     call.tell("\n".join(lines), {"file": file, "spaces": spaces})

@@ -1,4 +1,4 @@
-"""The command that tells whether prompt caches could hold: which blocks sessions were given, and when."""
+"""The command `cache-report`: which briefs sessions were given, and whether they stayed cacheable."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 _WHY = {
     "erased": "a memory in it was erased",
-    "damaged": "the text that is kept no longer has this hash",
-    "unknown": "for a reason that was not recorded",
+    "damaged": "the stored text no longer matches this hash",
+    "unknown": "reason not recorded",
 }
 _REPORTED = {
     "cache_read_tokens": "read from the cache",
-    "cache_write_tokens": "written to it",
-    "input_tokens": "read anew",
+    "cache_write_tokens": "written to the cache",
+    "input_tokens": "uncached input",
 }
 _CAVEAT = (
-    "Tokens of blocks are estimates. This is what Holdfast gave out; whether the host put it at the same "
-    "place each time, its own figures tell, where it reports any."
+    "Token counts of briefs are estimates. Whether the agent placed the brief at the same position each time "
+    "shows in the agent's own figures, if it reports any."
 )
 
 
@@ -34,15 +34,15 @@ _CAVEAT = (
     type=click.IntRange(1, 1_000),
     default=20,
     show_default=True,
-    help="The latest so many sessions.",
+    help="Number of latest sessions.",
 )
 @in_space
 @click.pass_obj
 def cache_report(call: Call, sessions: tuple[str, ...], limit: int) -> None:
-    """Tell whether sessions kept their brief, byte for byte.
+    """Report whether each session's brief stayed byte-identical.
 
-    For each session that was given a brief: its hash, whether and why it changed, what a prompt cache could
-    keep of it, and what the agent itself reported. Without SESSION the latest ones.
+    Shows for each session the hash of its brief, whether and why it changed, how many tokens a prompt cache
+    could serve, and what the agent reported. Default: the latest sessions.
 
     \b
         holdfast cache-report
@@ -58,50 +58,52 @@ def _told(found: "CacheReport") -> list[str]:
     if found.without_brief:
         parts.append(f"{say.count(found.without_brief, 'session')} without a brief")
     if not found.sessions:
-        return parts or ["no sessions yet"]
+        return parts or ["No sessions yet"]
     held = sum(report.held for report in found.sessions)
-    parts.append(f"{held:,} of {say.count(len(found.sessions), 'session')} kept their block byte for byte")
+    parts.append(f"{held:,} of {say.count(len(found.sessions), 'session')} kept a byte-identical brief")
     return [*parts, click.style(_CAVEAT, dim=True)]
 
 
 def _session(report: "SessionReport") -> str:
     session = report.session
-    verdict = click.style("held", fg="green") if report.held else click.style("changed", fg="yellow")
+    verdict = click.style("unchanged", fg="green") if report.held else click.style("changed", fg="yellow")
     label = ", ".join(each for each in (session.client, session.project) if each)
     lines = [f"{say.one_line(session.id)}{f' ({say.one_line(label)})' if label else ''}: {verdict}"]
     for block in report.blocks:
         size = f"{block.tokens:,} tokens, {say.memories(block.memories)}"
         erased = ", text erased since" if block.intact is None else ""
         lines.append(f"  {say.moment(block.given_at)}  {block.sha256[:16]}  {size}{erased}")
-    lines += [f"  changed {say.moment(change.at)}: {_WHY[change.why]}" for change in report.changes]
+    lines += [f"  Changed {say.moment(change.at)}: {_WHY[change.why]}" for change in report.changes]
     if report.before is not None:
         lines.append(f"  {_difference(report.before)}")
     if report.trailing_blocks:
         count = say.count(report.trailing_blocks, "block")
-        lines.append(f"  behind it: {count}, {report.trailing_tokens:,} tokens, which leave it as it is")
+        lines.append(
+            f"  Followed by {count} with {report.trailing_tokens:,} tokens; these do not affect the brief"
+        )
     lines.append(f"  {_saved(report)}")
     if report.reported:
         told = [f"{amount:,} {_REPORTED[name]}" for name, amount in report.reported.items()]
-        lines.append(f"  the agent reports {', '.join(told)}")
+        lines.append(f"  Reported by the agent: {', '.join(told)}")
     return "\n".join(lines)
 
 
 def _difference(before: "Difference") -> str:
     name = say.one_line(before.session)
     if before.same:
-        return f"the same block as in {name} before it"
-    kinds = (("added", before.added), ("reworded", before.reworded), ("gone", before.gone))
+        return f"Same brief as in the previous session {name}"
+    kinds = (("added", before.added), ("reworded", before.reworded), ("removed", before.gone))
     told = [f"{amount:,} {word}" for word, amount in kinds if amount]
-    return f"another block than in {name} before it: {', '.join(told) or 'other labels or another order'}"
+    return f"Different from the previous session {name}: {', '.join(told) or 'labels or order changed'}"
 
 
 def _saved(report: "SessionReport") -> str:
     if report.answers is None:
-        return "how often the model was asked is not known: keep the messages, or report usage at the end"
+        return "Number of model calls unknown: store messages, or report usage at the end of the session"
     answers = say.count(report.answers, "answer")
     if report.cacheable_tokens is None:
-        return f"{answers}; at which of them the block changed is not known"
-    return f"{answers}; a cache could keep {report.cacheable_tokens:,} tokens of the block"
+        return f"{answers}; when the brief changed is unknown"
+    return f"{answers}; a cache could serve {report.cacheable_tokens:,} tokens of the brief"
 
 
 def _as_json(found: "CacheReport") -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""What one call of the command line asked for, whichever side of the sub-command it stood on.
+"""The global options of one call, given before or after the sub-command.
 
-Knows options and output; how results read is the business of `say` and `as_json`.
+Knows options and output; results are formatted by `say` and `as_json`.
 """
 
 import sys
@@ -21,7 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @dataclass(slots=True)
 class Call:
-    """The global options, and how to open and to answer with them."""
+    """The global options, and how to open a store and print results with them."""
 
     db: str | None = None
     space: str | None = None
@@ -30,7 +30,7 @@ class Call:
 
     @contextmanager
     def store(self) -> Iterator["Store"]:
-        """The store that was asked for; closed after the block."""
+        """The selected store; closed after the block."""
         from holdfast import wiring
 
         store = wiring.open_store(self.db, clock=self.time())
@@ -41,14 +41,14 @@ class Call:
 
     @contextmanager
     def memories(self, origin: "Origin" = "operator", session: str | None = None) -> Iterator["Memories"]:
-        """The space that was asked for, spoken to by `origin`; closed after the block."""
+        """The selected space, used as `origin`; closed after the block."""
         from holdfast import wiring
         from holdfast.errors import Invalid
         from holdfast.memories import Memories
         from holdfast.settings import Settings
 
         if session == "":
-            raise Invalid("'' is no id of a session: name one, or leave --session out", field="session")
+            raise Invalid("--session is empty: give a session id, or leave it out", field="session")
         settings = Settings.read()
         with self.store() as store:
             opened = Memories.of(
@@ -67,7 +67,7 @@ class Call:
         return self.clock or utc_now
 
     def tell(self, text: str, answer: Mapping[str, Any]) -> None:
-        """Says `text` to people, `answer` to programs; an empty text says nothing."""
+        """Prints `text`, or `answer` with --json; an empty text prints nothing."""
         if self.json:
             tell_json(answer)
         elif text:
@@ -75,7 +75,7 @@ class Call:
 
 
 def tell_json(answer: Mapping[str, Any]) -> None:
-    """One JSON object on one line; what the output's encoding can't hold goes out as JSON's own escapes."""
+    """Prints one JSON object on one line, escaped where the output encoding is not UTF-8."""
     import json
 
     line = json.dumps(answer, ensure_ascii=False)
@@ -90,19 +90,19 @@ def tell_json(answer: Mapping[str, Any]) -> None:
 
 
 def _kept(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    if value == "":  # most likely a variable that is not set: the usual place is not what was meant
-        raise click.BadParameter("it is empty: name one, or leave the option out", ctx, param)
+    if value == "":  # most likely an unset variable: do not fall back to the default
+        raise click.BadParameter("empty value: give one, or leave the option out", ctx, param)
     if value and param.name:
         setattr(ctx.ensure_object(Call), param.name, value)
 
 
 _DB = click.option(
     "--db",
-    metavar="PLACE",
+    metavar="PATH|URL",
     expose_value=False,
     is_eager=True,
     callback=_kept,
-    help="A file path or a postgresql:// URL.  [env: HOLDFAST_DB]",
+    help="SQLite file or postgresql:// URL.  [env: HOLDFAST_DB]",
 )
 _SPACE = click.option(
     "--space",
@@ -110,29 +110,35 @@ _SPACE = click.option(
     expose_value=False,
     is_eager=True,
     callback=_kept,
-    help="The space to work in.  [env: HOLDFAST_SPACE]",
+    help="The space to use.  [env: HOLDFAST_SPACE]",
 )
 _JSON = click.option(
-    "--json", is_flag=True, expose_value=False, is_eager=True, callback=_kept, help="Answer in JSON."
+    "--json", is_flag=True, expose_value=False, is_eager=True, callback=_kept, help="Print JSON."
 )
 
 
 def in_space(command: Command) -> Command:
-    """Gives a command the options that work on both sides of its name: --space, --db and --json."""
+    """Adds the global options --space, --db and --json to a command."""
     return _SPACE(_DB(_JSON(command)))
 
 
 def on_store(command: Command) -> Command:
-    """The same for a command that is not about one space."""
+    """Adds --db and --json, for a command that is not about one space."""
     return _DB(_JSON(command))
 
 
+class NotConfirmed(click.ClickException):
+    """A question without a terminal to ask it on."""
+
+    exit_code = 2
+
+
 def confirm(consequence: str, *, yes: bool) -> None:
-    """Goes on when a person agrees to it, or has agreed with --yes; ends the command otherwise."""
+    """Asks for confirmation unless --yes was given; ends the command otherwise."""
     if yes:
         return
     if sys.stdin is None or not sys.stdin.isatty():
-        raise click.UsageError(f"{consequence}: add --yes to agree", click.get_current_context())
-    if not click.confirm(f"{consequence}. Go on?", err=True):
-        click.echo("nothing was changed", err=True)
+        raise NotConfirmed(f"{consequence[:1].lower()}{consequence[1:]}: add --yes to confirm")
+    if not click.confirm(f"{consequence}. Continue?", err=True):
+        click.echo("Nothing was changed", err=True)
         raise click.exceptions.Exit(1)

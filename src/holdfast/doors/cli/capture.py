@@ -1,4 +1,4 @@
-"""The command that reads sessions for what is worth keeping, by hand; the service does it by itself."""
+"""The command `capture`: extracts memories from sessions; the service does it automatically."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,17 +16,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--session", metavar="ID", help="One session of an agent; all that wait if not said.")
-@click.option("--again", is_flag=True, help="Let a model try once more what it could not read.")
-@click.option("--leave", is_flag=True, help="Leave what a model could not read to the rules, for good.")
+@click.option("--session", metavar="ID", help="Only this session. Default: all with unread messages.")
+@click.option("--again", is_flag=True, help="Retry what a model failed to read.")
+@click.option(
+    "--leave", is_flag=True, help="Give up on what a model failed to read; the rules' result is kept."
+)
 @in_space
 @click.pass_obj
 def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
-    """Read what was said in sessions and keep what is worth it.
+    """Extract memories from sessions.
 
-    By rules, and then with a model where HOLDFAST_EXTRACT_MODEL names one; the service does it by itself
-    every 10 messages, after two minutes and at a session's end. What was read is not read again; where it is
-    quiet, nothing is.
+    Uses rules, and then a model if HOLDFAST_EXTRACT_MODEL is set. The service does this automatically: every
+    10 messages, after 2 minutes, and when a session ends. Each message is read once; sessions in quiet mode
+    are skipped.
 
     \b
         holdfast capture
@@ -36,7 +38,7 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     from holdfast import quiet
 
     if again and leave:
-        raise click.UsageError("--again and --leave exclude each other")
+        raise click.UsageError("--again and --leave can't be combined")
     with call.memories() as memories:
         put_back = memories.read_again(drop=leave) if again or leave else 0
         read = memories.capture(session, quiet=quiet.reason)
@@ -44,12 +46,12 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     lines = [line for one in read for line in _lines(one)]
     lines += [line for reading in with_model for line in _model_lines(reading)]
     if leave:
-        lines.append(f"{say.count(put_back, 'piece')} left to the rules")
+        lines.append(f"{say.count(put_back, 'passage')} given up; the rules' result is kept")
     answer = {
         "sessions": [_json(one) for one in read],
         "with_model": [_model_json(one) for one in with_model],
     }
-    call.tell("\n".join(lines or ["nothing to read: all is up to date"]), answer)
+    call.tell("\n".join(lines or ["Nothing to read: everything is up to date"]), answer)
 
 
 def _readings(memories: "Memories", session: str | None) -> "Iterator[Reading]":
@@ -61,19 +63,19 @@ def _readings(memories: "Memories", session: str | None) -> "Iterator[Reading]":
 
 def _lines(one: "Captured") -> list[str]:
     if one.quiet is not None:
-        return [f"session {say.one_line(one.session)}: nothing read, {one.quiet}"]
-    head = f"session {say.one_line(one.session)}: {say.count(one.messages, 'message')} read"
+        return [f"Session {say.one_line(one.session)}: skipped, {one.quiet}"]
+    head = f"Session {say.one_line(one.session)}: {say.count(one.messages, 'message')} read"
     lines = [head, *(f"  {say.outcome(outcome)}" for outcome in one.outcomes)]
-    lines += [f"  forgotten, for it was taken back: {say.headline(memory)}" for memory in one.withdrawn]
-    return [*lines, *(f"  not kept: {say.one_line(why)}" for why in one.refused)]
+    lines += [f"  Deleted (withdrawn in the session): {say.headline(memory)}" for memory in one.withdrawn]
+    return [*lines, *(f"  Not stored: {say.one_line(why)}" for why in one.refused)]
 
 
 def _model_lines(one: "Reading") -> list[str]:
-    head = f"session {say.one_line(one.session)}, with a model:"
+    head = f"Session {say.one_line(one.session)}, with a model:"
     if one.trouble is not None:
-        return [f"{head} not read now, the rules' result stands: {say.one_line(one.trouble)}"]
+        return [f"{head} failed, the rules' result is kept: {say.one_line(one.trouble)}"]
     lines = [f"  {say.outcome(outcome)}" for outcome in one.outcomes]
-    lines += [f"  not kept: {say.one_line(why)}" for why in one.dropped]
+    lines += [f"  Not stored: {say.one_line(why)}" for why in one.dropped]
     return [head, *lines] if lines else []
 
 

@@ -1,4 +1,4 @@
-"""The command that talks with a model that remembers."""
+"""The command `chat`."""
 
 import sys
 from contextlib import suppress
@@ -11,7 +11,7 @@ from holdfast.errors import Unavailable
 
 
 class Terminal:
-    """Standard input and output. Answers go out as they come; nothing in them can steer the terminal."""
+    """Standard input and output. Answers are streamed, with control characters escaped."""
 
     def __init__(self) -> None:
         self.interactive = _at_a_terminal()
@@ -59,20 +59,22 @@ def _at_a_terminal() -> bool:
     "--model",
     metavar="NAME",
     envvar="HOLDFAST_CHAT_MODEL",
-    help="anthropic:MODEL, openai:MODEL or ollama:MODEL, with @URL for another server.  "
+    help="anthropic:MODEL, openai:MODEL or ollama:MODEL; append @URL for another server.  "
     "[env: HOLDFAST_CHAT_MODEL]",
 )
-@click.option("--dir", "directory", metavar="DIR", help="Keep the memory as files in this directory.")
+@click.option("--dir", "directory", metavar="DIR", help="Keep memories as files in this directory.")
 @in_space
 @click.pass_obj
 def chat(call: Call, model: str | None, directory: str | None) -> None:
-    """Talk with a model that remembers.
+    """Chat with a model that uses your memories.
 
-    The model gets the memory's index and its tools; what you tell it is there in the next chat, and for every
-    other agent of the space. Without --space and --dir the space is called chat. /memory lists and deletes
-    without a model. The key is read from ANTHROPIC_API_KEY, OPENAI_API_KEY, or HOLDFAST_MODEL_KEY for a
-    server that the model's name names; Ollama needs none. Lines may also come from a file or a pipe: then
-    the first one that gets no answer ends the chat with exit code 3.
+    The model gets the index of memories and the tools to read and change them; what it stores is available in
+    the next chat and to every agent of the space. The default space is chat. Type /memory to list and delete
+    memories yourself.
+
+    The API key is read from ANTHROPIC_API_KEY or OPENAI_API_KEY, and from HOLDFAST_MODEL_KEY for a server
+    given with @URL; Ollama needs none. Input may be piped: then the first message without an answer ends the
+    chat with exit code 3.
 
     \b
         holdfast chat
@@ -82,13 +84,13 @@ def chat(call: Call, model: str | None, directory: str | None) -> None:
     from holdfast import chatting
 
     if call.json:
-        raise click.UsageError("a chat is no JSON: leave out --json", click.get_current_context())
+        raise click.UsageError("chat does not support --json", click.get_current_context())
     name = model or chatting.MODEL
     try:
         connection = chatting.connection_to(name)
     except Unavailable as missing:
         raise Unavailable(
-            f"{missing}; or name another model with --model (ollama:MODEL needs no key)"
+            f"{missing}; or choose another model with --model (ollama:MODEL needs no key)"
         ) from None
     opened = chatting.space_for_chat(db=call.db, space=call.space, directory=directory, clock=call.time())
     with opened as memories:

@@ -1,4 +1,4 @@
-"""The command that prints a shell's completion script."""
+"""The command `completion`."""
 
 import click
 
@@ -9,7 +9,7 @@ from holdfast.doors.cli.call import Call
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script of a shell.
+    """Print a shell completion script.
 
     \b
         holdfast completion bash >> ~/.bashrc

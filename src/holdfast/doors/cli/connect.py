@@ -1,4 +1,4 @@
-"""The commands that connect other programs with the memory, and take them apart again."""
+"""The commands connect and disconnect."""
 
 from difflib import unified_diff
 from pathlib import Path
@@ -19,10 +19,10 @@ _path = click.argument("path", required=False, type=click.Path(dir_okay=False, p
 _scope = click.option(
     "--scope",
     type=click.Choice(["user", "project", "local"]),
-    help="Whose settings: yours (user), this project's (project), or yours for this project (local).",
+    help="Settings to edit: user, project (shared) or local (this project, not shared). Default: user.",
 )
-_project = click.option("--project", is_flag=True, help="The same as --scope project.")
-_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+_project = click.option("--project", is_flag=True, help="Same as --scope project.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Show the changes without making them.")
 
 
 @click.command()
@@ -36,10 +36,10 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change,
 def connect(
     call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
 ) -> None:
-    """Let an agent use the memory: hooks and the MCP server.
+    """Connect an agent: install its hooks and MCP server.
 
-    Writes the agent's settings and keeps a copy of what was there; a second time changes nothing. FILE keeps
-    the brief in a file, for agents that read one at the start of a session; its other lines stay.
+    Edits the agent's settings and keeps a copy of the original; safe to repeat. `connect file PATH` keeps an
+    up-to-date brief in a file such as AGENTS.md, for agents that read one; its other lines are not changed.
 
     \b
         holdfast connect claude-code --dry-run
@@ -55,13 +55,13 @@ def connect(
     found = _connection(call, client, path, scope, project)
     changes = found.connecting() if dry_run else connecting.connect(found, call.db)
     if dry_run or not any(change.needed for change in changes):
-        _tell(call, found, changes, "nothing to do: connected already", dry_run)
+        _tell(call, found, changes, "Nothing to do: already connected", dry_run)
         return
-    lines = [f"connected {found.client.title}", *(f"  {change.path}" for change in changes if change.needed)]
-    lines += [f"  as it was before: {backup}" for backup in found.backups()]
+    lines = [f"Connected {found.client.title}", *(f"  {change.path}" for change in changes if change.needed)]
+    lines += [f"  Backup: {backup}" for backup in found.backups()]
     lines += [found.client.then] if found.client.then else []
     again = ["disconnect", client, *(["--scope", found.setup.scope] if found.setup.scope != "user" else [])]
-    lines.append(f"`holdfast {' '.join(again)}` takes it out again")
+    lines.append(f"Undo with `holdfast {' '.join(again)}`")
     _tell(call, found, changes, "\n".join(lines), dry_run)
 
 
@@ -76,9 +76,9 @@ def connect(
 def disconnect(
     call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
 ) -> None:
-    """Take out exactly what connect put in.
+    """Disconnect an agent: remove what connect added.
 
-    Settings that nobody changed since are again what they were, byte for byte.
+    If the settings were not edited since, they are restored byte for byte.
 
     \b
         holdfast disconnect claude-code
@@ -92,9 +92,9 @@ def disconnect(
     found = _connection(call, client, path, scope, project)
     changes = found.disconnecting() if dry_run else connecting.disconnect(found)
     if dry_run or not any(change.needed for change in changes):
-        _tell(call, found, changes, "nothing to do: not connected", dry_run)
+        _tell(call, found, changes, "Nothing to do: not connected", dry_run)
         return
-    lines = [f"disconnected {found.client.title}"]
+    lines = [f"Disconnected {found.client.title}"]
     lines += [
         f"  {change.path}{'' if change.after is not None else ' (removed)'}"
         for change in changes
@@ -109,9 +109,9 @@ def _connection(
     from holdfast import connecting
 
     if path is not None:
-        raise click.UsageError(f"{client} takes no file: only `connect file PATH` does")
+        raise click.UsageError(f"{client} takes no PATH: only `connect file PATH` does")
     if project and scope not in (None, "project"):
-        raise click.UsageError(f"--project and --scope {scope} are two different scopes: give one")
+        raise click.UsageError(f"--project and --scope {scope} can't be combined")
     chosen: Scope = "project" if project else scope or "user"
     return connecting.connection(client, scope=chosen, space=call.space, db=call.db)
 
@@ -149,7 +149,7 @@ def _diff(change: "Change") -> str:
 
 def _file_given(path: Path | None) -> Path:
     if path is None:
-        raise click.UsageError("a file is needed: for example `holdfast connect file AGENTS.md`")
+        raise click.UsageError("missing PATH: for example `holdfast connect file AGENTS.md`")
     return path.expanduser().absolute()
 
 
@@ -162,9 +162,9 @@ def _watch(call: Call, path: Path, dry_run: bool) -> None:
         file = connecting.context(path, memories.store, space=memories.space, project=project)
         if not dry_run:
             connecting.watch(file, memories.store)
-    done = "would keep" if dry_run else "keeping"
-    about = f" of the project {project}" if project else ""
-    text = f"{done} the brief{about} in {path}"
+    done = "Would write" if dry_run else "Writing"
+    about = f" of project {project}" if project else ""
+    text = f"{done} the brief{about} to {path}"
     call.tell(
         say.one_line(text), {"file": str(path), "space": file.space, "project": project, "dry_run": dry_run}
     )
@@ -177,7 +177,7 @@ def _unwatch(call: Call, path: Path, dry_run: bool) -> None:
     if kept and not dry_run:
         connecting.unwatch(path)
     if not kept:
-        text = f"nothing to do: no brief is kept in {path}"
+        text = f"Nothing to do: {path} has no brief"
     else:
-        text = f"{'would take' if dry_run else 'took'} the brief out of {path}"
+        text = f"{'Would remove' if dry_run else 'Removed'} the brief from {path}"
     call.tell(say.one_line(text), {"file": str(path), "removed": kept and not dry_run, "dry_run": dry_run})

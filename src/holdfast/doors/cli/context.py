@@ -1,4 +1,4 @@
-"""The command that adds to a running conversation: context."""
+"""The command `context`: memories for a running conversation."""
 
 import json
 import sys
@@ -20,17 +20,17 @@ _MOST = 8_000_000  # bytes on standard input
 
 
 @click.command()
-@click.option("--session", help="The session that gets it: nothing is shown to it twice.")
-@click.option("--project", help="This project's memories and those of none.")
-@click.option("--budget", type=int, default=_BUDGET, show_default=True, help="Tokens of the block at most.")
+@click.option("--session", help="The session that gets the block; it never gets a memory twice.")
+@click.option("--project", help="This project and global memories.")
+@click.option("--budget", type=int, default=_BUDGET, show_default=True, help="Maximum tokens.")
 @in_space
 @click.pass_obj
 def context(call: Call, session: str | None, project: str | None, budget: int) -> None:
-    """Print what is relevant to what was just said, for a prompt.
+    """Print memories relevant to the latest messages.
 
-    Reads what was said from standard input: a plain text is the user's newest message; JSON lines with role
-    and text (or content) are messages, the newest last, of which the last three count. Prints a block that
-    can be put into a prompt as it is, or nothing when nothing is relevant and new: both are exit code 0.
+    Reads messages from standard input: plain text is the user's latest message; JSON lines with role and text
+    (or content) are messages, newest last, of which the last three are used. Prints a block for the prompt,
+    or nothing when there is nothing new and relevant. The exit code is 0 in both cases.
 
     \b
         echo "how do I restart jellyfin" | holdfast context --session run-42
@@ -47,19 +47,19 @@ def context(call: Call, session: str | None, project: str | None, budget: int) -
 
 def _given() -> str:
     if sys.stdin is None or sys.stdin.isatty():
-        hint = "nothing was said: pipe a message in, as in `echo TEXT | holdfast context`"
+        hint = "no message: pipe one in, for example `echo TEXT | holdfast context`"
         raise click.UsageError(hint, click.get_current_context())
-    # Of an endless or enormous pipe the end would be lost, and with it what was said last.
+    # Refused rather than truncated: the latest message is at the end.
     given = values.read_input(_MOST + 1)
     if len(given) > _MOST:
         raise Invalid(
-            f"standard input holds more than {_MOST:,} bytes: give the last messages", field="messages"
+            f"standard input is larger than {_MOST:,} bytes: send only the latest messages", field="messages"
         )
     return given.decode("utf-8-sig", "replace")
 
 
 def _said(text: str) -> "list[Said | str]":
-    """Messages where every line is one, else the whole as the user's message."""
+    """One message per line if the input is JSON lines, else the whole text as one user message."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not lines or _message(lines[0][1]) is None:
         return [text] if lines else []
@@ -80,7 +80,7 @@ def _one(line: str, number: int) -> "Said":
     found = _message(line)
     content = found.get("text", found.get("content")) if found else None
     if found is None or not isinstance(found["role"], str) or not isinstance(content, str):
-        wrong = f'line {number} is no message: give {{"role": "user", "text": "..."}}, one a line'
+        wrong = f'line {number} is not a message: use {{"role": "user", "text": "..."}}, one per line'
         raise Invalid(wrong, field="messages")
     speaker = found.get("speaker")
     return Said(role=found["role"], content=content, speaker=speaker if isinstance(speaker, str) else None)

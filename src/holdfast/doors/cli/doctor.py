@@ -1,4 +1,4 @@
-"""The command that checks the database and says what to do."""
+"""The command `doctor`: checks the installation and suggests fixes."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,22 +18,23 @@ if TYPE_CHECKING:
     from holdfast.engine.embedding_progress import EmbeddingProgress
     from holdfast.engine.reading_state import ReadingState
 
-_NO_MODEL = "none: capture works by rules"
-_NO_EMBEDDER = "none: recall works by words only"
+_NO_MODEL = "none: capture uses rules only"
+_NO_EMBEDDER = "none: recall searches words only"
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Make again what can be made from the texts.")
+@click.option("--repair", is_flag=True, help="Rebuild indexes and repair what can be repaired.")
 @on_store
 @click.pass_obj
 def doctor(call: Call, repair: bool) -> None:
-    """Check the installation and say what to do.
+    """Check the installation and suggest fixes.
 
-    Looks at place, rights, size, log, schema and integrity, tries the embedder and a write, verifies texts by
-    their checksums, then counts what each space holds, what of it still has to be embedded, and what models
-    cost and could not read. Also looks at the service, connected clients, the hooks' log, the disk and the
-    clock. Ends with 1 when there is a problem. --repair rebuilds vectors and the word index, removes rows
-    that belong to nothing, and mends texts that are kept twice.
+    Checks the database (path, permissions, size, schema, integrity, checksums of texts), a test write, the
+    embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space what
+    it holds, what is not embedded yet, and what models cost. Exit code 1 when there is a problem.
+
+    --repair rebuilds vectors and the word index, removes orphaned rows, and restores damaged texts from their
+    second copy.
 
     \b
         holdfast doctor
@@ -68,11 +69,9 @@ def _spent(models: "Sequence[ReadingState]") -> str:
     from holdfast.domain.spend import dollars, total
 
     whole = total(one.spent for one in models)
-    unknown = f", {say.count(whole.unpriced_calls, 'call')} without a known price" * bool(
-        whole.unpriced_calls
-    )
+    unknown = f", {say.count(whole.unpriced_calls, 'call')} with unknown price" * bool(whole.unpriced_calls)
     waiting = sum(one.waiting for one in models)
-    queue = f", {say.count(waiting, 'piece')} to read" * bool(waiting)
+    queue = f", {say.count(waiting, 'passage')} to read" * bool(waiting)
     return f"{dollars(whole.micro_dollars)} in {say.count(whole.calls, 'call')}{unknown}{queue}"
 
 
@@ -110,7 +109,7 @@ def _vectors_json(vectors: "Sequence[EmbeddingProgress]") -> dict[str, Any]:
 
 def _facts(health: "Health") -> list[tuple[str, str]]:
     product = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[health.kind]
-    checked = "damaged" if health.damage else "ok" if health.kind == "sqlite" else "left to the server"
+    checked = "damaged" if health.damage else "ok" if health.kind == "sqlite" else "checked by the server"
     facts = [
         ("database", say.one_line(health.where)),
         ("runs on", f"{product} {health.version or ''}".strip()),
@@ -141,10 +140,10 @@ def _show(seen: "Checkup") -> None:
         click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
         click.echo(f"  {say.one_line(finding.command or finding.advice)}")
     if waiting:
-        click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for a decision")
-        click.echo("  `holdfast inbox` shows what waits in a space")
+        click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for approval")
+        click.echo("  review with `holdfast inbox`, per space")
     if seen.healthy:
-        click.echo(click.style("all is well", fg="green"))
+        click.echo(click.style("No problems found", fg="green"))
 
 
 def _mended(damage: "Damage") -> str:

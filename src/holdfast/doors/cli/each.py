@@ -1,4 +1,4 @@
-"""Does something to each of several memories, and goes on when one of them can't be."""
+"""Applies an action to several memories and continues when one of them fails."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ Done = TypeVar("Done")
 
 @dataclass(frozen=True, slots=True)
 class Results(Generic[Done]):
-    """What was done, and what could not be."""
+    """What succeeded, and what failed."""
 
     done: list[Done]
     failed: list[HoldfastError]
 
     def tell(self, call: Call, texts: Sequence[str], answer: dict[str, Any]) -> None:
-        """Says both; with a failure the command ends with its exit code."""
+        """Prints both; with a failure the command ends with its exit code."""
         if self.failed:
             answer["errors"] = [{"kind": kind_of(error), "message": told(error)} for error in self.failed]
         call.tell("\n".join(texts), answer)
@@ -32,7 +32,7 @@ class Results(Generic[Done]):
 
 
 def each(ids: Sequence[str], act: Callable[[str], Done]) -> Results[Done]:
-    """Acts on every id once; a store that is away ends it at once.
+    """Acts on every id once; an unreachable store stops it at once.
 
     Raises: Unavailable.
     """

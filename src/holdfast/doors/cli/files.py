@@ -1,4 +1,4 @@
-"""The commands about a directory that is the same memory: bind, look, bring to agree, let go."""
+"""The commands that sync a space with a directory of files: init, status, sync, unbind."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 @click.group()
 @in_space
 def files() -> None:
-    """Keep a directory of files that is the same memory.
+    """Sync memories with a folder of Markdown files.
 
-    What stands in the directory is what search, MCP, REST and the dashboard show, and the other way round:
-    one markdown file a memory, and an index in MEMORY.md. Edit the files, move them, keep them in git.
+    One Markdown file per memory, and an index in MEMORY.md. Changes go both ways: edit, move or delete files,
+    keep them in git, and every agent sees the result; new memories appear as files.
 
     \b
         holdfast space create notes --profile files
@@ -34,15 +34,15 @@ def files() -> None:
 @click.option(
     "--layout",
     type=click.Choice(("files", "folders", "shared")),
-    help="files: one folder and an index; folders: a folder a category; shared: beside Claude Code's own "
-    "notes, whose index is added to and never made anew. If not said, as the profile and the place suggest.",
+    help="files: one folder with an index; folders: one folder per category; shared: next to Claude Code's "
+    "own notes, whose index is appended to. Default: chosen by profile and directory.",
 )
 @in_space
 @click.pass_obj
 def init(call: Call, directory: str, layout: str | None) -> None:
-    """Bind the space to DIRECTORY, which is made if need be.
+    """Bind the space to DIRECTORY; it is created if missing.
 
-    Files that are in it already are taken over as memories; memories of the space are written into it.
+    Existing files are imported as memories; existing memories are written as files.
 
     \b
         holdfast files init .memory --space notes
@@ -52,7 +52,7 @@ def init(call: Call, directory: str, layout: str | None) -> None:
         report = memories.bind_directory(directory, layout=layout)
         state = memories.directory()
     assert state is not None
-    told = f"space {say.one_line(memories.space)} is bound to {say.one_line(state.path)}"
+    told = f"Bound space {say.one_line(memories.space)} to {say.one_line(state.path)}"
     call.tell(
         "\n".join([told, *_lines(report, memories.space)]),
         {"directory": _state(state), "sync": _report(report)},
@@ -63,7 +63,7 @@ def init(call: Call, directory: str, layout: str | None) -> None:
 @in_space
 @click.pass_obj
 def status(call: Call) -> None:
-    """Tell which directory the space is bound to and how both stand.
+    """Show the bound directory and its sync state.
 
     \b
         holdfast files status --space notes
@@ -71,25 +71,25 @@ def status(call: Call) -> None:
     with call.memories() as memories:
         state = memories.directory()
     if state is None:
-        call.tell("bound to no directory: `holdfast files init DIR` binds one", {"directory": None})
+        call.tell("Not bound to a directory: bind one with `holdfast files init DIR`", {"directory": None})
         return
     call.tell("\n".join(_described(state, memories.space)), {"directory": _state(state)})
 
 
 @files.command()
 @click.option(
-    "--accept-empty", is_flag=True, help="The directory is empty on purpose: forget what was in it."
+    "--accept-empty", is_flag=True, help="The directory was emptied on purpose: delete its memories."
 )
 @click.option(
-    "--write-back", is_flag=True, help="The directory was emptied by mistake: write its files again."
+    "--write-back", is_flag=True, help="The directory was emptied by mistake: write the files again."
 )
 @in_space
 @click.pass_obj
 def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
-    """Bring the directory and the space to agree now.
+    """Sync the directory and the space now.
 
-    Every use does the same; this one tells what was done. A directory that is empty or gone never empties
-    the space: then one of the options has to say what is meant.
+    Every command syncs automatically; this one also reports the changes. If the directory is empty or
+    missing, no memory is deleted until you choose --accept-empty or --write-back.
 
     \b
         holdfast files sync --space notes
@@ -97,7 +97,7 @@ def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
     """
     if accept_empty and write_back:
         raise click.UsageError(
-            "--accept-empty and --write-back exclude each other", click.get_current_context()
+            "--accept-empty and --write-back can't be combined", click.get_current_context()
         )
     with call.memories() as memories:
         report = memories.sync_directory(accept_empty=accept_empty, write_back=write_back)
@@ -110,14 +110,14 @@ def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
 @in_space
 @click.pass_obj
 def unbind(call: Call) -> None:
-    """Let go of the directory; its files stay as they are.
+    """Unbind the directory; its files are kept.
 
     \b
         holdfast files unbind --space notes
     """
     with call.memories() as memories:
         path = memories.unbind_directory()
-    call.tell(f"{say.one_line(path)} is an ordinary directory again", {"unbound": path})
+    call.tell(f"Unbound {say.one_line(path)}; its files are kept", {"unbound": path})
 
 
 def _asked(asks: str, space: str) -> str:
@@ -130,18 +130,18 @@ def _lines(report: "SyncReport", space: str) -> list[str]:
     if report.asks:
         return [_asked(report.asks, space)]
     told = {
-        "taken over": [*report.taken, *report.new],
-        "moved": [f"{old} to {new}" for old, new in report.renamed],
-        "forgotten": report.gone,
-        "written": report.written,
-        "removed": report.removed,
-        "freed of secrets": report.redacted,
-        "with a heading that is no YAML, read line by line": report.by_lines,
-        "changed on both sides, waiting in the inbox": report.conflicts,
-        "left alone": [f"{path} ({why})" for path, (_, why) in report.refused.items()],
+        "Imported": [*report.taken, *report.new],
+        "Moved": [f"{old} to {new}" for old, new in report.renamed],
+        "Deleted": report.gone,
+        "Written": report.written,
+        "Removed": report.removed,
+        "Secrets redacted": report.redacted,
+        "Invalid YAML front matter, read line by line": report.by_lines,
+        "Conflicts, waiting in the inbox": report.conflicts,
+        "Skipped": [f"{path} ({why})" for path, (_, why) in report.refused.items()],
     }
     lines = [f"{what}: {say.one_line(_some(found))}" for what, found in told.items() if found]
-    return lines or ["both sides agree"]
+    return lines or ["Already in sync"]
 
 
 def _some(found: list[str], most: int = 10) -> str:
@@ -150,18 +150,18 @@ def _some(found: list[str], most: int = 10) -> str:
 
 
 def _described(state: "DirectoryState", space: str) -> list[str]:
-    here = "" if state.here else ", which is on another machine"
+    here = "" if state.here else ", on another machine"
     lines = [
-        f"bound to {say.one_line(state.path)}{here}",
+        f"Bound to {say.one_line(state.path)}{here}",
         f"  layout     {state.layout}",
         f"  files      {state.files:,}",
-        f"  agreed     {say.moment(datetime.fromisoformat(state.agreed_at)) if state.agreed_at else 'never'}",
+        f"  synced     {say.moment(datetime.fromisoformat(state.agreed_at)) if state.agreed_at else 'never'}",
     ]
     if state.asks:
-        lines.append(f"  asks       {_asked(state.asks, space)}")
+        lines.append(f"  action     {_asked(state.asks, space)}")
     if state.conflicts:
-        lines.append(f"  conflicts  {', '.join(state.conflicts)}: `holdfast inbox` shows both texts")
-    return lines + [f"  trouble    {say.one_line(trouble)}" for trouble in state.troubles]
+        lines.append(f"  conflicts  {', '.join(state.conflicts)}: see both texts with `holdfast inbox`")
+    return lines + [f"  problem    {say.one_line(trouble)}" for trouble in state.troubles]
 
 
 def _state(state: "DirectoryState") -> dict[str, Any]:

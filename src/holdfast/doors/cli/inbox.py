@@ -1,4 +1,4 @@
-"""The inbox: what waits for a person, and the decision about it."""
+"""The inbox: memories that wait for approval."""
 
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 @in_space
 @click.pass_context
 def inbox(ctx: click.Context) -> None:
-    """See and decide what waits for a person.
+    """Review memories that wait for approval.
 
-    Without a sub-command it lists what waits: memories of doubtful origin, proposals, imports for review.
-    A proposal of `holdfast tend` makes two memories one when it is approved, and leaves both when rejected.
-    Nothing in the inbox is recalled or put into a brief.
+    Without a sub-command, lists them: memories from untrusted sources, proposals, imports for review.
+    Approving a proposal of `holdfast tend` merges two memories; rejecting it keeps both. Memories in the
+    inbox are not used in recall or briefs.
 
     \b
         holdfast inbox
@@ -35,7 +35,7 @@ def _listed(call: Call) -> None:
     with call.memories() as memories:
         items = memories.inbox()
     lines = [_item(item) for item in items]
-    lines.append(f"{say.memories(len(items))} waiting" if items else "the inbox is empty")
+    lines.append(f"{say.memories(len(items))} waiting" if items else "The inbox is empty")
     call.tell("\n".join(lines), {"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
 
 
@@ -44,16 +44,16 @@ def _listed(call: Call) -> None:
 @in_space
 @click.pass_obj
 def approve(call: Call, ids: tuple[str, ...]) -> None:
-    """Let waiting memories in: all of them, or none if one can't be.
+    """Approve waiting memories: all of them, or none if one fails.
 
-    What they contradict loses trust, as the profile says.
+    The confidence of memories that they contradict is lowered, as the profile says.
 
     \b
         holdfast inbox approve a1b2c3d4 e5f6g7h8
     """
     with call.memories() as memories:
         approved = memories.approve(*dict.fromkeys(ids))
-    text = "\n".join(f"approved {say.line(memory)}" for memory in approved)
+    text = "\n".join(f"Approved {say.line(memory)}" for memory in approved)
     call.tell(text, {"approved": [as_json.memory(memory) for memory in approved]})
 
 
@@ -62,20 +62,20 @@ def approve(call: Call, ids: tuple[str, ...]) -> None:
 @in_space
 @click.pass_obj
 def reject(call: Call, ids: tuple[str, ...]) -> None:
-    """Turn waiting memories down: they do not come back.
+    """Reject waiting memories; they will not be proposed again.
 
     \b
         holdfast inbox reject a1b2c3d4
     """
     with call.memories() as memories:
         rejected = memories.reject(*dict.fromkeys(ids))
-    text = "\n".join(f"rejected {say.headline(memory)}; it does not come back" for memory in rejected)
+    text = "\n".join(f"Rejected {say.headline(memory)}; it will not be proposed again" for memory in rejected)
     call.tell(text, {"rejected": [as_json.memory(memory) for memory in rejected]})
 
 
 def _item(item: "Item") -> str:
     memory = item.memory
-    came = f"from {memory.source.origin}, {say.moment(memory.created_at)} UTC"
+    came = f"From {memory.source.origin}, {say.moment(memory.created_at)} UTC"
     lines = [say.headline(memory), f"  {came}; reason: {say.one_line(memory.waiting_for or 'not given')}"]
-    lines += [f"  stands next to {say.line(known)}" for known in item.known]
+    lines += [f"  Existing: {say.line(known)}" for known in item.known]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The commands that keep, hide and remove: remember, forget, restore, erase, link."""
+"""The write commands: remember, forget, restore, promote, erase, link."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("content", callback=values.text)
-@click.option("-c", "--category", help="One of the space's categories; the profile may have a default.")
-@click.option("-s", "--subject", help="The service, person or file that it is about.")
-@click.option("--summary", help="One line for indexes.")
-@click.option("-t", "--tag", "tags", multiple=True, help="A topic; may be repeated.")
-@click.option("--project", help="The project that it belongs to; without one it holds everywhere.")
-@click.option("--importance", type=click.IntRange(1, 5), help="How much it matters.")
-@click.option("--confidence", type=float, help="How far to believe it, from 0 to 1.")
-@click.option("--session", help="The session in which it was said.")
+@click.option("-c", "--category", help="A category of the space. Default: from the profile, if it has one.")
+@click.option("-s", "--subject", help="The service, person or file it is about.")
+@click.option("--summary", help="One-line summary for indexes.")
+@click.option("-t", "--tag", "tags", multiple=True, help="A tag; repeatable.")
+@click.option("--project", help="The project it belongs to. Default: none, so it is global.")
+@click.option("--importance", type=click.IntRange(1, 5), help="From 1 (low) to 5 (high).")
+@click.option("--confidence", type=float, help="Confidence, from 0 to 1.")
+@click.option("--session", help="The session it comes from.")
 @click.option("--tier", type=int, help="The tier of that session: 1, 2 or 3.")
 @click.option(
-    "--origin", type=click.Choice(ORIGINS), default="operator", show_default=True, help="Who says it."
+    "--origin", type=click.Choice(ORIGINS), default="operator", show_default=True, help="Who it comes from."
 )
-@click.option("--key", help="An idempotency key: the same call twice counts once.")
-@click.option("--anyway", is_flag=True, help="Bring back what was deleted.")
+@click.option("--key", help="Idempotency key: a repeated call with the same key has no effect.")
+@click.option("--anyway", is_flag=True, help="Store it even if it was deleted before.")
 @in_space
 @click.pass_obj
 def remember(
@@ -42,10 +42,10 @@ def remember(
     origin: Origin,
     **fields: Any,
 ) -> None:
-    """Keep a text for later sessions (also: store).
+    """Store a memory (also: store).
 
-    CONTENT is the text, or - to read it from standard input. What is known already gains trust, what
-    contradicts it loses some; the answer says which.
+    CONTENT is the text, or - to read it from standard input. A duplicate raises the confidence of the
+    existing memory, a contradiction lowers it; the profile sets the rules, and the output says what happened.
 
     \b
         holdfast remember "Takes 60s to start after a restart" -c timing -s jellyfin
@@ -55,7 +55,7 @@ def remember(
     from holdfast.domain.outcomes import settled
 
     if tier is not None and session is None:
-        raise click.UsageError("--tier belongs to a session: add --session ID", click.get_current_context())
+        raise click.UsageError("--tier needs --session ID", click.get_current_context())
     with call.memories(origin, session) as memories:
         if tier is not None:
             memories.open_session(session, tier=tier)
@@ -68,14 +68,15 @@ def remember(
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--yes", is_flag=True, help="Do not ask where forgetting is for good.")
-@click.option("--expect-version", type=int, help="Refuse if the memory has another version by now.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--expect-version", type=int, help="Fail if the memory has a different version.")
 @in_space
 @click.pass_obj
 def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | None) -> None:
-    """Take memories out of sight and keep them there.
+    """Delete memories (restorable unless the profile deletes for good).
 
-    Most profiles keep them for `holdfast restore`; some, such as ops, remove them for good and ask first.
+    Deleted memories do not come back by themselves when they are captured or imported again. Some profiles,
+    such as ops, delete for good and ask first; others keep the memory for `holdfast restore`.
 
     \b
         holdfast forget a1b2c3d4
@@ -86,12 +87,12 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
             for memory_id in ids:
                 click.echo(say.line(memories.show(memory_id).memory), err=True)
             profile = memories.profile.name
-            confirm(f"In the profile {profile!r} forgetting is for good", yes=False)
+            confirm(f"The profile {profile!r} deletes for good", yes=False)
         results = each(ids, lambda one: memories.forget(one, expect_version=expect_version))
     texts = []
     for gone in results.done:
-        back = f"{say.command('restore', gone.memory.id)} brings it back" if gone.restorable else "for good"
-        texts.append(f"forgot {say.headline(gone.memory)}; {back}")
+        back = f"restore with {say.command('restore', gone.memory.id)}" if gone.restorable else "for good"
+        texts.append(f"Deleted {say.headline(gone.memory)}; {back}")
     forgotten = [{**as_json.memory(gone.memory), "restorable": gone.restorable} for gone in results.done]
     results.tell(call, texts, {"forgotten": forgotten})
 
@@ -101,14 +102,14 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
 @in_space
 @click.pass_obj
 def restore(call: Call, ids: tuple[str, ...]) -> None:
-    """Bring forgotten memories back.
+    """Restore deleted memories.
 
     \b
         holdfast restore a1b2c3d4
     """
     with call.memories() as memories:
         results = each(ids, memories.restore)
-    texts = [f"restored {say.line(memory)}" for memory in results.done]
+    texts = [f"Restored {say.line(memory)}" for memory in results.done]
     results.tell(call, texts, {"restored": [as_json.memory(memory) for memory in results.done]})
 
 
@@ -117,29 +118,29 @@ def restore(call: Call, ids: tuple[str, ...]) -> None:
 @in_space
 @click.pass_obj
 def promote(call: Call, ids: tuple[str, ...]) -> None:
-    """Make memories of a project global.
+    """Make project memories global.
 
-    What is captured in a project belongs to it; a global memory stands in every project's brief and answers.
+    A memory that was captured in a project is used in that project only; a global memory is used in all.
 
     \b
         holdfast promote a1b2c3d4
     """
     with call.memories() as memories:
         results = each(ids, memories.promote)
-    texts = [f"now global {say.line(result.memory)}" for result in results.done]
+    texts = [f"Now global: {say.line(result.memory)}" for result in results.done]
     results.tell(call, texts, {"promoted": [as_json.memory(result.memory) for result in results.done]})
 
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @in_space
 @click.pass_obj
 def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
-    """Remove memories and every trace of them, for good.
+    """Erase memories and every trace of them for good.
 
-    Says first what will go: wordings, links, the text of the messages they came from, stored prompts.
-    Only a keyed hash stays, so that they do not come back.
+    Lists first what will be erased: all versions and duplicates, links, the text of source messages and
+    stored prompts. Only a keyed hash is kept, so that the same text is not captured again.
 
     \b
         holdfast erase a1b2c3d4
@@ -149,11 +150,11 @@ def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     with call.memories() as memories:
         planned = memories.erasure(*ids)
         goes = _going(planned)
-        confirm(f"This erases for good {goes}", yes=yes)
+        confirm(f"This erases {goes} for good", yes=yes)
         done = memories.erase(*ids)
-    left = [f"  not reached: {say.one_line(place)}" for place in done.left]
+    left = [f"  Not reached: {say.one_line(place)}" for place in done.left]
     call.tell(
-        "\n".join([f"erased {goes}", *left]),
+        "\n".join([f"Erased {goes}", *left]),
         {
             "erased": list(done.memories),
             "versions": done.versions,
@@ -166,9 +167,9 @@ def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
 
 
 def _going(planned: "Erasure") -> str:
-    """`1 memory with 2 wordings, 1 link and the text of 1 source message`"""
+    """`1 memory with 2 stored texts, 1 link and the text of 1 source message`"""
     parts = [
-        (planned.versions, say.count(planned.versions, "wording")),
+        (planned.versions, say.count(planned.versions, "stored text")),
         (planned.links, say.count(planned.links, "link")),
         (planned.messages, f"the text of {say.count(planned.messages, 'source message')}"),
         (planned.receipts, f"the text of {say.count(planned.receipts, 'stored prompt')}"),
@@ -181,14 +182,12 @@ def _going(planned: "Erasure") -> str:
 @click.command()
 @click.argument("from_id", metavar="FROM")
 @click.argument("to_id", metavar="TO")
-@click.option(
-    "-k", "--kind", type=click.Choice(LINK_KINDS), help="How FROM stands to TO; related if not said."
-)
-@click.option("--remove", is_flag=True, help="Remove the link, of one kind or of all.")
+@click.option("-k", "--kind", type=click.Choice(LINK_KINDS), help="How FROM relates to TO. Default: related.")
+@click.option("--remove", is_flag=True, help="Remove the link; all kinds unless --kind is given.")
 @in_space
 @click.pass_obj
 def link(call: Call, from_id: str, to_id: str, kind: LinkKind | None, remove: bool) -> None:
-    """Link one memory to another.
+    """Link two memories.
 
     \b
         holdfast link a1b2c3d4 e5f6g7h8 --kind elaborates
@@ -197,10 +196,10 @@ def link(call: Call, from_id: str, to_id: str, kind: LinkKind | None, remove: bo
     with call.memories() as memories:
         if remove:
             removed = memories.unlink(from_id, to_id, kind)
-            text = f"removed {say.count(removed, 'link')} from {from_id} to {to_id}"
+            text = f"Removed {say.count(removed, 'link')} from {from_id} to {to_id}"
             return call.tell(say.one_line(text), {"removed": removed})
         kind = kind or "related"
         fresh = memories.link(from_id, to_id, kind)
-    already = "" if fresh else " (known already)"
+    already = "" if fresh else " (already linked)"
     answer = {"linked": fresh, "from": from_id, "to": to_id, "kind": kind}
     return call.tell(say.one_line(f"{from_id} {kind} {to_id}{already}"), answer)

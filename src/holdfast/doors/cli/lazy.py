@@ -1,6 +1,6 @@
-"""The names of all commands with a line of help each; a command's module is imported when it is used.
+"""The names of all commands with one line of help each; a command's module is imported on first use.
 
-A test keeps the lines here equal to what the commands say of themselves.
+A test keeps these lines equal to the commands' own docstrings.
 """
 
 from importlib import import_module
@@ -10,77 +10,77 @@ import click
 
 # name: (module:function, one line of help)
 SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
-    "Keep": {
-        "remember": ("keep:remember", "Keep a text for later sessions (also: store)"),
-        "revise": ("revise:revise", "Change a memory and keep what it was"),
-        "forget": ("keep:forget", "Take memories out of sight and keep them there"),
-        "restore": ("keep:restore", "Bring forgotten memories back"),
-        "promote": ("keep:promote", "Make memories of a project global"),
-        "erase": ("keep:erase", "Remove memories and every trace of them, for good"),
-        "split": ("revise:split", "Make a wording that was counted as a repetition a memory of its own"),
-        "link": ("keep:link", "Link one memory to another"),
+    "Store and edit": {
+        "remember": ("keep:remember", "Store a memory (also: store)"),
+        "revise": ("revise:revise", "Edit a memory; earlier versions are kept"),
+        "forget": ("keep:forget", "Delete memories (restorable unless the profile deletes for good)"),
+        "restore": ("keep:restore", "Restore deleted memories"),
+        "promote": ("keep:promote", "Make project memories global"),
+        "erase": ("keep:erase", "Erase memories and every trace of them for good"),
+        "split": ("revise:split", "Split a wrongly merged duplicate into its own memory"),
+        "link": ("keep:link", "Link two memories"),
     },
-    "Look": {
-        "recall": ("look:recall", "Find the memories that answer a question (also: search)"),
+    "Search and read": {
+        "recall": ("look:recall", "Search memories and past messages (also: search)"),
         "list": ("look:list_", "List memories"),
         "show": ("look:show", "Show one memory in full"),
-        "why": ("look:why", "Tell where a memory came from and why it is believed"),
-        "brief": ("look:brief", "Print the block for a prompt"),
-        "context": ("context:context", "Print what is relevant to what was just said, for a prompt"),
-        "inbox": ("inbox:inbox", "See and decide what waits for a person"),
-        "memory": ("memory:memory", "List, delete, restore and decide, in the words of /memory in chats"),
+        "why": ("look:why", "Explain where a memory came from and why it is trusted"),
+        "brief": ("look:brief", "Print the memory block for a prompt"),
+        "context": ("context:context", "Print memories relevant to the latest messages"),
+        "inbox": ("inbox:inbox", "Review memories that wait for approval"),
+        "memory": ("memory:memory", "Run a /memory chat command: list, delete, restore, approve"),
         "cache-report": (
             "cache_report:cache_report",
-            "Tell whether sessions kept their brief, byte for byte",
+            "Report whether each session's brief stayed byte-identical",
         ),
-        "events": ("operations:events", "List what agents reported, the latest first"),
+        "events": ("operations:events", "List events that agents reported, newest first"),
         "cooldowns": (
             "operations:cooldowns",
-            "List the actions that services are resting from, and whether another is allowed",
+            "List actions on cooldown",
         ),
     },
-    "Care": {
-        "capture": ("capture:capture", "Read what was said in sessions and keep what is worth it"),
-        "tend": ("upkeep:tend", "Do the upkeep: fade, archive and propose, or show what it would do"),
-        "audit": ("audit:audit", "Report what in a space is junk, and what to do about it"),
-        "undo-session": ("upkeep:undo_session", "Take back everything that one session wrote"),
-        "space": ("spaces:space", "Create, list, show, change and delete spaces"),
-        "spend": ("spend:spend", "Tell what language models cost: calls, tokens, money"),
-        "doctor": ("doctor:doctor", "Check the installation and say what to do"),
-        "migrate": ("upkeep:migrate", "Bring the database to this release's schema"),
+    "Maintain": {
+        "capture": ("capture:capture", "Extract memories from sessions"),
+        "tend": ("upkeep:tend", "Run maintenance: decay, archive and propose duplicates"),
+        "audit": ("audit:audit", "Report duplicates, contradictions, secrets and unused memories"),
+        "undo-session": ("upkeep:undo_session", "Undo everything that a session wrote"),
+        "space": ("spaces:space", "Manage spaces: create, list, show, change, delete"),
+        "spend": ("spend:spend", "Show language model usage and cost"),
+        "doctor": ("doctor:doctor", "Check the installation and suggest fixes"),
+        "migrate": ("upkeep:migrate", "Upgrade the database schema"),
     },
-    "Move": {
-        "export": ("transfer:export", "Write a space as an archive of JSON lines"),
+    "Import and export": {
+        "export": ("transfer:export", "Export a space as JSON lines"),
         "import": (
             "transfer:import_",
-            "Take in transcripts, exports, notes, an archive, tables or plain text",
+            "Import transcripts, chat exports, notes, archives, CSV or plain text",
         ),
-        "files": ("files:files", "Keep a directory of files that is the same memory"),
-        "backup": ("backup:backup", "Back up all spaces into one file, or put them back"),
+        "files": ("files:files", "Sync memories with a folder of Markdown files"),
+        "backup": ("backup:backup", "Back up all spaces to one file, or restore them"),
     },
     "Agents": {
-        "chat": ("chat:chat", "Talk with a model that remembers"),
-        "run": ("run:run", "Run an agent with what is known, and keep what it records"),
-        "connect": ("connect:connect", "Let an agent use the memory: hooks and the MCP server"),
-        "disconnect": ("connect:disconnect", "Take out exactly what connect put in"),
-        "quiet": ("quiet:quiet", "Switch capture off or on, and see where it is off"),
+        "chat": ("chat:chat", "Chat with a model that uses your memories"),
+        "run": ("run:run", "Run an agent with memory and record what it learns"),
+        "connect": ("connect:connect", "Connect an agent: install its hooks and MCP server"),
+        "disconnect": ("connect:disconnect", "Disconnect an agent: remove what connect added"),
+        "quiet": ("quiet:quiet", "Turn quiet mode on or off: in quiet mode nothing is captured"),
     },
-    "Serve": {
-        "up": ("up:up", "Set everything up and end with a first recall from your own past"),
-        "serve": ("serve:serve", "Run the service: dashboard, REST, hooks, MCP, proxy, background work"),
+    "Service": {
+        "up": ("up:up", "Set everything up: transcripts, service, agents, a first recall"),
+        "serve": ("serve:serve", "Run the service: dashboard, REST, hooks, MCP, proxy, background jobs"),
         "open": (
             "open_dashboard:open_",
-            "Open the running service's dashboard in a browser (also: dashboard)",
+            "Open the dashboard in a browser (also: dashboard)",
         ),
-        "mcp": ("mcp:mcp", "Serve the memory to an MCP client, on standard input and output"),
-        "service": ("service:service", "Run the service with the machine: install, uninstall, stop, status"),
-        "token": ("token:token", "Create, list and revoke tokens for the service"),
-        "telegram": ("telegram:telegram", "Answer /memory on Telegram, for the people that you allow"),
+        "mcp": ("mcp:mcp", "Run an MCP server on standard input and output"),
+        "service": ("service:service", "Start the service at login: install, uninstall, stop, status"),
+        "token": ("token:token", "Manage access tokens: create, list, revoke"),
+        "telegram": ("telegram:telegram", "Run a Telegram bot that answers /memory"),
     },
-    "More": {
-        "tour": ("tour:command", "Walk through six commands, in a store that is thrown away"),
-        "where": ("upkeep:where", "Print where the database is"),
-        "completion": ("completion:completion", "Print the completion script of a shell"),
+    "Other": {
+        "tour": ("tour:command", "Try six commands on temporary data"),
+        "where": ("upkeep:where", "Print the path of the database"),
+        "completion": ("completion:completion", "Print a shell completion script"),
     },
 }
 ALIASES: Final = {"store": "remember", "search": "recall", "dashboard": "open"}
@@ -88,7 +88,7 @@ COMMANDS: Final = {name: entry for section in SECTIONS.values() for name, entry 
 
 
 class WholeLines(click.Group):
-    """A group whose help shows the first line of each command to its end, on two lines if need be."""
+    """A group whose help does not truncate the summaries of its commands."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -98,7 +98,7 @@ class WholeLines(click.Group):
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name alone until one of them is called."""
+    """A group that imports a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -121,7 +121,7 @@ class LazyGroup(click.Group):
 
             close = get_close_matches(name, [*COMMANDS, *ALIASES], n=2)
             meant = f": did you mean {' or '.join(close)}?" if close else ""
-            ctx.fail(f"there is no command {name!r}{meant}")
+            ctx.fail(f"unknown command {name!r}{meant}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,4 +1,4 @@
-"""The commands that look: recall, list, show, why, brief."""
+"""The read commands: recall, list, show, why, brief."""
 
 import os
 from datetime import datetime
@@ -20,27 +20,29 @@ if TYPE_CHECKING:
 
 _ORDERS = ("category", "recent", "confidence", "created")
 _AS_TABLE, _WITH_DATES = 80, 100  # characters of a terminal that a table needs
-_WORDS_ONLY = "found by words only: without an embedder, rewordings that share no word stay hidden"
+_WORDS_ONLY = "no embedder: only exact words were searched"
 
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
 @click.option("-c", "--category", help="Only this category.")
 @click.option("-s", "--subject", help="Only this subject.")
-@click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
-@click.option("--project", help="This project's memories and those of none. Default: of this directory.")
-@click.option("--all-projects", is_flag=True, help="The memories of all projects.")
-@click.option("--limit", type=int, default=5, show_default=True, help="At most this many.")
-@click.option("--threshold", type=float, help="The least relevance, in place of the calibrated one.")
+@click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; repeatable.")
+@click.option("--project", help="This project and global memories. Default: the project of this directory.")
+@click.option("--all-projects", is_flag=True, help="Search all projects.")
+@click.option("--limit", type=int, default=5, show_default=True, help="Maximum number of results.")
+@click.option("--threshold", type=float, help="Minimum relevance. Default: calibrated.")
 @click.option(
     "--as-of",
     metavar="TIME",
     callback=values.moment,
-    help="As believed at a past moment, such as 2026-03-01T14:30.",
+    help="Search the memories as they were at this time, such as 2026-03-01T14:30.",
 )
-@click.option("--session", help="The session that asks: it gets a receipt, and none of its own messages.")
-@click.option("--no-messages", is_flag=True, help="Memories only, not what was said.")
-@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@click.option(
+    "--session", help="The session that asks: it gets a receipt, and its own messages are left out."
+)
+@click.option("--no-messages", is_flag=True, help="Search memories only, not messages.")
+@click.option("--explain", is_flag=True, help="Show how each score was computed.")
 @in_space
 @click.pass_obj
 def recall(
@@ -58,10 +60,10 @@ def recall(
     explain: bool,
     **asked: Any,
 ) -> None:
-    """Find the memories that answer a question (also: search).
+    """Search memories and past messages (also: search).
 
-    By meaning and by words, and among what was said in sessions too. What does not answer the question stays
-    out; nothing found is exit code 1. A filter that only memories have leaves out messages.
+    Searches by meaning and by words. Weak matches are hidden; exit code 1 when nothing is found. Messages
+    are left out when a filter applies to memories only, such as --category.
 
     \b
         holdfast recall how long does jellyfin need to start
@@ -78,17 +80,17 @@ def recall(
     given_only = {name: value for name, value in asked.items() if value is not None}
     with call.memories(session=session) as memories:
         found = memories.recall(" ".join(query), where=where, messages=not no_messages, **given_only)
-    lines = [_hit(hit, " ".join(query), explain) for hit in found.hits] or ["nothing found"]
+    lines = [_hit(hit, " ".join(query), explain) for hit in found.hits] or ["Nothing found"]
     call.tell("\n".join([*lines, *_found_how(found)]), as_json.recall(found))
     if not found.hits:
         raise click.exceptions.Exit(1)
 
 
 def _found_how(found: "Recall") -> list[str]:
-    notes = [f"{found.below:,} more below the threshold"] if found.below else []
+    notes = [f"{say.count(found.below, 'weaker match', 'weaker matches')} hidden"] if found.below else []
     if found.other_projects:
         notes.append(
-            f"{say.count(found.other_projects, 'match', 'matches')} in other projects: --all-projects"
+            f"{say.count(found.other_projects, 'match', 'matches')} in other projects (--all-projects)"
         )
     if found.matched == "text":
         notes.append(_WORDS_ONLY)
@@ -99,35 +101,43 @@ def _hit(hit: "Hit", query: str, explain: bool) -> str:
     from holdfast.domain.ranking import MemoryHit
 
     shown = say.headline(hit.memory) if isinstance(hit, MemoryHit) else say.quote(hit, query)
-    of_message = ", that of its message" if "message" in hit.parts else ""
+    of_message = ", from its message" if "message" in hit.parts else ""
     text = f"{shown} {click.style(f'(score {say.number(hit.score)}{of_message})', dim=True)}"
     if isinstance(hit, MemoryHit) and hit.cites is not None:
-        text += f"\n  from {say.message(hit.cites, query)}"
+        text += f"\n  From {say.message(hit.cites, query)}"
     if not explain:
         return text
     factors = " x ".join(f"{name} {say.number(value)}" for name, value in hit.parts.items())
     evidence = [
         f"{'-' if value < 0 else '+'} {name} {say.number(abs(value))}" for name, value in hit.evidence.items()
     ]
-    return f"{text}\n  {factors}; relevance is {' '.join(evidence).removeprefix('+ ')}"
+    return f"{text}\n  {factors}; relevance = {' '.join(evidence).removeprefix('+ ')}"
 
 
 @click.command("list")
 @click.option("-c", "--category", help="Only this category.")
 @click.option("-s", "--subject", help="Only this subject.")
-@click.option("--general", is_flag=True, help="Only what has no subject.")
-@click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; may be repeated.")
+@click.option("--general", is_flag=True, help="Only memories without a subject.")
+@click.option("-t", "--tag", "tags", multiple=True, help="Only with this tag; repeatable.")
 @click.option("--project", help="Only this project.")
-@click.option("--session", help="Only what this session said.")
-@click.option("--state", type=click.Choice((*STATES, "all")), default="active", show_default=True)
-@click.option("--sort", type=click.Choice(_ORDERS), default="category", show_default=True)
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Leave out this many first.")
+@click.option("--session", help="Only memories from this session.")
+@click.option(
+    "--state",
+    type=click.Choice((*STATES, "all")),
+    default="active",
+    show_default=True,
+    help="Only this state; forgotten means deleted.",
+)
+@click.option("--sort", type=click.Choice(_ORDERS), default="category", show_default=True, help="Sort order.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of results."
+)
+@click.option("--offset", type=click.IntRange(min=0), default=0, help="Skip this many results.")
 @click.option(
     "--as-of",
     metavar="TIME",
     callback=values.moment,
-    help="As believed at a past moment; a date means its first moment.",
+    help="List the memories as they were at this time; a date means its start (UTC).",
 )
 @in_space
 @click.pass_obj
@@ -172,7 +182,7 @@ def _table(page: "Page", *, weighed: bool, state: str) -> None:
     for item in page.shown:
         cells = [item.id, item.category, item.subject or "-", item.content + say.superseded(item)]
         cells += [say.number(item.confidence)] if weighed else []
-        cells += [item.state] if state != "active" else []
+        cells += [say.state(item)] if state != "active" else []
         cells += [item.updated_at.strftime("%Y-%m-%d")] if dated else []
         table.rows.append(cells)
     table.show()
@@ -181,14 +191,17 @@ def _table(page: "Page", *, weighed: bool, state: str) -> None:
 def _total(page: "Page", offset: int, *, narrowed: bool) -> str:
     shown = len(page.memories)
     if not page.total and narrowed:
-        return "no memories like that"
+        return "No matching memories"
     if not page.total:
-        return f"no memories: {say.command('remember', 'TEXT')} keeps one"
+        return f"No memories yet: add one with {say.command('remember', 'TEXT')}"
     if shown == page.total:
         return say.memories(page.total)
     rest = offset + shown
-    more = f"; --offset {rest} shows the next" if rest < page.total else ""
-    return f"{shown:,} of {say.memories(page.total)}{more}"
+    if not shown:
+        return f"No results at offset {offset:,}: there are {say.memories(page.total)}"
+    more = f"; next: --offset {rest}" if rest < page.total else ""
+    first = f"{offset + 1:,}-" if shown > 1 else ""
+    return f"{first}{rest:,} of {say.memories(page.total)}{more}"
 
 
 @click.command()
@@ -216,9 +229,9 @@ def show(call: Call, memory_id: str) -> None:
 @in_space
 @click.pass_obj
 def why(call: Call, memory_id: str) -> None:
-    """Tell where a memory came from and why it is believed.
+    """Explain where a memory came from and why it is trusted.
 
-    Also its wordings, its links and the prompts that it went into.
+    Shows its source, history, versions, links, and the prompts that it was used in.
 
     \b
         holdfast why a1b2c3d4
@@ -229,20 +242,20 @@ def why(call: Call, memory_id: str) -> None:
 
 
 @click.command()
-@click.option("--session", help="The session that gets it; the first brief stays the session's brief.")
-@click.option("--project", help="This project's memories and those of none.")
-@click.option("-s", "--subject", help="What the session is about comes first.")
+@click.option("--session", help="The session that gets the brief; it gets the same text every time.")
+@click.option("--project", help="This project and global memories.")
+@click.option("-s", "--subject", help="List memories about this subject first.")
 @click.option(
-    "--budget", type=int, help="Tokens; the profile's budget if not said.  [env: HOLDFAST_MEMORY_BUDGET]"
+    "--budget", type=int, help="Maximum tokens. Default: from the profile.  [env: HOLDFAST_MEMORY_BUDGET]"
 )
 @in_space
 @click.pass_obj
 def brief(
     call: Call, session: str | None, project: str | None, subject: str | None, budget: int | None
 ) -> None:
-    """Print the block for a prompt.
+    """Print the memory block for a prompt.
 
-    Nothing else is printed, so that it can be piped into a prompt as it is.
+    Prints nothing else, so the output can be piped into a prompt.
 
     \b
         holdfast brief

@@ -1,4 +1,4 @@
-"""The command that serves MCP on standard input and output."""
+"""The command `mcp`."""
 
 import click
 
@@ -6,19 +6,19 @@ from holdfast.doors.cli.call import Call, in_space
 
 
 @click.command()
-@click.option("--project", metavar="NAME", help="The project to focus on; the git root's name if not said.")
+@click.option("--project", metavar="NAME", help="The project. Default: the git repository of this directory.")
 @click.option(
     "--session",
     metavar="ID",
     envvar=["HOLDFAST_SESSION", "CLAUDE_CODE_SESSION_ID"],
-    help="The session that calls belong to; Claude Code tells its own.  [env: HOLDFAST_SESSION]",
+    help="The session of the calls; Claude Code sets its own.  [env: HOLDFAST_SESSION]",
 )
 @in_space
 @click.pass_context
 def mcp(ctx: click.Context, project: str | None, session: str | None) -> None:
-    """Serve the memory to an MCP client, on standard input and output.
+    """Run an MCP server on standard input and output.
 
-    Clients start it themselves; `holdfast connect` writes their configuration.
+    MCP clients start it themselves; `holdfast connect` configures them.
 
     \b
         claude mcp add memory -- holdfast mcp

@@ -1,4 +1,4 @@
-"""The command `/memory` of chats, typed in a shell: the same words, the same answers."""
+"""The chat command `/memory` as a shell command."""
 
 import click
 
@@ -11,9 +11,10 @@ from holdfast.doors.cli.call import Call, in_space
 @in_space
 @click.pass_obj
 def memory(call: Call, words: tuple[str, ...]) -> None:
-    """List, delete, restore and decide, in the words of /memory in chats.
+    """Run a /memory chat command: list, delete, restore, approve.
 
-    The answer is the same text as in a chat. No model is asked. Exit code 1 when it could not be done.
+    Prints the same text as in a chat; no model is called. Exit code 1 when the command fails.
+    `holdfast memory help` lists all commands.
 
     \b
         holdfast memory

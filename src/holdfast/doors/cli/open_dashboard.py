@@ -1,4 +1,4 @@
-"""The command that opens the dashboard: asks the running service for a link that signs one browser in."""
+"""The command `open`: gets a login link from the running service and opens it."""
 
 import os
 
@@ -8,13 +8,13 @@ from holdfast.doors.cli.call import Call, in_space
 
 
 @click.command("open")
-@click.option("--print", "only_print", is_flag=True, help="Print the link, and start no browser.")
+@click.option("--print", "only_print", is_flag=True, help="Print the link without opening a browser.")
 @in_space
 @click.pass_obj
 def open_(call: Call, only_print: bool) -> None:
-    """Open the running service's dashboard in a browser (also: dashboard).
+    """Open the dashboard in a browser (also: dashboard).
 
-    The link signs one browser in, once, and holds for 15 minutes.
+    The login link works once and expires after 15 minutes.
 
     \b
         holdfast open
@@ -30,14 +30,14 @@ def open_(call: Call, only_print: bool) -> None:
     found = running()
     if found is None:
         raise Unavailable(
-            "the service does not run: `holdfast serve` starts it, `holdfast service install` for good"
+            "the service is not running: start it with `holdfast serve` or `holdfast service install`"
         )
     link = f"{found.url}{_path(found.url)}"
     if space := call.space or os.environ.get("HOLDFAST_SPACE"):
         shown = f"/?{urlencode({'space': space})}"
         link += f"&{urlencode({'next': shown})}"
     opened = not only_print and not call.json and webbrowser.open(link)
-    text = "opened in your browser; if it is not there:\n" if opened else ""
+    text = "Opened in your browser. If nothing happened, use this link:\n" if opened else ""
     call.tell(f"{text}{link}", {"login": link, "opened": opened})
 
 
@@ -56,9 +56,9 @@ def _path(url: str) -> str:
         with open(places.token_file(), encoding="ascii") as stored:
             token = stored.read().strip()
         asked = Request(f"{url}/login/link", method="POST", headers={"Authorization": f"Bearer {token}"})
-        # No proxy of the environment stands between here and here.
+        # Bypasses the proxies of the environment.
         with build_opener(ProxyHandler({})).open(asked, timeout=10) as answer:
             told = json.loads(answer.read(10_000))
         return str(told["path"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Unavailable(f"the service gave no link: {error}") from None
+        raise Unavailable(f"the service did not return a login link: {error}") from None

@@ -1,4 +1,4 @@
-"""The commands that show what happened to services: events, cooldowns."""
+"""The commands events and cooldowns."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +18,16 @@ _GENERAL = "general"
 @click.command()
 @click.option("--level", help="Only this level.")
 @click.option("-s", "--service", help="Only this service.")
-@click.option("--session", help="Only what this session recorded.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
+@click.option("--session", help="Only events of this session.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of results."
+)
 @in_space
 @click.pass_obj
 def events(call: Call, /, **asked: Any) -> None:
-    """List what agents reported, the latest first.
+    """List events that agents reported, newest first.
 
-    An agent reports with markers such as [EVENT:warning:jellyfin] in its answers; see `holdfast run`.
+    Agents report events with markers such as [EVENT:warning:jellyfin] in their output; see `holdfast run`.
 
     \b
         holdfast events --level critical --space ops
@@ -33,13 +35,13 @@ def events(call: Call, /, **asked: Any) -> None:
     with call.memories() as memories:
         found = memories.events(**asked)
     if call.json or not found:
-        return call.tell("no events", {"events": [as_json.event(event) for event in found]})
+        return call.tell("No events", {"events": [as_json.event(event) for event in found]})
     table = Table(
         [
             Column(title="when (UTC)", style="dim"),
             Column(title="level"),
             Column(title="service", most=24),
-            Column(title="what", wraps=True, least=30),
+            Column(title="event", wraps=True, least=30),
         ]
     )
     for event in found:
@@ -54,9 +56,10 @@ def events(call: Call, /, **asked: Any) -> None:
 @in_space
 @click.pass_obj
 def cooldowns(call: Call, service: str | None) -> None:
-    """List the actions that services are resting from, and whether another is allowed.
+    """List actions on cooldown.
 
-    The profile says which actions count and how many are allowed within how many hours.
+    Shows recent actions with a cooldown and when the next one is allowed. The profile sets how many are
+    allowed in how many hours.
 
     \b
         holdfast cooldowns --space ops
@@ -64,15 +67,15 @@ def cooldowns(call: Call, service: str | None) -> None:
     with call.memories() as memories:
         found = memories.cooldowns(service=service)
     if call.json or not found:
-        nothing = "nothing was done of late that has a cooldown"
+        nothing = "No recent actions with a cooldown"
         return call.tell(nothing, {"cooldowns": [as_json.standing(standing) for standing in found]})
     table = Table(
         [
             Column(title="service", most=24),
             Column(title="action"),
-            Column(title="done"),
+            Column(title="used"),
             Column(title="last"),
-            Column(title="another", wraps=True, least=20),
+            Column(title="next", wraps=True, least=20),
         ]
     )
     table.rows.extend(_row(standing) for standing in found)
@@ -83,5 +86,5 @@ def _row(standing: "Standing") -> tuple[str, ...]:
     cooldown, last = standing.cooldown, standing.attempts[0]
     done = f"{len(standing.attempts)} of {cooldown.most} in {cooldown.hours:g} h"
     how = "success" if last.succeeded else "failure"
-    another = "allowed" if standing.free_at is None else f"not before {say.moment(standing.free_at)} UTC"
+    another = "allowed now" if standing.free_at is None else f"from {say.moment(standing.free_at)} UTC"
     return standing.service, cooldown.name, done, f"{say.moment(last.created_at)} {how}", another

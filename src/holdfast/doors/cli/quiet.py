@@ -1,4 +1,4 @@
-"""The command that switches capture off and on, and shows where it is off."""
+"""The command `quiet`: turns capture off and on, and shows where it is off."""
 
 import os
 from typing import TYPE_CHECKING
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("switch", required=False, type=click.Choice(["on", "off"]))
-@click.option("--project", metavar="NAME", help="The project; the git root's name here if nothing is said.")
-@click.option("--session", metavar="ID", help="One session of an agent.")
+@click.option("--project", metavar="NAME", help="A project. Default: the git repository of this directory.")
+@click.option("--session", metavar="ID", help="A session of an agent.")
 @click.option("--everywhere", is_flag=True, help="All projects and sessions.")
 @in_space
 @click.pass_obj
 def quiet(call: Call, switch: str | None, project: str | None, session: str | None, everywhere: bool) -> None:
-    """Switch capture off or on, and see where it is off.
+    """Turn quiet mode on or off: in quiet mode nothing is captured.
 
-    While it is quiet, nothing that is said is kept; what is known is still recalled. `HOLDFAST_QUIET=1` does
-    the same for one run of an agent, and <private> regions are never kept.
+    Recall still works in quiet mode. `HOLDFAST_QUIET=1` sets it for one run of an agent; text in <private>
+    tags is never stored. Without an argument, shows where quiet mode is on.
 
     \b
         holdfast quiet
@@ -32,15 +32,15 @@ def quiet(call: Call, switch: str | None, project: str | None, session: str | No
         HOLDFAST_QUIET=1 claude
     """
     if "" in (project, session):  # most likely a variable that is not set
-        raise click.UsageError("the name is empty: say which project or session", click.get_current_context())
+        raise click.UsageError("empty name: give a project or session", click.get_current_context())
     if switch is not None and project is None and session is None and not everywhere:
         project = _project_here()
     kept = _switched(switch, project, session, everywhere)
     here = _reason_here()
-    lines = [f"here: {'capture is on' if here is None else here}"]
-    lines += ["everywhere: quiet"] if kept.everywhere else []
-    lines += [f"project {say.one_line(name)}: quiet" for name in kept.projects]
-    lines += [f"session {say.one_line(name)}: quiet" for name in kept.sessions]
+    lines = [f"Here: {'capture is on' if here is None else here}"]
+    lines += ["Everywhere: quiet"] if kept.everywhere else []
+    lines += [f"Project {say.one_line(name)}: quiet" for name in kept.projects]
+    lines += [f"Session {say.one_line(name)}: quiet" for name in kept.sessions]
     answer = {
         "here": here,
         "everywhere": kept.everywhere,
@@ -62,7 +62,7 @@ def _project_here() -> str:
 
     project = project_of(os.getcwd())
     if project is None:
-        wrong = "this is no project: say --project, --session or --everywhere"
+        wrong = "not in a git repository: give --project, --session or --everywhere"
         raise click.UsageError(wrong, click.get_current_context())
     return project
 
@@ -80,6 +80,8 @@ def _switched(
             quiet.switch(off=switch == "on", project=project, session=session, everywhere=everywhere)
         return quiet.switched_off()
     except ValueError as wrong:
-        raise Invalid(f"{file} is damaged ({wrong}): mend or remove it; until then all is quiet") from None
+        raise Invalid(
+            f"{file} is invalid ({wrong}): fix or remove it; until then nothing is captured"
+        ) from None
     except OSError as trouble:
         raise Unavailable(f"{file} can't be used: {trouble.strerror}") from None

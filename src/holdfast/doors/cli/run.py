@@ -1,4 +1,4 @@
-"""The command that runs an agent with its memory."""
+"""The command `run`."""
 
 from typing import Any
 
@@ -10,36 +10,34 @@ from holdfast.errors import Invalid
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--tier", type=click.IntRange(1, 3), help="1 observes, 2 investigates, 3 remediates.")
-@click.option("--service", help="The service to look at: what is known of it comes first.")
+@click.option("--service", help="The service to work on; its memories come first in the brief.")
 @click.option(
     "--agent",
     type=click.Choice(["claude", "codex", "gemini", "plain"]),
-    help="How the command talks; known by the program's name if it is one of these.",
+    help="Output format of the command. Default: from the program name.",
 )
 @click.option("--name", help="A name for the session.")
-@click.option("--project", help="The project that it works on; the git root's name if not said.")
+@click.option("--project", help="The project. Default: the git repository of this directory.")
 @click.option(
     "--prompts",
     metavar="FOLDER",
-    help="Your own texts in place of the shipped ones.  [env: HOLDFAST_PROMPTS]",
+    help="Folder with your own prompt files.  [env: HOLDFAST_PROMPTS]",
 )
-@click.option(
-    "--no-capture", is_flag=True, help="Tell the agent what is known, and keep nothing that it says."
-)
+@click.option("--no-capture", is_flag=True, help="Give the agent its brief, but record nothing.")
 @in_space
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def run(call: Call, /, *, command: tuple[str, ...], no_capture: bool, **asked: Any) -> None:
-    """Run an agent with what is known, and keep what it records.
+    """Run an agent with memory and record what it learns.
 
-    COMMAND is the agent's own command line, claude if only its options are given. The agent is told its
-    tier's task, where it is, and the brief; the markers in its answers are stored while it runs. Its output
-    and its exit code are its own. Without a usable memory it runs all the same, and one line says so.
+    COMMAND is the agent's command line; if it starts with an option, claude is run. The agent gets the prompt
+    of its tier, its environment and the brief; markers in its output are stored while it runs. If the store
+    is unavailable, the agent runs without memory and a warning is printed.
 
-    The output is what the agent would print by itself: its stream of JSON byte for byte if the command asks
-    for that, else its answer. An agent that prints plain text (--agent plain) finds its prompt in
-    HOLDFAST_PROMPT. Texts of your own, in the folder of --prompts: tier1-observe.md, tier2-investigate.md,
-    tier3-remediate.md, environment.md, memory-recording.md.
+    Output and exit code are those of the agent: its JSON stream byte for byte if the command asks for it,
+    else its answer. An agent with plain text output (--agent plain) gets its prompt in HOLDFAST_PROMPT. Your
+    own prompts in the --prompts folder: tier1-observe.md, tier2-investigate.md, tier3-remediate.md,
+    environment.md, memory-recording.md.
 
     \b
         holdfast run --tier 1 --space ops -- claude -p "Check all services"
@@ -49,7 +47,7 @@ def run(call: Call, /, *, command: tuple[str, ...], no_capture: bool, **asked: A
     from holdfast.launching import run_agent
 
     if not command:
-        wrong = 'name the agent and its prompt: holdfast run -- claude -p "Check all services"'
+        wrong = 'missing COMMAND: for example holdfast run -- claude -p "Check all services"'
         raise click.UsageError(wrong, click.get_current_context())
     try:
         code = run_agent(

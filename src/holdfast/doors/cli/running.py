@@ -1,4 +1,4 @@
-"""Whether this user's service runs, and starting one where no service manager does it."""
+"""Finds, starts and stops this user's service."""
 
 import fcntl
 import json
@@ -45,7 +45,7 @@ def running() -> Running | None:
         service = Running(str(found["url"]), int(found["pid"]))
         if urlsplit(service.url).hostname not in _LOOPBACK or not _is_service(service.pid):
             return None
-        # No proxy of the environment stands between here and here.
+        # Bypasses the proxies of the environment.
         with build_opener(ProxyHandler({})).open(f"{service.url}/health", timeout=_ANSWERS_WITHIN) as answer:
             told = json.loads(answer.read(1_000))
     except (OSError, URLError, ValueError, KeyError, TypeError):
@@ -70,7 +70,7 @@ def stop() -> Running | None:
         if not _is_service(found.pid):
             return found
         time.sleep(_LOOKS_EVERY)
-    raise Unavailable(f"process {found.pid} did not end within {_STARTS_WITHIN:.0f} s")
+    raise Unavailable(f"process {found.pid} did not stop within {_STARTS_WITHIN:.0f} s")
 
 
 def _is_service(pid: int) -> bool:
@@ -154,7 +154,7 @@ def _started(command: list[str], db: str | None, space: str | None) -> Running:
         if found is not None and found.pid == child.pid:
             return found
         if child.poll() is not None:
-            raise _Ended(f"the service ended at once: {_last_words()}", child.returncode)
+            raise _Ended(f"the service exited at startup: {_last_words()}", child.returncode)
         time.sleep(_LOOKS_EVERY)
     child.terminate()
     child.wait()
@@ -181,8 +181,8 @@ def _last_words() -> str:
             file.seek(max(0, os.fstat(file.fileno()).st_size - 2_000))
             said = file.read().decode("utf-8", "replace").strip().split("\n")
     except OSError:
-        return "it left no word"
-    return said[-1] or "it left no word"
+        return "no log output"
+    return said[-1] or "no log output"
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""What the command line says to people: one line a memory, one sentence an outcome.
+"""How the command line formats memories and outcomes for people.
 
-Stored text is shown, never obeyed: characters that steer a terminal are written out as escapes.
+Stored text is never sent raw to the terminal: control characters are written as escapes.
 """
 
 import os
@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def visible(text: str) -> str:
-    """`text` with everything that could steer a terminal written out."""
+    """`text` with terminal control characters escaped."""
     return _STEERING.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
@@ -61,7 +61,7 @@ def identifier(memory_id: str) -> str:
 
 
 def command(*words: str) -> str:
-    """A command to go on with, in the same space as this one."""
+    """A follow-up command, in the same space as this one."""
     context = click.get_current_context(silent=True)
     space = getattr(context.obj, "space", None) if context else None
     if space and space != (os.environ.get("HOLDFAST_SPACE") or "default"):
@@ -77,7 +77,7 @@ def headline(memory: "Memory") -> str:
 
 
 def superseded(memory: "Memory") -> str:
-    """The date of a superseded memory and what leads in its place; of others nothing."""
+    """The date of a superseded memory and its successor; empty for others."""
     if memory.superseded_by is None:
         return ""
     return f" [{memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}]"
@@ -104,17 +104,22 @@ def _project(session: "Session | None") -> str:
 
 
 def line(memory: "Memory", *, weighed: bool = True) -> str:
-    """The headline with how far it is believed, and its state unless that is plain."""
+    """The headline with confidence, and with the state unless it is active."""
     notes = [f"confidence {number(memory.confidence)}"] if weighed else []
     if memory.state != "active":
-        notes.append(memory.state)
+        notes.append(state(memory))
     if memory.pinned:
         notes.append("pinned")
     return headline(memory) + (click.style(f" ({', '.join(notes)})", dim=True) if notes else "")
 
 
+def state(memory: "Memory") -> str:
+    """The state in the words of the commands: a forgotten memory is a deleted one."""
+    return "deleted" if memory.state == "forgotten" else memory.state
+
+
 def outcome(result: "Outcome", *, weighed: bool = True) -> str:
-    """What became of a draft."""
+    """The outcome of a draft."""
     from holdfast.domain import outcomes
 
     stored = outcomes.settled(result)
@@ -122,11 +127,11 @@ def outcome(result: "Outcome", *, weighed: bool = True) -> str:
 
 
 def redacted(memory: "Memory") -> str:
-    """A further line that says what was taken out of a memory; nothing, when nothing was."""
+    """A further line that names what was redacted in a memory; empty when nothing was."""
     from holdfast import as_json
 
     kinds = as_json.redacted(memory)
-    return f"\n  redacted before it was stored: {', '.join(kinds)}" if kinds else ""
+    return f"\n  Redacted before storing: {', '.join(kinds)}" if kinds else ""
 
 
 def _outcome(result: "Outcome", weighed: bool) -> str:
@@ -134,37 +139,36 @@ def _outcome(result: "Outcome", weighed: bool) -> str:
 
     match result:
         case outcomes.Added(memory, related):
-            near = [f"  near {line(other, weighed=weighed)}" for other in related]
-            return "\n".join([_done("added", line(memory, weighed=weighed)), *near])
+            near = [f"  Similar: {line(other, weighed=weighed)}" for other in related]
+            return "\n".join([_done("Added", line(memory, weighed=weighed)), *near])
         case outcomes.Reinforced(memory, previous, counted):
             return _reinforced(memory, previous, counted)
         case outcomes.Merged(memory, previous):
-            return _done("merged into", f"{line(memory, weighed=weighed)}{_grown(memory, previous)}")
+            return _done("Merged into", f"{line(memory, weighed=weighed)}{_grown(memory, previous)}")
         case outcomes.Contradicting(memory, weakened):
             return _contradicting(memory, weakened, weighed)
         case outcomes.UpdateSuggested(known, relation):
-            how = "the same is known" if relation == "same" else "something else is known"
+            how = "duplicate of" if relation == "same" else "contradicts"
             return "\n".join(
                 [
-                    f"nothing stored: {how}",
-                    f"  {line(known, weighed=weighed)}",
-                    f"  {command('revise', known.id, 'TEXT')} changes it",
+                    f"Not stored: {how} {line(known, weighed=weighed)}",
+                    f"  Edit it with {command('revise', known.id, 'TEXT')}",
                 ]
             )
         case outcomes.Waiting(memory, reason, known):
             return _waiting(memory, reason, known)
         case outcomes.Refused():
-            return f"nothing stored: {refused(result)}"
+            return f"Not stored: {refused(result)}"
         case _:
             assert_never(result)
 
 
 def refused(result: "Refused") -> str:
-    """Why nothing was stored, and how to bring back what was deleted."""
+    """Why a draft was not stored, and how to restore a deleted memory."""
     if result.deleted is None:
         return one_line(result.reason)
     back = f"{command('restore', result.known_id or '')} or " if result.deleted.restorable else ""
-    return f"{one_line(result.reason)}: {back}--anyway brings it back"
+    return f"{one_line(result.reason)}: use {back}--anyway to store it again"
 
 
 def _done(word: str, rest: str) -> str:
@@ -173,11 +177,11 @@ def _done(word: str, rest: str) -> str:
 
 def _reinforced(memory: "Memory", previous: "Memory", counted: bool) -> str:
     if not counted:
-        why = "the same session, or a copy of it, counts once"
-        return f"known already {line(memory)}\n  {why}: nothing changed"
+        why = "Already counted for this session; nothing changed"
+        return f"Duplicate of {line(memory)}\n  {why}"
     step = f"{number(previous.confidence)} -> " if previous.confidence != memory.confidence else ""
     return _done(
-        "reinforced" if previous.active else "brought back",
+        "Reinforced" if previous.active else "Reactivated",
         f"{identifier(memory.id)} ({step}{number(memory.confidence)})",
     )
 
@@ -192,16 +196,16 @@ def _grown(memory: "Memory", previous: "Memory") -> str:
 
 
 def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool) -> str:
-    word = click.style("added", fg="yellow")
+    word = click.style("Added", fg="yellow")
     lines = [f"{word} {line(memory, weighed=weighed)}"]
     for old in weakened:
         now = f" (now {number(old.confidence)})" if weighed else ""
-        lines.append(f"  contradicts {identifier(old.id)}{now}: {one_line(old.content)}")
-    return "\n".join([*lines, f"  all are kept and linked; {command('why', memory.id)} tells more"])
+        lines.append(f"  Contradicts {identifier(old.id)}{now}: {one_line(old.content)}")
+    return "\n".join([*lines, f"  All are kept and linked; see {command('why', memory.id)}"])
 
 
 def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
-    lines = [f"{click.style('waiting', fg='yellow')} {headline(memory)}", f"  reason: {one_line(reason)}"]
-    lines += [f"  stands next to {line(other)}" for other in known]
-    lines.append(f"  {command('inbox approve', memory.id)} lets it in, `reject` turns it down")
+    lines = [f"{click.style('Waiting', fg='yellow')} {headline(memory)}", f"  Reason: {one_line(reason)}"]
+    lines += [f"  Existing: {line(other)}" for other in known]
+    lines.append(f"  Approve it with {command('inbox approve', memory.id)}, or use `reject`")
     return "\n".join(lines)

@@ -16,32 +16,30 @@ _QUESTION = "why do films stutter"
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="A local address.")
-@click.option("--port", type=click.IntRange(0, 65535), help="7437 if not said; 0 takes a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Default: 7437; 0 picks a free port.")
 @click.option(
     "--outside",
     multiple=True,
     metavar="NAME",
-    help="Answer others on the network too, under this name; may be repeated. Put TLS in front of it.",
+    help="Also accept requests from the network for this host name; repeatable. Use a TLS proxy.",
 )
 @click.option(
     "--log",
     type=click.Choice(["off", "text", "json"]),
     default="off",
     show_default=True,
-    help="A line a request on standard error, without addresses and texts; off: only what goes wrong.",
+    help="Log each request to standard error, without content; off logs errors only.",
 )
-@click.option(
-    "--example", is_flag=True, help="Serve example data from a store that is gone when it ends, not your own."
-)
+@click.option("--example", is_flag=True, help="Serve example data from a temporary store, not your own.")
 @in_space
 @click.pass_context
 def serve(
     ctx: click.Context, host: str, port: int | None, outside: tuple[str, ...], log: str, example: bool
 ) -> None:
-    """Run the service: dashboard, REST, hooks, MCP, proxy, background work.
+    """Run the service: dashboard, REST, hooks, MCP, proxy, background jobs.
 
-    One process for all agents and spaces of this user. Ctrl-C or a termination signal ends it.
+    One process serves all agents and spaces of this user. Stop it with Ctrl-C or SIGTERM.
 
     \b
         holdfast serve
@@ -52,7 +50,7 @@ def serve(
     call = ctx.ensure_object(Call)
     if example:
         if call.db or call.space or outside:
-            raise click.UsageError("--example has a store of its own: leave --db, --space and --outside", ctx)
+            raise click.UsageError("--example can't be combined with --db, --space or --outside", ctx)
         _example(call, host, port, log)
         return
     from holdfast import hosting
@@ -73,10 +71,10 @@ def serve(
 
 
 def _where(url: str, login: str, *, terminal: bool) -> tuple[str, dict[str, str]]:
-    """Where it is, in words and as data. Whoever reads a log could sign in by a link: there is none in it."""
+    """The addresses as text and as data. The login link is shown on a terminal only, never in a log."""
     places = {"url": url, "mcp": f"{url}/mcp", "api": f"{url}/api", **({"login": login} if terminal else {})}
-    dashboard = f"dashboard, once: {login}" if terminal else "dashboard: `holdfast open` signs a browser in"
-    return f"serving on {url} (MCP at {url}/mcp, REST at {url}/api)\n  {dashboard}", places
+    dashboard = f"Dashboard (one-time link): {login}" if terminal else "Dashboard: run `holdfast open`"
+    return f"Serving on {url} (MCP at {url}/mcp, REST at {url}/api)\n  {dashboard}", places
 
 
 def _example(call: Call, host: str, port: int | None, log: str) -> None:
@@ -95,20 +93,22 @@ def _example(call: Call, host: str, port: int | None, log: str) -> None:
         call.tell("\n".join(_told(shown)), answer)
 
     if not call.json:
-        click.echo("telling two stories into a store of their own ...", err=True)
+        click.echo("Loading example data…", err=True)
     serve_example(host=host, port=port, log=log, said=said)  # type: ignore[arg-type]  # click has checked it
 
 
 def _told(shown: "Shown") -> list[str]:
-    """Where it is, how to get in, and what to try."""
+    """The addresses, the token, and commands to try."""
     first = shown.spaces[0].space.name
     inside = f"HOLDFAST_HOME={shlex.quote(shown.home)} holdfast"
     query = f"query={_QUESTION}"
     return [
-        click.style("Holdfast on example data. Your own store is not touched; Ctrl-C ends it.", bold=True),
+        click.style(
+            "Holdfast with example data. Your own store is not touched. Press Ctrl-C to stop.", bold=True
+        ),
         "",
-        f"  open     {shown.login}",
-        f"  where    {shown.url}",
+        f"  login    {shown.login}",
+        f"  url      {shown.url}",
         f"  token    {shown.token}",
         *(
             f"  space    {each.space.name}: {say.count(each.active, 'memory', 'memories')}, "
@@ -116,7 +116,7 @@ def _told(shown: "Shown") -> list[str]:
             for each in shown.spaces
         ),
         "",
-        "Try in another terminal:",
+        "Try it in another terminal:",
         f"  curl -sG -H 'Authorization: Bearer {shown.token}' {shown.url}/api/recall "
         f"-d space={first} --data-urlencode {shlex.quote(query)}",
         f"  {inside} recall --space {first} {shlex.quote(_QUESTION)}",
@@ -124,5 +124,5 @@ def _told(shown: "Shown") -> list[str]:
         f"  {inside} inbox --space {first}",
         f"  {inside} connect claude-code --space {first} --dry-run",
         "",
-        "Then with your own: holdfast up",
+        "To use your own data: holdfast up",
     ]

@@ -1,4 +1,4 @@
-"""The commands around the service as a unit of the machine: print, install, uninstall, stop, status."""
+"""The commands for the service as a systemd or launchd unit: print, install, uninstall, stop, status."""
 
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,13 @@ _KIND = click.option(
     "--for",
     "kind",
     type=click.Choice(["systemd", "launchd"]),
-    help="The service manager; this machine's if not said.",
+    help="Service manager. Default: the one of this system.",
 )
 
 
 @click.group(cls=WholeLines)
 def service() -> None:
-    """Run the service with the machine: install, uninstall, stop, status.
+    """Start the service at login: install, uninstall, stop, status.
 
     \b
         holdfast service install
@@ -34,9 +34,9 @@ def service() -> None:
 @in_space
 @click.pass_obj
 def print_(call: Call, kind: "Kind | None") -> None:
-    """Print the unit that runs the service for this user.
+    """Print the unit file of the service.
 
-    A systemd user unit, or a launchd agent on macOS, with the place of this installation and of its memories.
+    A systemd user unit, or a launchd agent on macOS, with the paths of this installation and its database.
 
     \b
         holdfast service print
@@ -50,13 +50,13 @@ def print_(call: Call, kind: "Kind | None") -> None:
 
 @service.command()
 @_KIND
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done without doing it.")
 @in_space
 @click.pass_obj
 def install(call: Call, kind: "Kind | None", dry_run: bool) -> None:
-    """Install the unit and start it, now and at every login.
+    """Install the unit and start the service, now and at every login.
 
-    A unit of ours that reads differently is replaced; a file that somebody else wrote is left alone.
+    Replaces a unit that Holdfast wrote; refuses to overwrite any other file.
 
     \b
         holdfast service install --dry-run
@@ -68,22 +68,25 @@ def install(call: Call, kind: "Kind | None", dry_run: bool) -> None:
     answer: dict[str, object] = {"kind": wanted.kind, "path": str(wanted.path)}
     if dry_run:
         commands = [" ".join(command) for command in wanted.start]
-        lines = [f"would write {say.one_line(str(wanted.path))}:", *_indented(wanted.text)]
-        lines += ["and run:", *(f"    {say.one_line(command)}" for command in commands)]
+        lines = [f"Would write {say.one_line(str(wanted.path))}:", *_indented(wanted.text)]
+        lines += ["And run:", *(f"    {say.one_line(command)}" for command in commands)]
         call.tell("\n".join(lines), {**answer, "text": wanted.text, "commands": commands, "done": False})
         return
     done = units.install(wanted)
-    lines = [f"{done}: {say.one_line(str(wanted.path))}", "  `holdfast service uninstall` takes it back"]
+    lines = [
+        f"{done.capitalize()}: {say.one_line(str(wanted.path))}",
+        "  Remove it with `holdfast service uninstall`",
+    ]
     call.tell("\n".join(lines), {**answer, "outcome": done, "done": True})
 
 
 @service.command()
 @_KIND
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done without doing it.")
 @on_store
 @click.pass_obj
 def uninstall(call: Call, kind: "Kind | None", dry_run: bool) -> None:
-    """Stop the unit and remove its file; memories stay.
+    """Stop the service and remove its unit; memories are kept.
 
     \b
         holdfast service uninstall
@@ -94,12 +97,12 @@ def uninstall(call: Call, kind: "Kind | None", dry_run: bool) -> None:
     path = say.one_line(str(wanted.path))
     if dry_run:
         there = units.installed(wanted)
-        text = f"would stop the service and remove {path}" if there else "nothing is installed"
+        text = f"Would stop the service and remove {path}" if there else "Not installed"
         call.tell(text, {"path": str(wanted.path), "installed": there, "done": False})
         return
     removed = units.uninstall(wanted)
     call.tell(
-        f"stopped and removed {path}" if removed else "nothing is installed",
+        f"Stopped the service and removed {path}" if removed else "Not installed",
         {"path": str(wanted.path), "removed": removed, "done": True},
     )
 
@@ -108,7 +111,7 @@ def uninstall(call: Call, kind: "Kind | None", dry_run: bool) -> None:
 @on_store
 @click.pass_obj
 def stop(call: Call) -> None:
-    """Stop the running service, however it was started; an installed unit starts it again at the next login.
+    """Stop the running service; an installed unit starts it again at the next login.
 
     \b
         holdfast service stop
@@ -116,7 +119,7 @@ def stop(call: Call) -> None:
     from holdfast.doors.cli import running
 
     found = running.stop()
-    text = f"stopped process {found.pid}" if found else "not running"
+    text = f"Stopped the service (process {found.pid})" if found else "Not running"
     call.tell(text, {"stopped": found is not None, "pid": found.pid if found else None})
 
 
@@ -124,9 +127,9 @@ def stop(call: Call) -> None:
 @on_store
 @click.pass_obj
 def status(call: Call) -> None:
-    """Tell whether the service runs, where, and whether a unit is installed.
+    """Show whether the service is running and whether its unit is installed.
 
-    Ends with 1 when nothing answers.
+    Exit code 1 when it is not running.
 
     \b
         holdfast service status
@@ -137,8 +140,8 @@ def status(call: Call) -> None:
     found = running()
     own = units.unit(units.own_kind(), {})
     there = units.installed(own)
-    lines = [f"running at {found.url}, process {found.pid}" if found else "not running"]
-    lines.append(f"unit: {own.path}" if there else "no unit is installed: `holdfast service install`")
+    lines = [f"Running at {found.url} (process {found.pid})" if found else "Not running"]
+    lines.append(f"Unit: {own.path}" if there else "No unit installed: run `holdfast service install`")
     answer = {"running": found is not None, "url": found.url if found else None}
     call.tell("\n".join(lines), {**answer, "pid": found.pid if found else None, "installed": there})
     if found is None:

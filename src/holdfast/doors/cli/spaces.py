@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _MESSAGES = click.option(
     "--messages",
     type=click.Choice(("on", "off")),
-    help="Whether what is said in sessions is kept and searched; on if not said.",
+    help="Store and search session messages. New spaces: on.",
 )
 
 
 @click.group()
 @on_store
 def space() -> None:
-    """Create, list, show, change and delete spaces.
+    """Manage spaces: create, list, show, change, delete.
 
     A space is a named, isolated set of memories with one profile.
 
@@ -43,7 +43,7 @@ def space() -> None:
     default="default",
     show_default=True,
     metavar="NAME|FILE.toml",
-    help="default, ops, assistant, semantic, files, or a TOML file of your own.",
+    help="default, ops, assistant, semantic, files, or your own TOML file.",
 )
 @_MESSAGES
 @on_store
@@ -70,8 +70,8 @@ def create(call: Call, name: str, profile: str, messages: str | None) -> None:
             "created_at": as_json.moment(made.created_at),
         }
     }
-    kept = "" if made.keeps_messages else "; messages are not kept"
-    call.tell(f"created space {made.name} with the profile {made.profile}{kept}", answer)
+    kept = "" if made.keeps_messages else "; messages are not stored"
+    call.tell(f"Created space {made.name} with profile {made.profile}{kept}", answer)
 
 
 @space.command()
@@ -80,10 +80,10 @@ def create(call: Call, name: str, profile: str, messages: str | None) -> None:
 @on_store
 @click.pass_obj
 def change(call: Call, name: str, messages: str | None) -> None:
-    """Change what a space keeps.
+    """Change the settings of a space.
 
-    Without messages, memories can't cite what was said and recall can't quote it. What was said before the
-    change stays.
+    Without messages, memories can't cite their source messages and recall can't quote them. Messages stored
+    before the change are kept.
 
     \b
         holdfast space change ops --messages off
@@ -91,12 +91,14 @@ def change(call: Call, name: str, messages: str | None) -> None:
     from holdfast.engine.spaces import set_keeps_messages
 
     if messages is None:
-        raise click.UsageError("nothing to change: add --messages on or off", click.get_current_context())
+        raise click.UsageError(
+            "nothing to change: add --messages on or --messages off", click.get_current_context()
+        )
     with call.store() as store:
         changed = set_keeps_messages(name, messages == "on", store=store)
-    told = "keeps" if changed.keeps_messages else "no longer keeps"
+    told = "stores" if changed.keeps_messages else "no longer stores"
     answer = {"space": {"name": changed.name, "keeps_messages": changed.keeps_messages}}
-    call.tell(f"space {changed.name} {told} what is said in its sessions", answer)
+    call.tell(f"Space {changed.name} {told} messages", answer)
 
 
 def _profile_text(file: str) -> str:
@@ -106,7 +108,7 @@ def _profile_text(file: str) -> str:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        why = getattr(error, "strerror", None) or "not UTF-8"
         raise Invalid(f"the profile {file!r} can't be read: {why}", field="profile") from None
     parse(text, where=file)
     return text
@@ -131,7 +133,8 @@ def list_(call: Call) -> None:
         overview_table(found).show()
     else:
         click.echo(
-            "no spaces yet: `default` comes with the first memory, or use `holdfast space create NAME`"
+            "No spaces yet: `default` is created with the first memory; create others with "
+            "`holdfast space create NAME`"
         )
 
 
@@ -140,7 +143,7 @@ def list_(call: Call) -> None:
 @on_store
 @click.pass_obj
 def show(call: Call, name: str) -> None:
-    """Show a space, its rules and what is in it.
+    """Show a space: its profile, rules and counts.
 
     \b
         holdfast space show ops
@@ -157,11 +160,11 @@ def show(call: Call, name: str) -> None:
 
 @space.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @on_store
 @click.pass_obj
 def delete(call: Call, name: str, yes: bool) -> None:
-    """Delete a space with everything in it, for good.
+    """Delete a space and everything in it for good.
 
     \b
         holdfast space delete lab
@@ -178,15 +181,16 @@ def delete(call: Call, name: str, yes: bool) -> None:
             yes=yes,
         )
         delete_space(name, store=store)
-    call.tell(f"deleted space {name} with {say.memories(held)}", {"deleted": name, "memories": held})
+    call.tell(f"Deleted space {name} with {say.memories(held)}", {"deleted": name, "memories": held})
 
 
 def overview_table(found: list["Overview"]) -> Table:
-    counted = ("active", "inactive", "waiting", "forgotten", "sessions")
+    counted = {"active": "active", "inactive": "inactive", "waiting": "waiting"}
+    counted |= {"deleted": "forgotten", "sessions": "sessions"}
     columns = [Column(title="space", style="cyan"), Column(title="profile")]
-    table = Table([*columns, *(Column(title=name, justify="right") for name in counted)])
+    table = Table([*columns, *(Column(title=title, justify="right") for title in counted)])
     for one in found:
-        numbers = [f"{getattr(one, name):,}" for name in counted]
+        numbers = [f"{getattr(one, name):,}" for name in counted.values()]
         table.rows.append([one.space.name, one.space.profile, *numbers])
     return table
 
@@ -195,23 +199,24 @@ def _described(found: "Overview", profile: "Profile") -> str:
     policy, limits, block = profile.policy, profile.limits, profile.block
     width = max(map(len, profile.category_names))
     fades = (
-        f"{say.number(policy.decay_by)} a week after {policy.decay_after_days} days"
+        f"{say.number(policy.decay_by)} per week, after {policy.decay_after_days} days unconfirmed"
         if policy.decay_by
         else "never"
     )
-    line = ", one line" if limits.one_line else ""
+    line = ", single line" if limits.one_line else ""
     lines = [
         f"{click.style(found.space.name, fg='cyan')}, profile {profile.name}: {say.one_line(profile.says)}",
-        f"  holds      {found.active:,} active, {found.inactive:,} inactive, {found.waiting:,} waiting, "
-        f"{found.forgotten:,} forgotten; {say.count(found.sessions, 'session')}",
+        f"  memories   {found.active:,} active, {found.inactive:,} inactive, {found.waiting:,} waiting, "
+        f"{found.forgotten:,} deleted; {say.count(found.sessions, 'session')}",
         f"  text       {limits.content_min:,} to {limits.content_max:,} characters{line}",
-        f"  known      {policy.on_same}; contradicted: {policy.on_contradiction}; removal: {policy.removal}",
-        f"  fades      {fades}",
+        f"  duplicate  {policy.on_same}; contradiction: {policy.on_contradiction}; "
+        f"deletion: {policy.removal}",
+        f"  decay      {fades}",
         f"  brief      {block.layout}, {block.budget:,} tokens",
-        f"  messages   {'kept and searched' if found.space.keeps_messages else 'not kept'}",
+        f"  messages   {'stored and searched' if found.space.keeps_messages else 'not stored'}",
         "  categories",
     ]
     for category in profile.categories:
-        default = " (taken when none is given)" if category.name == profile.default_category else ""
+        default = " (default)" if category.name == profile.default_category else ""
         lines.append(f"    {category.name.ljust(width)}  {say.one_line(category.says)}{default}")
     return "\n".join(lines)

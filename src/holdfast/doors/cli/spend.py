@@ -1,4 +1,4 @@
-"""The command that tells what language models cost."""
+"""The command `spend`: language model usage and cost."""
 
 from typing import TYPE_CHECKING
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     type=click.Choice(["purpose", "model", "day", "session"]),
     default="purpose",
     show_default=True,
-    help="What the calls are summed up by.",
+    help="Group by.",
 )
-@click.option("--days", type=click.IntRange(1, 36_500), help="Only the last days, today included.")
+@click.option("--days", type=click.IntRange(1, 36_500), help="Only the last N days, including today.")
 @in_space
 @click.pass_obj
 def spend(call: Call, by: "GroupedBy", days: int | None) -> None:
-    """Tell what language models cost: calls, tokens, money.
+    """Show language model usage and cost.
 
-    Money is an estimate by list prices; "+" stands for calls of models whose price is not known. Without a
-    model, which is the default, nothing is spent. HOLDFAST_DAILY_CAP and HOLDFAST_SESSION_CAP are limits.
+    Costs are estimates from list prices; "+" marks calls to models without a known price. By default no model
+    is used and nothing is spent. Set limits with HOLDFAST_DAILY_CAP and HOLDFAST_SESSION_CAP.
 
     \b
         holdfast spend
@@ -45,7 +45,7 @@ def _show(report: "SpendReport") -> None:
     from holdfast.doors.cli.tables import Column, Table
 
     if not report.total.calls:
-        click.echo("nothing was spent")
+        click.echo("Nothing spent")
     else:
         figures = [Column(title=title, justify="right") for title in ("calls", "input", "cached", "output")]
         table = Table([Column(title=report.by), *figures, Column(title="cost", justify="right")])
@@ -53,9 +53,9 @@ def _show(report: "SpendReport") -> None:
             table.rows.append(_row(say.one_line(name or "(none)"), spent))
         table.rows.append(_row("total", report.total))
         table.show()
-    click.echo(f"today {_money(report.today)}{_caps(report)}")
+    click.echo(f"Today: {_money(report.today)}{_caps(report)}")
     if report.stopped:
-        click.echo(f"no model is asked until tomorrow, the rules go on: {report.stopped}")
+        click.echo(f"Models are paused until tomorrow (UTC), rules continue: {report.stopped}")
 
 
 def _row(name: str, spent: "Spent") -> list[str]:
@@ -74,8 +74,8 @@ def _caps(report: "SpendReport") -> str:
     from holdfast.domain.spend import dollars
 
     caps = [
-        f"{dollars(cap)} a {name}"
+        f"{dollars(cap)} per {name}"
         for cap, name in ((report.caps.daily, "day"), (report.caps.session, "session"))
         if cap is not None
     ]
-    return f", at most {' and '.join(caps)}" if caps else ""
+    return f" (limit: {', '.join(caps)})" if caps else ""

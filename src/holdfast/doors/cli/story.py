@@ -1,4 +1,4 @@
-"""The story of a memory as text: where it came from, how belief moved, what it was called, where it went."""
+"""A memory's details and history as text, for `show` and `why`."""
 
 from typing import TYPE_CHECKING
 
@@ -46,13 +46,13 @@ def details(found: "Details") -> str:
     lines.append("")
     lines += [f"{_dim(name.rjust(width))}  {say.one_line(value)}" for name, value in fields if value]
     if len(found.versions) > 1:
-        lines += _section("Wordings", map(_version, found.versions))
+        lines += _section("Versions", map(_version, found.versions))
     lines += _section("Links", (_link(memory, tie) for tie in found.links))
     return "\n".join(lines)
 
 
 def story(told: "Story") -> str:
-    """`why`: where it came from, step by step to what is believed now."""
+    """`why`: its source and its history up to now."""
     memory = told.memory
     lines = [say.headline(memory), f"{_INDENT}{_belief(memory)}"]
     came = [f"{_source(memory.source)}, {say.moment(memory.created_at)} UTC"]
@@ -60,17 +60,17 @@ def story(told: "Story") -> str:
         session = told.session
         about = [session.name, session.client, session.project and f"project {session.project}"]
         rest = ", ".join(part for part in about if part)
-        opened = f"session {session.id} began {say.moment(session.started_at)} UTC"
+        opened = f"session {session.id}, started {say.moment(session.started_at)} UTC"
         came.append(f"{opened}{f' ({rest})' if rest else ''}")
     came += [_message(message) for message in told.messages]
-    lines += _section("Where it came from", came)
-    lines += _section("How it came to be believed", map(_entry, told.entries))
-    lines += _section("Wordings", map(_version, told.versions))
-    lines += _section("Counted as repetitions", map(_repetition, told.repetitions))
+    lines += _section("Source", came)
+    lines += _section("History", map(_entry, told.entries))
+    lines += _section("Versions", map(_version, told.versions))
+    lines += _section("Duplicates", map(_repetition, told.repetitions))
     if told.repetitions:
-        lines.append(f"{_INDENT}{say.command('split', memory.id, 'N')} makes one a memory of its own")
+        lines.append(f"{_INDENT}Split off a wrong one with {say.command('split', memory.id, 'N')}")
     lines += _section("Links", (_link(memory, tie) for tie in told.links))
-    lines += _section("Prompts it went into", map(_use, told.uses))
+    lines += _section("Used in prompts", map(_use, told.uses))
     return "\n".join(lines)
 
 
@@ -92,7 +92,7 @@ def _belief(memory: "Memory") -> str:
 def _state(memory: "Memory") -> str:
     waits = f" ({memory.waiting_for})" if memory.waiting_for else ""
     pinned = ", pinned" if memory.pinned else ""
-    return f"{memory.state}{say.one_line(waits)}{pinned}"
+    return f"{say.state(memory)}{say.one_line(waits)}{pinned}"
 
 
 def _source(source: "Source") -> str:
@@ -108,7 +108,7 @@ def _accesses(memory: "Memory") -> str:
 
 def _message(message: "Message") -> str:
     who = message.speaker or message.role
-    said = f'"{message.content}"' if message.content is not None else "(its text was erased)"
+    said = f'"{message.content}"' if message.content is not None else "(text erased)"
     return f"message {message.number}, {say.moment(message.said_at)} UTC, {who}: {said}"
 
 

@@ -1,4 +1,4 @@
-"""Tables: with rules and colour on a terminal, plain aligned columns everywhere else."""
+"""Tables: styled on a terminal, plain aligned columns elsewhere."""
 
 import os
 import shutil

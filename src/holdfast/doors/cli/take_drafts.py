@@ -1,4 +1,4 @@
-"""import, of what becomes memories: JSON lines, plain text, graphs and notes of other programs."""
+"""`import` of formats that become memories: JSON lines, plain text, graphs and notes of other programs."""
 
 import hashlib
 import sys
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from holdfast.notes import Found
 
 
-#: Formats of files that are written again and again with what they said before.
+#: Formats of files that are rewritten with their earlier content.
 _GROWING = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0", "csv"})
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is said of an import to people and to programs; `nothing` when all of it was broken."""
+    """The result of an import as text and JSON; `nothing` when every line was invalid."""
 
     lines: list[str]
     answer: dict[str, Any]
@@ -41,18 +41,18 @@ def of_file(
     review: bool,
     dry_run: bool = False,
 ) -> Report:
-    """Takes in the drafts of one file."""
+    """Imports one file."""
     from holdfast import notes, wiring
     from holdfast.domain.memory import Source
 
     name = Path(path).name
     if format_name == "basic-memory" and path != "-":
         notes.refuse_other(name)
-    # The same bytes are the same session: saying it twice in one session counts once.
+    # The same bytes are the same session: a repetition within a session counts once.
     session = f"import-{hashlib.sha256(raw).hexdigest()[:12]}"
     found = wiring.drafts_in(text, Source(origin="import", session=session), format_name, name=name)
     if found.format in _GROWING and path != "-":
-        # Such a file grows: all that it ever said is one session.
+        # Such a file grows: all its versions are one session.
         by_folder = found.format in ("auto-memory", "basic-memory")
         session = notes.session_of(Path(path).parent if by_folder else Path(path))
         origin: Any = "file" if found.format == "auto-memory" else "import"
@@ -63,7 +63,7 @@ def of_file(
 def of_folder(
     call: Call, folder: Path, format_name: str | None, *, review: bool, dry_run: bool = False
 ) -> list[Report]:
-    """Takes in the notes of a folder."""
+    """Imports the notes of a folder."""
     from holdfast import notes
 
     reports = []
@@ -87,25 +87,26 @@ def _taken(call: Call, found: "Found", session: str, review: bool, dry_run: bool
     answer: dict[str, Any] = {"format": found.format, "session": session, "counts": counts}
     answer["broken"] = [{unit: names[number], "reason": reason} for number, reason in broken]
     became = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items())
-    done = "would import" if dry_run else "imported"
+    done = "Would import" if dry_run else "Imported"
     lines = [f"{done} from {found.format}: {became or 'nothing'}"]
     if found.skipped:
         left_out = ", ".join(f"{number:,} {reason}" for reason, number in found.skipped.items())
-        lines.append(f"  skipped: {left_out}")
+        lines.append(f"  Skipped: {left_out}")
         answer["skipped"] = dict(found.skipped)
     lines += [
-        f"  {unit} {say.one_line(str(names[number]))}: {say.one_line(reason)}" for number, reason in broken
+        f"  {unit.capitalize()} {say.one_line(str(names[number]))}: {say.one_line(reason)}"
+        for number, reason in broken
     ]
     if dry_run:
         answer["dry_run"] = True
-        lines.append("  a dry run: nothing was taken")
+        lines.append("  Dry run: nothing was imported")
     elif counts:
-        lines.append(f"  {say.command('undo-session', session)} takes it back")
+        lines.append(f"  Undo with {say.command('undo-session', session)}")
     return Report(lines, answer, nothing=bool(broken) and not counts)
 
 
 def _tally(told: "list[Told]") -> tuple[dict[str, int], list[tuple[int, str]]]:
-    """How many drafts had each outcome, and the lines that were refused with the reason."""
+    """Counts by outcome, and the refused lines with their reasons."""
     from holdfast.domain.outcomes import Refused, Reinforced
 
     counts: dict[str, int] = {}
@@ -125,7 +126,7 @@ def _tally(told: "list[Told]") -> tuple[dict[str, int], list[tuple[int, str]]]:
 
 @contextmanager
 def _progress(found: "Found", *, quiet: bool) -> "Iterator[Callable[[int], None]]":
-    """A bar on a terminal that is told how many drafts are done; nothing elsewhere."""
+    """A progress bar on a terminal; silent elsewhere."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -133,5 +134,5 @@ def _progress(found: "Found", *, quiet: bool) -> "Iterator[Callable[[int], None]
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("remembering", total=len(found.drafts) or None)
+        task = bar.add_task("Importing", total=len(found.drafts) or None)
         yield lambda done: bar.update(task, completed=done)

@@ -1,4 +1,4 @@
-"""import, of what was said: transcripts of agents, once or for as long as they grow."""
+"""`import` of agent transcripts, once or continuously (--follow)."""
 
 import signal
 import sys
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from holdfast.transcripts import Reading, Tally, Transcript, Transcripts
 
 _LOOKS_EVERY: Final = 1.0  # seconds
-_KINDS_SHOWN: Final = 8
 _WRONG_SHOWN: Final = 5
 
 
-def of_place(call: Call, found: "Transcripts", *, dry_run: bool = False) -> Report:
-    """Takes in all that is unread; a dry run only counts it."""
+def of_place(call: Call, found: "Transcripts", *, dry_run: bool = False, verbose: bool = False) -> Report:
+    """Imports everything unread; a dry run only counts it."""
     from holdfast.transcripts import Tally
 
     tally = Tally()
@@ -34,12 +33,12 @@ def of_place(call: Call, found: "Transcripts", *, dry_run: bool = False) -> Repo
             heard = _Share(advance, transcript.unread)
             take_one(transcript, found, memories, tally, dry_run=dry_run, report=heard.reached)
             heard.reached(1.0)
-    lines, answer = told(tally, dry_run=dry_run), as_json(tally)
+    lines, answer = told(tally, dry_run=dry_run, verbose=verbose), as_json(tally)
     return Report(lines, {**answer, "dry_run": True} if dry_run else answer)
 
 
 class _Share:
-    """Shares of one transcript as steps of the whole."""
+    """Converts progress within one transcript to bytes of the whole import."""
 
     def __init__(self, advance: Callable[[int], None], size: int) -> None:
         self._advance, self._size, self._told = advance, size, 0
@@ -51,12 +50,12 @@ class _Share:
 
 
 def keeps_messages(memories: "Memories") -> None:
-    """Raises: Invalid, when all reading would be in vain."""
+    """Raises: Invalid, when the space stores no messages."""
     from holdfast.errors import Invalid
 
     space = memories.store.space(memories.space)
     if space is not None and not space.keeps_messages:
-        raise Invalid(f"space {memories.space!r} keeps no messages: choose another with --space")
+        raise Invalid(f"space {memories.space!r} does not store messages: choose another with --space")
 
 
 def take_one(
@@ -68,7 +67,7 @@ def take_one(
     dry_run: bool = False,
     report: Callable[[float], None] = lambda share: None,
 ) -> "Reading | None":
-    """Takes in what is new in one transcript; one that can't be read is named, and the others go on."""
+    """Imports what is new in one transcript; an unreadable one is reported and skipped."""
     from holdfast.errors import Invalid
     from holdfast.transcripts import take
 
@@ -88,7 +87,7 @@ def take_one(
 
 
 def follow(call: Call, found: "Transcripts") -> None:
-    """Takes in what is there and what comes, until a signal says that it is enough."""
+    """Imports what is there and what is added, until a signal stops it."""
     from holdfast.errors import Unavailable
     from holdfast.transcripts import Tally
 
@@ -104,19 +103,19 @@ def follow(call: Call, found: "Transcripts") -> None:
                             if stopped.is_set():
                                 break
                             take_one(transcript, found, memories, tally)
-            except Unavailable as trouble:  # nothing is lost: what was not taken is still unread
-                click.echo(f"holdfast: {say.one_line(str(trouble))}: trying again", err=True)
+            except Unavailable as trouble:  # nothing is lost: what was not imported is still unread
+                click.echo(f"holdfast: {say.one_line(str(trouble))}; retrying", err=True)
             _tell_news(call, tally)
             _add(whole, tally)
             if stopped.wait(_LOOKS_EVERY):
                 break
     if not call.json:
-        click.echo("\n".join(["", "stopped following", *told(whole)]))
+        click.echo("\n".join(["", "Stopped", *told(whole)]))
 
 
 @contextmanager
 def _until_stopped() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or a termination signal sets, so that the work at hand is ended first."""
+    """An event set by Ctrl-C or SIGTERM, so that the current transcript is finished first."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped
@@ -151,34 +150,32 @@ def _add(whole: "Tally", part: "Tally") -> None:
 # ----------------------------------------------------------------------------------------------------- saying
 
 
-def told(tally: "Tally", *, dry_run: bool = False) -> list[str]:
-    """What was read, what was new, and what was left out."""
-    files = ", ".join(f"{number:,} of {name}" for name, number in tally.files.most_common())
+def told(tally: "Tally", *, dry_run: bool = False, verbose: bool | None = None) -> list[str]:
+    """What was read, what was new, and what was skipped; `verbose` None where there is no option for it."""
+    files = ", ".join(f"{number:,} {name}" for name, number in tally.files.most_common())
     lines = [
-        f"read {say.count(len(tally.sessions), 'session')}, {say.count(tally.messages, 'message')}: "
+        f"Read {say.count(len(tally.sessions), 'session')}, {say.count(tally.messages, 'message')}: "
         f"{tally.kept:,} new (files: {files or 'none'})"
     ]
-    lines += ["  a dry run: nothing was taken"] if dry_run else []
+    lines += ["  Dry run: nothing was imported"] if dry_run else []
     if tally.skipped:
-        shown = [
-            f"{number:,} {say.one_line(kind)}" for kind, number in tally.skipped.most_common(_KINDS_SHOWN)
-        ]
-        rest = sum(tally.skipped.values()) - sum(dict(tally.skipped.most_common(_KINDS_SHOWN)).values())
-        more = [f"{rest:,} other"] if rest else []
-        lines.append(f"  no sources, skipped: {', '.join(shown + more)}")
+        entries = say.count(sum(tally.skipped.values()), "non-chat entry", "non-chat entries")
+        kinds = [f"{number:,} {say.one_line(kind)}" for kind, number in tally.skipped.most_common()]
+        details = f": {', '.join(kinds)}" if verbose else "" if verbose is None else " (-v for details)"
+        lines.append(f"  Skipped {entries}{details}")
     if tally.broken:
-        lines.append(f"  {say.count(tally.broken, 'line is', 'lines are')} broken and left out")
+        lines.append(f"  Skipped {say.count(tally.broken, 'invalid line')}")
     if tally.changed:
         ids = [say.one_line(message) for _, message in tally.changed[:_WRONG_SHOWN]]
         ids += [f"{len(tally.changed) - _WRONG_SHOWN:,} more"] if len(tally.changed) > _WRONG_SHOWN else []
-        lines.append(f"  came with another text than before, both are kept: {', '.join(ids)}")
+        lines.append(f"  Changed since the last import, both versions kept: {', '.join(ids)}")
     if tally.redacted:
-        kinds = dict.fromkeys(kind for found in tally.redacted.values() for kind in found)
-        lines.append(f"  redacted: {', '.join(kinds)}")
+        secrets = dict.fromkeys(kind for found in tally.redacted.values() for kind in found)
+        lines.append(f"  Redacted: {', '.join(secrets)}")
     for place, reason in tally.refused[:_WRONG_SHOWN]:
-        lines.append(f"  left out {say.one_line(place)}: {say.one_line(reason)}")
+        lines.append(f"  Skipped {say.one_line(place)}: {say.one_line(reason)}")
     if len(tally.refused) > _WRONG_SHOWN:
-        lines.append(f"  and {len(tally.refused) - _WRONG_SHOWN:,} more")
+        lines.append(f"  And {len(tally.refused) - _WRONG_SHOWN:,} more")
     return lines
 
 
@@ -198,14 +195,14 @@ def as_json(tally: "Tally") -> dict[str, Any]:
 
 @contextmanager
 def progress(waiting: "list[Transcript]", *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal that is told of bytes; nothing elsewhere."""
+    """A progress bar in bytes on a terminal; silent elsewhere."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    columns = (TextColumn("Reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=sum(each.unread for each in waiting) or None)
         yield lambda amount: bar.advance(task, amount)

@@ -1,4 +1,4 @@
-"""The command that runs the Telegram bot."""
+"""The command `telegram`."""
 
 import os
 
@@ -16,29 +16,29 @@ TOKEN = "HOLDFAST_TELEGRAM_TOKEN"
     multiple=True,
     metavar="ID",
     envvar="HOLDFAST_TELEGRAM_USERS",
-    help="The numeric id of a person to answer; may be repeated.  [env: HOLDFAST_TELEGRAM_USERS]",
+    help="Numeric id of an allowed user; repeatable.  [env: HOLDFAST_TELEGRAM_USERS]",
 )
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False),
     envvar="HOLDFAST_TELEGRAM_TOKEN_FILE",
-    help="A file that holds the bot's token.  [env: HOLDFAST_TELEGRAM_TOKEN_FILE]",
+    help="File with the bot token.  [env: HOLDFAST_TELEGRAM_TOKEN_FILE]",
 )
 @click.option(
     "--api",
     metavar="URL",
     envvar="HOLDFAST_TELEGRAM_API",
-    help="A Bot API server of your own, in place of Telegram's.  [env: HOLDFAST_TELEGRAM_API]",
+    help="URL of your own Bot API server.  [env: HOLDFAST_TELEGRAM_API]",
 )
 @in_space
 @click.pass_context
 def telegram(ctx: click.Context, users: tuple[str, ...], token_file: str | None, api: str | None) -> None:
-    """Answer /memory on Telegram, for the people that you allow.
+    """Run a Telegram bot that answers /memory.
 
-    In private chats with them; nobody else gets any answer. The token comes from a file or from the variable
-    HOLDFAST_TELEGRAM_TOKEN, never from the command line, where others could see it. Whoever is allowed may do
-    what you may: list, delete, restore, decide. The ids of others who write are logged: to learn your own,
-    write to the bot. Ctrl-C ends it.
+    Answers allowed users in private chats and ignores everyone else. Allowed users can do everything that
+    /memory offers: list, delete, restore, approve. The bot token is read from --token-file or from
+    HOLDFAST_TELEGRAM_TOKEN. To find your id, write to the bot: it logs the ids of ignored users. Stop it with
+    Ctrl-C.
 
     \b
         holdfast telegram --allow 123456789 --token-file ~/.config/holdfast/telegram
@@ -48,12 +48,12 @@ def telegram(ctx: click.Context, users: tuple[str, ...], token_file: str | None,
     call = ctx.ensure_object(Call)
     allowed = frozenset(_number(each) for given in users for each in given.replace(",", " ").split())
     if not allowed:
-        raise click.UsageError("nobody is allowed: add --allow with the numeric id of a person", ctx)
+        raise click.UsageError("no allowed users: add --allow with a numeric user id", ctx)
     token = _token(token_file, ctx)
 
     def said(name: str) -> None:
         answers = {"bot": name, "allowed": sorted(allowed)}
-        call.tell(f"{name} answers {', '.join(map(str, sorted(allowed)))} on Telegram", answers)
+        call.tell(f"Running as {name}; allowed users: {', '.join(map(str, sorted(allowed)))}", answers)
 
     telegram_bot.serve(call.db, call.space, token=token, users=allowed, api=_address(api), said=said)
 
@@ -61,7 +61,7 @@ def telegram(ctx: click.Context, users: tuple[str, ...], token_file: str | None,
 def _number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise click.BadParameter(
-            f"{text!r} is no numeric id of a person: names change hands, ids do not", param_hint="--allow"
+            f"{text!r} is not a numeric user id (user names are not supported)", param_hint="--allow"
         )
     return int(text)
 
@@ -69,7 +69,7 @@ def _number(text: str) -> int:
 def _address(text: str | None) -> str | None:
     if text is not None and not text.startswith(("https://", "http://")):
         raise click.BadParameter(
-            f"{text!r} is no address: begin with https:// or http://", param_hint="--api"
+            f"{text!r} is not a URL: it must start with https:// or http://", param_hint="--api"
         )
     return text
 
@@ -81,12 +81,14 @@ def _token(file: str | None, ctx: click.Context) -> str:
             with open(os.path.expanduser(file), encoding="utf-8") as stored:
                 found = stored.read(1_000)
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = getattr(error, "strerror", None) or "not a text file"
             raise click.BadParameter(f"{file} can't be read: {reason}", param_hint="--token-file") from None
     number, _, secret = found.strip().partition(":")
     if not found.strip():
-        raise click.UsageError(f"there is no token: name its file with --token-file, or set {TOKEN}", ctx)
+        raise click.UsageError(f"no bot token: use --token-file, or set {TOKEN}", ctx)
     usual = secret.isascii() and secret.replace("-", "").replace("_", "").isalnum()
     if not (number.isascii() and number.isdigit() and usual):
-        raise click.UsageError("that is no bot token: @BotFather gives one like 123456:ABC-DEF", ctx)
+        raise click.UsageError(
+            "invalid bot token: it should look like 123456:ABC-DEF, as given by @BotFather", ctx
+        )
     return found.strip()

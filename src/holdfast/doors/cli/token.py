@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @click.group()
 @on_store
 def token() -> None:
-    """Create, list and revoke tokens for the service.
+    """Manage access tokens: create, list, revoke.
 
-    A token lets its holder into spaces, to read or to write. Of its secret only a hash is kept.
+    A token gives a program access to spaces of the service. Only a hash of its secret is stored.
 
     \b
         holdfast token create --space ops --scope read
@@ -29,23 +29,23 @@ def token() -> None:
 
 
 @token.command()
-@click.option("--space", "spaces", multiple=True, metavar="NAME", help="A space; may be repeated.")
-@click.option("--all-spaces", is_flag=True, help="Every space, those to come as well.")
+@click.option("--space", "spaces", multiple=True, metavar="NAME", help="A space; repeatable.")
+@click.option("--all-spaces", is_flag=True, help="All spaces, including future ones.")
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
     required=True,
     type=click.Choice(SCOPES),
-    help="write includes read, admin includes all; may be repeated.",
+    help="write includes read, admin includes all; repeatable.",
 )
-@click.option("--name", help="What it is for, so that you know it again.")
+@click.option("--name", help="A label, shown in the list.")
 @on_store
 @click.pass_obj
 def create(
     call: Call, spaces: tuple[str, ...], all_spaces: bool, scopes: tuple[str, ...], name: str | None
 ) -> None:
-    """Create a token and show its secret, once.
+    """Create a token and show its secret once.
 
     \b
         holdfast token create --space ops --scope write --name "the ops agent"
@@ -53,13 +53,13 @@ def create(
         TOKEN=$(holdfast token create --space ops --scope read --json | jq -r .token)
     """
     if bool(spaces) == all_spaces:
-        raise click.UsageError("name the spaces: --space NAME, or --all-spaces", click.get_current_context())
+        raise click.UsageError("give either --space NAME or --all-spaces", click.get_current_context())
     with call.store() as store:
         made = _administration(call, store).create_token(*scopes, spaces=spaces or None, name=name)
     lines = [
-        f"created token {click.style(made.token.id, fg='cyan')}: {_may(made.token)}",
+        f"Created token {click.style(made.token.id, fg='cyan')}: {_may(made.token)}",
         f"  {made.secret}",
-        "  it is not shown again: keep it where the program finds it",
+        "  Copy it now: it is not shown again",
     ]
     call.tell("\n".join(lines), {**as_json.token(made.token), "token": made.secret})
 
@@ -79,10 +79,10 @@ def list_(call: Call) -> None:
         call.tell("", {"tokens": [as_json.token(one) for one in found], "total": len(found)})
         return
     if not found:
-        click.echo("no tokens yet: `holdfast token create --space NAME --scope read` makes one")
+        click.echo("No tokens yet: create one with `holdfast token create --space NAME --scope read`")
         return
-    titles = ("id", "name", "may", "created", "used", "revoked")
-    table = Table([Column(title=title, wraps=title in ("name", "may")) for title in titles])
+    titles = ("id", "name", "access", "created", "used", "revoked")
+    table = Table([Column(title=title, wraps=title in ("name", "access")) for title in titles])
     for one in found:
         days = (one.created_at, one.used_at, one.revoked_at)
         table.rows.append(
@@ -96,14 +96,14 @@ def list_(call: Call) -> None:
 @on_store
 @click.pass_obj
 def revoke(call: Call, token_id: str) -> None:
-    """End a token at once.
+    """Revoke a token, effective immediately.
 
     \b
         holdfast token revoke a1b2c3d4
     """
     with call.store() as store:
         ended = _administration(call, store).revoke_token(token_id)
-    call.tell(f"revoked token {ended.id}: {_may(ended)}", {"revoked": as_json.token(ended)})
+    call.tell(f"Revoked token {ended.id}: {_may(ended)}", {"revoked": as_json.token(ended)})
 
 
 def _administration(call: Call, store: "Store") -> "Administration":
@@ -113,5 +113,5 @@ def _administration(call: Call, store: "Store") -> "Administration":
 
 
 def _may(one: "Token") -> str:
-    where = "all spaces" if one.spaces is None else ", ".join(one.spaces) or "no space any more"
+    where = "all spaces" if one.spaces is None else ", ".join(one.spaces) or "no space (deleted)"
     return say.one_line(f"{', '.join(one.scopes)} in {where}")

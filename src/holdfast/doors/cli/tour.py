@@ -1,4 +1,4 @@
-"""The guided tour: real commands with their real output, in a store that is thrown away."""
+"""The command `tour`: six real commands with their output, in a temporary store."""
 
 import os
 import shlex
@@ -18,27 +18,27 @@ _TIMING: Final = ("-c", "timing", "-s", "jellyfin")
 #: What is told, and the command that shows it. OLDEST stands for an id.
 STEPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
-        "An agent learns something about a service and keeps it.",
+        "An agent learns something about a service and stores it.",
         ("remember", "Takes 60s to start after restart", *_TIMING),
     ),
     (
-        "Later somebody says the same in other words. It is known, so it becomes more certain.",
+        "Later the same fact comes in other words: the confidence of the memory goes up.",
         ("remember", "Takes about 60 seconds to start after a restart", *_TIMING),
     ),
     (
-        "Then comes something that can't be true at once. Both stay, and the old one loses trust.",
+        "Then a contradiction: both are kept, and the confidence of the older one goes down.",
         ("remember", "Takes 30s to start after restart", *_TIMING),
     ),
-    ("Ask for it.", ("recall", "how long does jellyfin take to start")),
-    ("This is the block that an agent gets into its prompt.", ("brief",)),
-    ("And every memory can say why it is believed.", ("why", "OLDEST")),
+    ("Search for it.", ("recall", "how long does jellyfin take to start")),
+    ("Print the memory block for an agent's prompt.", ("brief",)),
+    ("Show where a memory came from and why it is trusted.", ("why", "OLDEST")),
 )
 
 
 @click.command("tour")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Walk through six commands, in a store that is thrown away.
+    """Try six commands on temporary data.
 
     \b
         holdfast tour
@@ -50,7 +50,7 @@ def tour() -> int:
     """Walks through the steps; the exit code of the first command that fails, else 0."""
     with tempfile.TemporaryDirectory(prefix="holdfast-tour-") as folder:
         place = str(Path(folder) / "holdfast.db")
-        click.echo(click.style("Holdfast in six commands, in a store that is gone afterwards.", bold=True))
+        click.echo(click.style("Holdfast in six commands, in a temporary store", bold=True))
         for number, (told, words) in enumerate(STEPS, start=1):
             arguments = [_oldest(place) if word == "OLDEST" else word for word in words]
             click.echo(f"\n{number}. {told}")
@@ -58,7 +58,7 @@ def tour() -> int:
             code = _run(arguments, place)
             if code:
                 return code
-    click.echo("\nGo on in your own store:")
+    click.echo("\nContinue in your own store:")
     for command in ('remember "What is worth knowing"', "--help"):
         click.echo(click.style(f"$ {_program()} {command}", fg="green"))
     return 0

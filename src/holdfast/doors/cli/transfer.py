@@ -1,4 +1,4 @@
-"""The commands that carry a space elsewhere and back: export, import."""
+"""The commands export and import."""
 
 import json
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ _FORMATS = ("holdfast", *_TRANSCRIPTS, *_DRAFTS)
 @in_space
 @click.pass_obj
 def export(call: Call, file: str) -> None:
-    """Write a space as an archive of JSON lines.
+    """Export a space as JSON lines.
 
-    Everything is in it: wordings, links, sessions, the journal. FILE is - for standard output.
+    The archive is complete: versions, links, sessions, journal. FILE is - for standard output.
 
     \b
         holdfast export --space ops ops.jsonl
@@ -40,34 +40,33 @@ def export(call: Call, file: str) -> None:
         space = memories.space
     held = json.loads(last)["counts"].get("memories", 0)
     answer = {"space": space, "file": file, "memories": held}
-    call.tell(say.one_line(f"exported {say.memories(held)} of space {space} to {file}"), answer)
+    call.tell(say.one_line(f"Exported {say.memories(held)} from space {space} to {file}"), answer)
 
 
 @click.command("import")
 @click.argument("path", metavar="PATH")
-@click.option(
-    "--from", "format_name", type=click.Choice(_FORMATS), help="The format; recognised if not said."
-)
-@click.option("--review", is_flag=True, help="Send everything to the inbox first.")
-@click.option("--dry-run", is_flag=True, help="Count what would come of it, and take nothing.")
-@click.option("--follow", is_flag=True, help="Keep reading transcripts as they grow, until Ctrl-C.")
+@click.option("--from", "format_name", type=click.Choice(_FORMATS), help="Format of PATH. Default: detected.")
+@click.option("--review", is_flag=True, help="Put everything into the inbox for review.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported without importing it.")
+@click.option("--follow", is_flag=True, help="Keep importing transcripts as they grow, until Ctrl-C.")
+@click.option("-v", "--verbose", is_flag=True, help="List the kinds of entries that were skipped.")
 @in_space
 @click.pass_obj
 def import_(
-    call: Call, path: str, format_name: str | None, review: bool, dry_run: bool, follow: bool
+    call: Call, path: str, format_name: str | None, review: bool, dry_run: bool, follow: bool, verbose: bool
 ) -> None:
-    """Take in transcripts, exports, notes, an archive, tables or plain text.
+    """Import transcripts, chat exports, notes, archives, CSV or plain text.
 
-    PATH is a file, a folder, or - for standard input. Reading it twice changes nothing; --dry-run says what
-    would come of it.
+    PATH is a file, a folder, or - for standard input. Importing the same data twice changes nothing.
+    Invalid lines and incomplete files are reported and skipped.
 
-    Transcripts of claude-code, codex, gemini and opencode become sessions with what was said in them, word
-    for word; tool output, subagents and whatever programs put into a prompt are left out. So do exports of
-    chatgpt and claude-ai, as the zip file that was sent or its conversations.json. mcp-memory is the graph of
-    the MCP memory server, auto-memory Claude Code's own notes, basic-memory a folder of its notes, mem0 its
-    memories in JSON. An archive (holdfast) comes back field by field. JSON lines (jsonl) are objects and
-    tables (csv) have columns with content, category, subject, summary, tags, importance, confidence, project.
-    Plain text is one memory a line. Broken lines are named and left out, and so is a file that is not whole.
+    Transcripts (claude-code, codex, gemini, opencode) and chat exports (chatgpt, claude-ai; a zip file or
+    conversations.json) become sessions with their messages; tool output and subagents are skipped.
+
+    These become memories: mcp-memory (the graph of the MCP memory server), auto-memory (Claude Code's own
+    notes), basic-memory (a folder of notes), mem0 (JSON), and text (one memory per line). jsonl objects and
+    csv columns may have content, category, subject, summary, tags, importance, confidence and project. An
+    archive of `holdfast export` (holdfast) is restored field by field.
 
     \b
         holdfast import ~/.claude/projects
@@ -81,53 +80,62 @@ def import_(
 
     place = Path(path)
     if follow and dry_run:
-        raise _wrong("a dry run ends: leave out --follow")
+        raise _wrong("--follow and --dry-run can't be combined")
     if path != "-" and (place.is_dir() or format_name in _TRANSCRIPTS or _is_transcript(place, format_name)):
-        _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow)
+        _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow, verbose=verbose)
         return
     if follow and format_name not in (None, *_TRANSCRIPTS):
-        raise _wrong(f"--follow is for transcripts, and {format_name} is none: leave it out")
+        raise _wrong(f"--follow works with transcripts only, not with {format_name}")
     if follow or format_name in _TRANSCRIPTS:
-        raise _wrong(f"transcripts are read from files: name a file or folder of {', '.join(_TRANSCRIPTS)}")
+        raise _wrong(f"not a transcript: give a file or folder of {', '.join(_TRANSCRIPTS)}")
     if place.suffix == ".zip":
         check_export(place)
-        raise Invalid(f"{path!r} is no export of chatgpt or claude-ai: name the format with --from")
+        raise Invalid(f"{path!r} is not an export of chatgpt or claude-ai: give its format with --from")
     _take_file(call, path, format_name, review, dry_run)
 
 
 def _is_transcript(place: Path, format_name: str | None) -> bool:
-    """Whether a file that nobody named the format of holds what was said."""
+    """Whether a file without --from is a transcript."""
     from holdfast.transcripts import transcript_format
 
     try:
         return format_name is None and place.is_file() and transcript_format(place) is not None
     except OSError:
-        return False  # whoever reads it says what is wrong
+        return False  # reported when it is read
 
 
 def _take_place(
-    call: Call, place: Path, format_name: str | None, *, review: bool, dry_run: bool, follow: bool
+    call: Call,
+    place: Path,
+    format_name: str | None,
+    *,
+    review: bool,
+    dry_run: bool,
+    follow: bool,
+    verbose: bool,
 ) -> None:
-    """A transcript, or a folder with transcripts and notes in it."""
+    """Imports a transcript, or a folder of transcripts and notes."""
     from holdfast.doors.cli import take_drafts, take_transcripts
     from holdfast.transcripts import Transcripts
 
     if format_name in ("holdfast", "jsonl", "text"):
-        raise _wrong(f"a folder may hold anything: name the file of format {format_name}")
+        raise _wrong(f"format {format_name} needs a file, not a folder")
     if review and not place.is_dir():
-        raise _wrong("what was said is kept as it was: --review is for memories")
+        raise _wrong("--review does not apply to transcripts: leave it out")
     found = Transcripts(place, format_name)
     if follow:
         take_transcripts.follow(call, found)
         return
-    said = take_transcripts.of_place(call, found, dry_run=dry_run) if format_name not in _DRAFTS else None
+    said = None
+    if format_name not in _DRAFTS:
+        said = take_transcripts.of_place(call, found, dry_run=dry_run, verbose=verbose)
     if said is not None and place.is_file() and said.answer["refused"] and not said.answer["files"]:
         raise Invalid(said.answer["refused"][0]["reason"])
     noted = []
     if place.is_dir() and format_name not in _TRANSCRIPTS:
         noted = take_drafts.of_folder(call, place, format_name, review=review, dry_run=dry_run)
     if not noted and (said is None or not said.answer["files"]):
-        raise Invalid(f"{str(place)!r} holds no transcripts and no notes that are known: name a file")
+        raise Invalid(f"{str(place)!r} has no transcripts or notes in a known format: give a file")
     reports = [*([said] if said else []), *noted]
     answer = {**(said.answer if said else {}), "notes": [report.answer for report in noted]}
     call.tell("\n".join(line for report in reports for line in report.lines), answer)
@@ -142,10 +150,10 @@ def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry
     first = next((line for line in read_lines(path, given) if line.strip()), "")
     if not first:
         named = "standard input" if given is not None else repr(path)
-        raise Invalid(f"{named} is empty: nothing was taken")
+        raise Invalid(f"{named} is empty: nothing was imported")
     if format_name == "holdfast" or (format_name is None and is_archive(first)):
         if review:
-            raise _wrong("an archive comes back as it was: --review is for the other formats")
+            raise _wrong("--review does not apply to archives: leave it out")
         _take_archive(call, read_lines(path, given), dry_run)
         return
     text, raw = read_text(path, given)
@@ -161,15 +169,15 @@ def _take_archive(call: Call, lines_of_it: Iterable[str], dry_run: bool) -> None
     added, known = sum(part.added for part in parts), sum(part.known for part in parts)
     different = [one for part in parts for one in part.different]
     buried = [one for part in parts for one in part.buried]
-    lines = [f"{'would import' if dry_run else 'imported'} {say.memories(added)}; {known:,} known already"]
+    lines = [f"{'Would import' if dry_run else 'Imported'} {say.memories(added)}; {known:,} already there"]
     if different:
-        lines.append(f"  reads differently here and stays so: {', '.join(different)}")
+        lines.append(f"  Different here, not overwritten: {', '.join(different)}")
     if buried:
-        lines.append(f"  deleted here and stays so: {', '.join(buried)}")
+        lines.append(f"  Deleted here, not restored: {', '.join(buried)}")
     answer = {"format": "holdfast", "added": added, "known": known, "different": different, "buried": buried}
     if dry_run:
         answer["dry_run"] = True
-        lines.append("  a dry run: nothing was taken")
+        lines.append("  Dry run: nothing was imported")
     call.tell("\n".join(lines), answer)
 
 

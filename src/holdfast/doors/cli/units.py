@@ -1,6 +1,6 @@
-"""The service as a unit of the machine's own service manager: its text, its place, and putting it there.
+"""The service as a systemd or launchd unit: its text, its path, install and uninstall.
 
-A unit is ours by the line that says so; anything else of that name is somebody else's and stays as it is.
+Only a unit with Holdfast's own marker line is replaced or removed.
 """
 
 import os
@@ -65,7 +65,7 @@ def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
     found = {name: given.get(name) or os.environ.get(name) for name in _CARRIED}
     environment = {name: value for name, value in found.items() if value}
     if wrong := [name for name, value in environment.items() if not value.isprintable()]:
-        raise Invalid(f"{wrong[0]} holds characters that a unit can't hold: set it again", field=wrong[0])
+        raise Invalid(f"{wrong[0]} contains control characters: set it again without them", field=wrong[0])
     if place := environment.get("HOLDFAST_DB"):
         environment["HOLDFAST_DB"] = portable_place(place)
     return environment
@@ -107,7 +107,7 @@ def install(wanted: Unit) -> Literal["installed", "updated", "unchanged"]:
         _run_all(wanted.start, forgiving=wanted.kind == "launchd")
         return "unchanged"
     if why := trouble(wanted):
-        raise Unavailable(f"{why}; `holdfast up` starts the service without it")
+        raise Unavailable(f"{why}; `holdfast up` starts the service in the background instead")
     try:
         _write(wanted.path, wanted.text)
         if before is not None:
@@ -156,7 +156,7 @@ def _ours(wanted: Unit) -> str | None:
     except (OSError, ValueError) as error:
         raise Unavailable(f"{wanted.path} can't be read: {error}") from None
     if _OURS not in text:
-        raise Conflict(f"{wanted.path} was not written by Holdfast: move it away first")
+        raise Conflict(f"{wanted.path} was not written by Holdfast: move or remove it first")
     return text
 
 
@@ -181,9 +181,9 @@ def _run(command: Sequence[str]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
     except FileNotFoundError:
-        raise Unavailable(f"there is no {command[0]} here") from None
+        raise Unavailable(f"{command[0]} not found") from None
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"`{said}` did not run: {error}") from None
+        raise Unavailable(f"`{said}` could not be run: {error}") from None
     if done.returncode:
         why = done.stderr.strip().split("\n")[-1] or f"exit code {done.returncode}"
         raise Unavailable(f"`{said}` failed: {why}")

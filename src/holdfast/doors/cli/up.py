@@ -1,4 +1,4 @@
-"""`holdfast up`: from a fresh machine to a first recall, each step said, asked about, and safe to repeat."""
+"""`holdfast up`: from a fresh machine to a first recall; every step is confirmed and safe to repeat."""
 
 import sys
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from holdfast.doors.cli import say
-from holdfast.doors.cli.call import Call, in_space
+from holdfast.doors.cli.call import Call, NotConfirmed, in_space
 
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Hit
@@ -23,7 +23,7 @@ _SHOWN: Final = 240  # characters of what was said
 
 @dataclass(slots=True)
 class Guide:
-    """What was asked for, what was said so far, and what the first question may be about."""
+    """The options, the output so far, and the user messages that the first question is chosen from."""
 
     call: Call
     yes: bool
@@ -43,7 +43,7 @@ class Guide:
         self.tell(step, click.style(say.one_line(why), fg="yellow"), done=False, reason=why)
 
     def agrees(self, question: str) -> bool:
-        """Whether the person wants it; asked on standard error, so that it never stands in an answer."""
+        """Asks for confirmation on standard error, so that standard output holds results only."""
         return self.yes or click.confirm(question, default=True, err=True)
 
     def heard(self, reading: "Reading") -> None:
@@ -55,25 +55,23 @@ class Guide:
 
 
 @click.command()
-@click.option("--yes", is_flag=True, help="Agree to every step.")
-@click.option(
-    "--without", multiple=True, type=click.Choice(STEPS), help="A step to leave out; may be repeated."
-)
+@click.option("--yes", is_flag=True, help="Confirm every step.")
+@click.option("--without", multiple=True, type=click.Choice(STEPS), help="A step to skip; repeatable.")
 @in_space
 @click.pass_obj
 def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
-    """Set everything up and end with a first recall from your own past.
+    """Set everything up: transcripts, service, agents, a first recall.
 
-    Reads the transcripts that Claude Code, Codex, Gemini CLI and opencode left on this machine, starts the
-    service (with the machine's service manager where there is one), connects the clients that it finds, and
-    asks your own past a question. Every step is asked about first; doing it again changes nothing.
+    Imports the transcripts of Claude Code, Codex, Gemini CLI and opencode on this machine, starts the service
+    (as a systemd or launchd service where possible), connects the agents that it finds, and ends with a
+    recall from your past sessions. Asks before every step; safe to repeat.
 
     \b
         holdfast up
         holdfast up --yes --without connect
     """
     if not yes and (sys.stdin is None or not sys.stdin.isatty()):
-        raise click.UsageError("there is nobody to ask: add --yes to agree", click.get_current_context())
+        raise NotConfirmed("not a terminal: add --yes to confirm")
     guide = Guide(call, yes, frozenset(without))
     _memories(guide)
     steps: dict[str, Callable[[Guide], None]] = {
@@ -89,7 +87,7 @@ def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
         call.tell("", guide.answer)
     if guide.failed:
         if not call.json:
-            click.echo("`holdfast doctor` tells more about what is not as it should be")
+            click.echo("Run `holdfast doctor` for details")
         raise click.exceptions.Exit(1)
 
 
@@ -110,17 +108,17 @@ def _transcripts(guide: Guide) -> None:
     waiting = [(found, each) for found in places for each in found.unread()]
     if not waiting:
         guide.tell(
-            "transcripts", "none of Claude Code, Codex, Gemini CLI or opencode were found", done=True, found=0
+            "transcripts", "nothing new from Claude Code, Codex, Gemini CLI or opencode", done=True, found=0
         )
         return
     if not guide.yes:
         counted = _counted(waiting)
         offer = (
-            f"{say.count(len(counted.sessions), 'session')} with {say.count(counted.messages, 'message')} "
-            f"of {', '.join(counted.files)} on this machine. Read them in?"
+            f"Found {say.count(len(counted.sessions), 'session')} with "
+            f"{say.count(counted.messages, 'message')} from {', '.join(counted.files)}. Import them?"
         )
         if not guide.agrees(offer):
-            guide.tell("transcripts", "left alone", done=False, sessions=len(counted.sessions))
+            guide.tell("transcripts", "skipped", done=False, sessions=len(counted.sessions))
             return
     tally = Tally()
     files = [each for _, each in waiting]
@@ -138,7 +136,7 @@ def _transcripts(guide: Guide) -> None:
 
 
 def _counted(waiting: "list[tuple[Transcripts, Transcript]]") -> "Tally":
-    """What would be read, before anything is kept."""
+    """What would be imported."""
     from holdfast.doors.cli.take_transcripts import progress
     from holdfast.errors import Invalid
     from holdfast.transcripts import Tally
@@ -165,18 +163,20 @@ def _service(guide: Guide) -> None:
     from holdfast.errors import Conflict, HoldfastError, Invalid
 
     if found := running.running():
-        guide.tell("service", f"runs at {found.url}", done=True, url=found.url, pid=found.pid, started=False)
+        guide.tell(
+            "service", f"running at {found.url}", done=True, url=found.url, pid=found.pid, started=False
+        )
         return
     by_manager = ""
     try:
         wanted = units.unit(units.own_kind(), units.carried(guide.call.db, guide.call.space))
-        if units.trouble(wanted) is None and guide.agrees(f"Install the service as {wanted.path}?"):
+        if units.trouble(wanted) is None and guide.agrees(f"Start the service at login ({wanted.path})?"):
             units.install(wanted)
             by_manager = str(wanted.path)
     except (Conflict, Invalid) as why:
         click.echo(f"holdfast: {say.one_line(str(why))}", err=True)  # then without the service manager
     if not by_manager and not guide.agrees("Start the service in the background?"):
-        guide.tell("service", "left alone", done=False)
+        guide.tell("service", "skipped", done=False)
         return
     try:
         if by_manager:
@@ -187,7 +187,7 @@ def _service(guide: Guide) -> None:
         guide.fail("service", str(trouble))
         return
     how = f"installed as {by_manager}" if by_manager else "started in the background"
-    text = f"runs at {found.url}, {how}" if started else f"runs at {found.url}"
+    text = f"running at {found.url}, {how}" if started else f"running at {found.url}"
     told = {"url": found.url, "pid": found.pid, "started": started, "unit": by_manager or None}
     guide.tell("service", say.one_line(text), done=True, **told)
 
@@ -206,19 +206,19 @@ def _connect(guide: Guide) -> None:
             found = connecting.connection(name, space=guide.call.space, db=guide.call.db)
             changed = [str(change.path) for change in found.connecting() if change.needed]
             if changed and not guide.agrees(f"Connect {found.client.title} ({', '.join(changed)})?"):
-                lines.append(f"{found.client.title} left alone")
+                lines.append(f"{found.client.title}: skipped")
                 continue
             connecting.connect(found, guide.call.db)
         except HoldfastError as trouble:
             wrong.append(f"{name}: {trouble}")
             continue
         connected[name] = changed
-        lines.append(f"{found.client.title} {'connected' if changed else 'is connected'}")
+        lines.append(f"{found.client.title}: {'connected' if changed else 'already connected'}")
         lines += [found.client.then] if changed and found.client.then else []
     if wrong:
         guide.fail("connect", "; ".join(wrong))
         return
-    text = "\n".join(lines) or "no client was found: `holdfast connect --help` lists those that are known"
+    text = "\n".join(lines) or "no agent found: see `holdfast connect --help` for the supported ones"
     guide.tell("connect", say.visible(text), done=True, connected=connected)
 
 
@@ -237,12 +237,12 @@ def _first_recall(guide: Guide) -> None:
                 shown = "\n".join([say.one_line(question), *map(_shown, found.hits)])
                 guide.tell("recall", shown, question=question, **as_json.recall(found))
                 return
-    hint = "nothing to ask about yet: remember something, or work with a connected client"
+    hint = "nothing to search yet: use `holdfast remember`, or work with a connected agent"
     guide.tell("recall", hint, question=None, hits=[])
 
 
 def _shown(hit: "Hit") -> str:
-    """What was found, with who said it and when; as much of it as fits on a line or two."""
+    """A hit with its speaker and date, shortened to a line or two."""
     from holdfast.domain.ranking import MemoryHit
 
     if isinstance(hit, MemoryHit):

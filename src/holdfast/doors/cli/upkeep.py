@@ -1,4 +1,4 @@
-"""The commands that keep a store in order: tend, undo-session, migrate, where."""
+"""The maintenance commands: tend, undo-session, migrate, where."""
 
 import re
 import sys
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--preview", is_flag=True, help="Say what would be done, and change nothing.")
-@click.option("--clock-is-right", is_flag=True, help="Let memories fade after a pause of over 180 days.")
+@click.option("--preview", is_flag=True, help="Show what would be done without changing anything.")
+@click.option("--clock-is-right", is_flag=True, help="Apply decay after a pause of more than 180 days.")
 @in_space
 @click.pass_obj
 def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
-    """Do the upkeep: fade, archive and propose, or show what it would do.
+    """Run maintenance: decay, archive and propose duplicates.
 
-    What nobody confirmed fades and what had its time is archived, as the profile says; pinned memories stay.
-    What says the same twice, or was outdated by a newer word, is proposed in the inbox: nothing is merged or
-    deleted by itself. After a pause of more than 180 days nothing fades, for the clock may be wrong. Running
-    it again changes nothing; the service does it by itself. It also embeds what has no vector yet,
-    after a change of the embedder everything; stopped, it goes on where it was.
+    Lowers the confidence of unconfirmed memories and archives expired ones, as the profile says; pinned
+    memories are exempt. Duplicates and superseded memories are proposed in the inbox; nothing is merged or
+    deleted automatically. Also embeds memories that have no vector yet. Decay is skipped after a pause of
+    more than 180 days, because the clock may be wrong. Safe to repeat and to interrupt; the service runs it
+    automatically.
 
     \b
         holdfast tend --space ops
@@ -41,52 +41,53 @@ def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
         return
     with call.memories() as memories, _progress(shown=not call.json) as report:
         done = memories.tend(report, clock_is_right=clock_is_right)
-    lines = [_faded(before, after) for before, after in done.decayed]
+    lines = [f"Decayed {_step(before, after)}" for before, after in done.decayed]
     if done.decayed:
-        lines.append(f"{say.memories(len(done.decayed))} faded, {done.deactivated:,} inactive now")
-        lines.append(f"`holdfast undo-session {done.session}` takes it back")
+        lines.append(f"{say.memories(len(done.decayed))} decayed, {done.deactivated:,} of them now inactive")
+        lines.append(f"Undo with `holdfast undo-session {done.session}`")
     if done.clock_doubt:
         lines.append(_doubt(done.clock_doubt))
-    lines += [f"archived {say.headline(memory)} ({say.one_line(reason)})" for memory, reason in done.archived]
+    lines += [f"Archived {say.headline(memory)} ({say.one_line(reason)})" for memory, reason in done.archived]
     if done.archived:
-        lines.append(f"{say.memories(len(done.archived))} archived; `holdfast restore ID` brings one back")
-    lines += [f"proposed {memory.id}: {say.one_line(memory.waiting_for or '')}" for memory in done.proposed]
+        lines.append(f"{say.memories(len(done.archived))} archived; restore one with `holdfast restore ID`")
+    lines += [f"Proposed {memory.id}: {say.one_line(memory.waiting_for or '')}" for memory in done.proposed]
     if done.proposed:
-        lines.append(f"{say.count(len(done.proposed), 'proposal')} in the inbox; `holdfast inbox` decides")
+        lines.append(
+            f"{say.count(len(done.proposed), 'proposal')} in the inbox; review with `holdfast inbox`"
+        )
     if done.embedded:
-        lines.append(f"{say.count(done.embedded, 'text')} can be found by meaning now")
+        lines.append(f"Embedded {say.count(done.embedded, 'text')}")
     if done.trouble:
-        lines.append(f"the rest waits for its vectors: {say.one_line(done.trouble)}")
-    call.tell("\n".join(lines or ["nothing to do: all is up to date"]), as_json.tended(done))
+        lines.append(f"Embedding stopped, the rest is pending: {say.one_line(done.trouble)}")
+    call.tell("\n".join(lines or ["Nothing to do: everything is up to date"]), as_json.tended(done))
 
 
 def _preview(call: Call) -> None:
     with call.memories() as memories:
         plan = memories.tend_preview()
-    lines = [f"would be {_faded(before, after)}" for before, after in plan.decayed]
+    lines = [f"Would decay: {_step(before, after)}" for before, after in plan.decayed]
     lines += [
-        f"would be archived: {say.headline(each.memory)} ({say.one_line(each.reason)})"
-        for each in plan.archived
+        f"Would archive: {say.headline(each.memory)} ({say.one_line(each.reason)})" for each in plan.archived
     ]
-    lines += [f"would be proposed: {say.one_line(each.reason)}" for each in plan.proposed]
+    lines += [f"Would propose: {say.one_line(each.reason)}" for each in plan.proposed]
     lines += [_doubt(plan.clock_doubt)] if plan.clock_doubt else []
-    lines = [*lines, "nothing was changed"] if lines else ["nothing to do: all is up to date"]
+    lines = [*lines, "Nothing was changed"] if lines else ["Nothing to do: everything is up to date"]
     call.tell("\n".join(lines), as_json.tend_preview(plan))
 
 
 def _doubt(doubt: str) -> str:
-    return f"{doubt}; `holdfast tend --clock-is-right` if the clock is right"
+    return f"{doubt}; if the clock is right, run `holdfast tend --clock-is-right`"
 
 
-def _faded(before: "Memory", after: "Memory") -> str:
-    gone = ", inactive now" if before.active and not after.active else ""
+def _step(before: "Memory", after: "Memory") -> str:
+    gone = ", now inactive" if before.active and not after.active else ""
     step = f"({say.number(before.confidence)} -> {say.number(after.confidence)}{gone})"
-    return f"faded {say.headline(after)} {step}"
+    return f"{say.headline(after)} {step}"
 
 
 @contextmanager
 def _progress(*, shown: bool) -> "Iterator[Callable[[EmbeddingProgress], None]]":
-    """Shows on a terminal how far a long embedding is; silent where nobody looks."""
+    """Shows the progress of a long embedding on a terminal; silent elsewhere."""
     if not shown or not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -94,7 +95,7 @@ def _progress(*, shown: bool) -> "Iterator[Callable[[EmbeddingProgress], None]]"
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("embedding", total=None)
+        task = bar.add_task("Embedding", total=None)
         yield lambda vectors: bar.update(task, completed=vectors.done, total=vectors.total)
 
 
@@ -103,37 +104,37 @@ def _progress(*, shown: bool) -> "Iterator[Callable[[EmbeddingProgress], None]]"
 @in_space
 @click.pass_obj
 def undo_session(call: Call, session_id: str) -> None:
-    """Take back everything that one session wrote.
+    """Undo everything that a session wrote.
 
-    What it added is forgotten, what it changed goes back; what others confirmed or revised since stays
-    and is named.
+    Deletes what it added and reverts what it changed. Memories that others confirmed or revised since are
+    kept and listed.
 
     \b
         holdfast undo-session run-42
     """
     with call.memories() as memories:
         undone = memories.undo_session(session_id)
-    lines = [f"removed {say.headline(memory)}" for memory in undone.removed]
-    lines += [f"changed back {say.line(memory)}" for memory in undone.changed]
-    lines += [f"kept {say.line(memory)}: others relied on it since" for memory in undone.kept]
+    lines = [f"Deleted {say.headline(memory)}" for memory in undone.removed]
+    lines += [f"Reverted {say.line(memory)}" for memory in undone.changed]
+    lines += [f"Kept {say.line(memory)}: confirmed or revised by others since" for memory in undone.kept]
     if undone.links:
-        lines.append(f"removed {say.count(undone.links, 'link')}")
+        lines.append(f"Removed {say.count(undone.links, 'link')}")
     answer = {
         "removed": [as_json.memory(memory) for memory in undone.removed],
         "changed": [as_json.memory(memory) for memory in undone.changed],
         "kept": [as_json.memory(memory) for memory in undone.kept],
         "links": undone.links,
     }
-    call.tell("\n".join(lines or ["that session changed nothing that is still there"]), answer)
+    call.tell("\n".join(lines or ["Nothing to undo: no change of this session is left"]), answer)
 
 
 @click.command()
 @on_store
 @click.pass_obj
 def migrate(call: Call) -> None:
-    """Bring the database to this release's schema.
+    """Upgrade the database schema.
 
-    A SQLite file does it by itself, with a copy made first; a PostgreSQL database waits for this command.
+    A SQLite file is upgraded automatically, after a copy is made; PostgreSQL needs this command.
 
     \b
         holdfast migrate --db postgresql://holdfast@localhost/holdfast
@@ -142,9 +143,9 @@ def migrate(call: Call) -> None:
 
     before, after = wiring.migrate(call.db)
     if before == after:
-        text = f"nothing to do: the schema is at {after}"
+        text = f"Nothing to do: the schema is at {after}"
     else:
-        text = f"the schema is at {after} now (before: {before or 'no tables'})"
+        text = f"Upgraded the schema to {after} (from {before or 'no tables'})"
     call.tell(text, {"before": before, "after": after})
 
 
@@ -152,7 +153,7 @@ def migrate(call: Call) -> None:
 @in_space
 @click.pass_obj
 def where(call: Call) -> None:
-    """Print where the database is.
+    """Print the path of the database.
 
     \b
         holdfast where

@@ -1,4 +1,4 @@
-"""Files that the command line reads and writes: whole or not at all, never over a stranger's."""
+"""Reads and writes files atomically; never overwrites a file that Holdfast did not write."""
 
 import gzip
 import io
@@ -60,7 +60,7 @@ def read_text(path: str, given: bytes | None = None) -> tuple[str, bytes]:
         raw = _first(Path(path), MOST_TEXT + 1) if given is None else given
         unpacked = _unpacked(raw).read(MOST_TEXT + 1) if raw.startswith(GZIP) else raw
         if max(len(raw), len(unpacked)) > MOST_TEXT:
-            raise Invalid(f"{path!r} holds more than {MOST_TEXT >> 20} MB: split it; nothing was taken")
+            raise Invalid(f"{path!r} is larger than {MOST_TEXT >> 20} MB: split it; nothing was imported")
         return unpacked.decode("utf-8-sig"), raw
 
 
@@ -78,10 +78,12 @@ def read_lines(path: str, given: bytes | None = None) -> Iterator[str]:
             number += 1
             size += len(line)
             if len(line) > MOST_LINE:
-                raise Invalid(f"{path!r}, line {number}: longer than {MOST_LINE >> 20} MB; nothing was taken")
+                raise Invalid(
+                    f"{path!r}, line {number}: longer than {MOST_LINE >> 20} MB; nothing was imported"
+                )
             if size > allowed and size > (allowed := max(_SMALL, _MOST_RATIO * raw.tell())):
                 raise Invalid(
-                    f"{path!r} unpacks to more than {_MOST_RATIO} times its size: nothing was taken"
+                    f"{path!r} unpacks to more than {_MOST_RATIO} times its size: nothing was imported"
                 )
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
 
@@ -102,16 +104,16 @@ def _readable(path: str) -> Iterator[None]:
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise Invalid(f"{path!r} is damaged or was cut short: nothing was taken") from None
+        raise Invalid(f"{path!r} is damaged or truncated: nothing was imported") from None
     except UnicodeDecodeError:
-        raise Invalid(f"{path!r} is no text in UTF-8: nothing was taken") from None
+        raise Invalid(f"{path!r} is not UTF-8 text: nothing was imported") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise Invalid(f"{path!r} can't be read: {why}") from None
 
 
 def _refuse_strangers(path: Path) -> None:
-    """An older backup or export may be replaced; any other file is somebody else's."""
+    """Refuses to overwrite anything but an older backup or export."""
     from holdfast.engine.archive import is_archive
 
     try:
@@ -124,7 +126,7 @@ def _refuse_strangers(path: Path) -> None:
     except (OSError, EOFError, zlib.error):
         first = ""
     if not is_archive(first):
-        raise Invalid(f"{str(path)!r} exists and is no archive of Holdfast: choose another name")
+        raise Invalid(f"{str(path)!r} exists and is not a Holdfast archive: choose another name")
 
 
 def _unwritable(path: Path, error: OSError) -> Invalid:

@@ -164,7 +164,7 @@ CLIENTS: Final[dict[str, Client]] = {
             scopes=("user",),
             program="codex",
             folder=("CODEX_HOME", ".codex"),
-            then="Codex asks once whether it may run the hooks: say yes in its next session.",
+            then="Codex asks once for permission to run the hooks: accept it in its next session.",
         ),
         Client(
             name="gemini",

@@ -56,7 +56,7 @@ class Connection:
     def __init__(self, client: Client, setup: Setup, *, now: Callable[[], datetime] | None = None) -> None:
         if setup.scope not in client.scopes:
             allowed = " or ".join(client.scopes)
-            raise Invalid(f"{client.title} has no settings for the scope {setup.scope}: use {allowed}")
+            raise Invalid(f"{client.title} has no {setup.scope} settings: use --scope {allowed}")
         self.client = client
         self.setup = setup
         self._now = now or (lambda: datetime.now(UTC))
@@ -122,7 +122,7 @@ class Connection:
             text = (before or b"").decode("utf-8")
             made = edit(text)
         except UnicodeDecodeError:
-            raise Invalid(f"{path} is no text in UTF-8: nothing was changed") from None
+            raise Invalid(f"{path} is not UTF-8 text: nothing was changed") from None
         except HoldfastError as wrong:
             raise type(wrong)(f"{path}: {wrong}. Nothing was changed") from None
         return Change(path, before, before if made == text else made.encode())
@@ -202,7 +202,7 @@ def _all_or_none() -> Iterator[Callable[[Change, int], None]]:
 
     def write(change: Change, mode: int) -> None:
         if _read(change.path) != change.before:
-            raise Unavailable(f"{change.path} was changed by another program just now: try again")
+            raise Unavailable(f"{change.path} was changed by another program: try again")
         written.append(change)
         _guarded(_put, change.path, change.after, mode)
 

@@ -47,7 +47,7 @@ class JsonText:
         self.text = text if text.strip("\ufeff \t\r\n") else text.rstrip(" \t\r\n") + "{}\n"
         self._read()
         if self._root.members is None:
-            raise Invalid("it holds no object")
+            raise Invalid("not a JSON object")
 
     @property
     def value(self) -> Any:
@@ -77,7 +77,7 @@ class JsonText:
         above = self._node(path[:depth])
         assert above is not None
         if above.members is None:
-            raise Invalid(f"{'.'.join(path[:depth])} is no object")
+            raise Invalid(f"{'.'.join(path[:depth])} is not an object")
         for key in reversed(path[depth + 1 :]):
             value = {key: value}
         self._insert(above, value, depth, key=path[depth])
@@ -91,7 +91,7 @@ class JsonText:
         if found is None:
             self.put(path, [value])
         elif found.items is None:
-            raise Invalid(f"{'.'.join(path)} is no list")
+            raise Invalid(f"{'.'.join(path)} is not a list")
         else:
             self._insert(found, value, len(path))
 
@@ -193,7 +193,7 @@ class _Reader:
 
     def wrong(self, place: int) -> Invalid:
         line = self._text.count("\n", 0, place) + 1
-        return Invalid(f"it is not JSON (line {line})")
+        return Invalid(f"invalid JSON at line {line}")
 
     def value(self, start: int, depth: int) -> Node:
         if depth > _MOST_DEPTH:
@@ -221,7 +221,7 @@ class _Reader:
             if not isinstance(key.value, str) or self._text[colon : colon + 1] != ":":
                 raise self.wrong(place)
             if key.value in members:
-                raise Invalid(f"it has {key.value!r} twice: leave one of them")
+                raise Invalid(f"duplicate key {key.value!r}: remove one of them")
             node = self.value(self.skip(colon + 1), depth + 1)
             members[key.value], keys[key.value] = node, key.start
             place = self._next(node.end, "}")

@@ -57,9 +57,7 @@ class Json:
                 continue
             known = found.at(entry.place)
             if known is not None and known != entry.value and not is_ours(known):
-                raise Conflict(
-                    f"its {'.'.join(entry.place)} belongs to something else: rename or remove that"
-                )
+                raise Conflict(f"{'.'.join(entry.place)} is used by another program: rename or remove it")
             found.put(entry.place, entry.value)
         return found.text
 
@@ -106,7 +104,7 @@ class Toml:
     def put_in(self, text: str) -> str:
         known = toml_text.table_in(text, self.names)
         if known is not None and not is_ours(known):
-            raise Conflict(f"its {'.'.join(self.names)} belongs to something else: rename or remove that")
+            raise Conflict(f"{'.'.join(self.names)} is used by another program: rename or remove it")
         return toml_text.with_table(text, self.names, self.values)
 
     def made_by(self, text: str) -> list[Place]:

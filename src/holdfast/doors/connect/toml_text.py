@@ -20,7 +20,7 @@ def parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
-        raise Invalid(f"it is not TOML ({wrong})") from None
+        raise Invalid(f"invalid TOML ({wrong})") from None
 
 
 def table_in(text: str, names: Names) -> Any:
@@ -47,7 +47,7 @@ def with_table(text: str, names: Names, values: dict[str, Any]) -> str:
     before = parsed(rest)
     above = before.get(names[0], {})
     if not isinstance(above, dict) or _says(made) != {**before, names[0]: {**above, names[1]: values}}:
-        raise Invalid(f"its {names[0]} is in a form that can't be added to: write it as [{names[0]}.NAME]")
+        raise Invalid(f"{names[0]} is an inline table: write it as [{names[0]}.NAME]")
     return made
 
 
@@ -68,7 +68,7 @@ def without_table(text: str, names: Names) -> str:
         made = _cut(lines, tables[skipped:])
         if _filled(_says(made), names[0]) == expected:
             return made
-    raise Invalid(f"its table {'.'.join(names)} can't be taken out by itself: remove it by hand")
+    raise Invalid(f"table {'.'.join(names)} can't be removed automatically: remove it by hand")
 
 
 def _cut(lines: list[str], tables: list[tuple[int, int]]) -> str:

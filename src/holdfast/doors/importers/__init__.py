@@ -124,14 +124,14 @@ def _refuse_json(text: str, name: str) -> None:
     try:
         found = json.loads(text)
     except RecursionError:
-        raise Invalid(f"{name!r} is nested too deeply: nothing was taken") from None
+        raise Invalid(f"{name!r} is nested too deeply: nothing was imported") from None
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":  # a value a line
             return
         where = f"{name!r}, line {error.lineno}"
-        raise Invalid(f"{where}: it is no JSON ({error.msg}); nothing was taken") from None
+        raise Invalid(f"{where}: invalid JSON ({error.msg}); nothing was imported") from None
     if not (isinstance(found, dict) and "content" in found):
-        raise Invalid(f"{name!r} is JSON of no known program", command="name the format with --from")
+        raise Invalid(f"{name!r} is JSON in an unknown format", command="give the format with --from")
 
 
 def transcript_format(path: Path) -> str | None:
@@ -175,7 +175,7 @@ def notes_of(files: Sequence[Path], source: Source) -> Found:
         try:
             text = path.read_bytes().decode("utf-8", "replace")
         except OSError as error:
-            broken.append((number, f"it can't be read: {error.strerror}"))
+            broken.append((number, f"can't be read: {error.strerror}"))
             continue
         found = drafts_in(text, source, "auto-memory", name=path.name)
         drafts += [(number, replace(draft, project=project)) for _, draft in found.drafts]
@@ -201,7 +201,7 @@ def linked_notes(files: Sequence[Path], source: Source, skipped: Mapping[str, in
         try:
             note = basic_memory.read(path.read_bytes().decode("utf-8", "replace"), path.name)
         except OSError as error:
-            note = f"it can't be read: {error.strerror}"
+            note = f"can't be read: {error.strerror}"
         if isinstance(note, str):
             broken.append((number, note))
             continue

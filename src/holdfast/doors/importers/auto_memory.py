@@ -36,9 +36,9 @@ def read(text: str, name: str = "") -> Iterator[tuple[int, Draft | str]]:
     heading, body = _parted(text)
     title = heading.get("name")
     if not title:
-        yield 1, 'it has no heading with a "name"'
+        yield 1, 'no front matter with a "name"'
     elif not body.strip() and not heading.get("description"):
-        yield 1, "it says nothing"
+        yield 1, "empty note"
     else:
         yield (
             1,

@@ -44,7 +44,7 @@ def read(text: str, name: str = "") -> Note | str:
     """The note in a file, or why it can't be read."""
     heading, body, line = _parted(text)
     if heading is None:
-        return "line 1: its heading is no YAML between two lines of ---"
+        return "line 1: no YAML front matter between two lines of ---"
     title = _text(heading.get("title")) or PurePath(name).stem or "note"
     note = Note(title, _text(heading.get("permalink")))
     tags = _tags(heading.get("tags"))

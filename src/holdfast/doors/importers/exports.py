@@ -85,7 +85,7 @@ def conversations(path: Path) -> Iterator[tuple[int, Any]]:
     with path.open("rb") as file:
         packed = file.read(4).startswith(ZIP)
     if not packed and path.suffix == ".zip":
-        raise Invalid(f"{path.name!r} is no zip file, whatever its name says: nothing was taken")
+        raise Invalid(f"{path.name!r} is not a zip file: nothing was imported")
     if not packed:
         with path.open("rb") as file:
             yield from elements(file, path.name)
@@ -93,7 +93,7 @@ def conversations(path: Path) -> Iterator[tuple[int, Any]]:
     with _unpacked(path) as archive:
         names = [name for name in archive.namelist() if _holds_conversations(name)]
         if not names:
-            raise Invalid(f"{path.name!r} holds no conversations.json: nothing was taken")
+            raise Invalid(f"{path.name!r} has no conversations.json: nothing was imported")
         for name in sorted(names):
             _refuse_bomb(archive.getinfo(name), path)
             with archive.open(name) as member:
@@ -108,7 +108,7 @@ def _unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         # RuntimeError: it is encrypted; NotImplementedError: it is packed in a way that nobody uses.
-        raise Invalid(f"{path.name!r} can't be unpacked ({error}): nothing was taken") from None
+        raise Invalid(f"{path.name!r} can't be unpacked ({error}): nothing was imported") from None
 
 
 def _refuse_bomb(member: zipfile.ZipInfo, path: Path) -> None:
@@ -118,8 +118,8 @@ def _refuse_bomb(member: zipfile.ZipInfo, path: Path) -> None:
     """
     if member.file_size > max(MOST_ELEMENT, _MOST_RATIO * member.compress_size):
         raise Invalid(
-            f"{path.name!r}: {member.filename} unpacks to more than {_MOST_RATIO} times its size,"
-            " which no export does: nothing was taken"
+            f"{path.name!r}: {member.filename} unpacks to more than {_MOST_RATIO} times its size: "
+            "nothing was imported"
         )
 
 

@@ -25,9 +25,9 @@ def _draft(line: str) -> Draft | str:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
-        return "it is not JSON: write one object a line"
+        return "invalid JSON: write one object per line"
     if not isinstance(entry, dict):
-        return 'it is no object: write {"content": ...}'
+        return 'not an object: write {"content": ...}'
     if wrong := _wrong(entry):
         return wrong
     fields = {name: entry[name] for name in _TEXTS if entry.get(name) is not None}
@@ -43,16 +43,16 @@ def _draft(line: str) -> Draft | str:
 def _wrong(entry: dict[str, Any]) -> str | None:
     """What is wrong with the types of an object's fields; its values are the profile's business."""
     if not isinstance(entry.get("content"), str):
-        return 'it has no "content": give the text to remember'
+        return 'missing "content": the text to remember'
     for name in _TEXTS:
         if not isinstance(entry.get(name), str | None):
-            return f'"{name}" is no text'
+            return f'"{name}" must be a string'
     tags = entry.get("tags")
     if tags is not None and not (isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)):
-        return '"tags" is no list of texts'
+        return '"tags" must be a list of strings'
     importance, confidence = entry.get("importance"), entry.get("confidence")
     if importance is not None and type(importance) is not int:
-        return '"importance" is no whole number: give 1 to 5'
+        return '"importance" must be a whole number from 1 to 5'
     if confidence is not None and type(confidence) not in (int, float):
-        return '"confidence" is no number: give one from 0 to 1'
+        return '"confidence" must be a number from 0 to 1'
     return None

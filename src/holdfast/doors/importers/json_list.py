@@ -33,7 +33,7 @@ def elements(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
     while chunk := file.read(_CHUNK):
         read += len(chunk)
         if read > MOST_BYTES:
-            raise scan.wrong(f"it is longer than {MOST_BYTES >> 30} GB")
+            raise scan.wrong(f"larger than {MOST_BYTES >> 30} GB")
         yield from scan.feed(chunk)
     scan.end()
 
@@ -70,10 +70,10 @@ class _Scan:
     def end(self) -> None:
         """Raises: Invalid, when the list has not ended."""
         if not self._closed:
-            raise self.wrong("the file ends in the middle: it was cut short")
+            raise self.wrong("the file is truncated")
 
     def wrong(self, why: str) -> Invalid:
-        return Invalid(f"{self._name!r}, line {self._line}: {why}; nothing was taken")
+        return Invalid(f"{self._name!r}, line {self._line}: {why}; nothing was imported")
 
     def _between(self, chunk: bytes, at: int) -> int:
         """Looks at one byte that is in no element; answers where to go on."""
@@ -86,19 +86,19 @@ class _Scan:
         if not self._opened and byte == b"[":
             self._opened = True
         elif self._closed or not self._opened:
-            raise self.wrong("it is no JSON list")
+            raise self.wrong("not a JSON list")
         elif byte == b"]":
             self._closed = True
         elif byte == b",":
             if self._after_comma:
-                raise self.wrong("a comma stands where an element should")
+                raise self.wrong("unexpected comma")
             self._after_comma = True
         elif byte in b"{[" and self._after_comma:
             self._begun, self._after_comma = self._line, False
             self._depth = 1
             self._element = bytearray(byte)
         else:
-            raise self.wrong("something else stands where an object should")
+            raise self.wrong("expected an object")
         return at + 1
 
     def _inside(self, chunk: bytes, at: int) -> int:
@@ -119,7 +119,7 @@ class _Scan:
             elif sign in b"{[":
                 self._depth += 1
                 if self._depth > _MOST_LEVELS:
-                    raise self.wrong(f"it is nested more than {_MOST_LEVELS} levels deep")
+                    raise self.wrong(f"nested more than {_MOST_LEVELS} levels deep")
             elif sign in b"}]":
                 self._depth -= 1
                 if self._depth == 0:
@@ -129,11 +129,11 @@ class _Scan:
         try:
             return json.loads(bytes(self._element))
         except RecursionError:
-            raise self.wrong("it is nested too deeply") from None
+            raise self.wrong("nested too deeply") from None
         except UnicodeDecodeError:
-            raise self.wrong(f"the element from line {self._begun} on is no UTF-8") from None
+            raise self.wrong(f"the element starting at line {self._begun} is not UTF-8") from None
         except json.JSONDecodeError as error:
             self._line = self._begun + error.lineno - 1
-            raise self.wrong(f"it is no JSON there ({error.msg})") from None
+            raise self.wrong(f"invalid JSON ({error.msg})") from None
         except ValueError as error:  # a number of thousands of digits
-            raise self.wrong(f"it is no JSON there ({error})") from None
+            raise self.wrong(f"invalid JSON ({error})") from None

@@ -79,20 +79,20 @@ def _object(line: str) -> Any:
 
 def _wrong(found: Any) -> str | None:
     if not isinstance(found, dict):
-        return "it is no JSON object: the server writes one a line"
+        return "not a JSON object: one per line is expected"
     kind = found.get("type")
     if kind not in ("entity", "relation"):
-        return f'its type is {kind!r:.40}: "entity" and "relation" are known'
+        return f'unknown type {kind!r:.40}: use "entity" or "relation"'
     texts = ["name", "entityType"] if kind == "entity" else ["from", "to", "relationType"]
     for name in texts:
         if not isinstance(found.get(name), str):
-            return f'"{name}" is no text'
+            return f'"{name}" must be a string'
     if any(not found[name].strip() for name in texts if name != "entityType"):
-        return "a name is empty"
+        return "empty name"
     observations = found.get("observations", [])
     if found["type"] == "entity" and not (
         isinstance(observations, list) and all(isinstance(one, str) for one in observations)
     ):
-        return '"observations" is no list of texts'
+        return '"observations" must be a list of strings'
     found.setdefault("observations", [])
     return None

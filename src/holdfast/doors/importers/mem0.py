@@ -48,26 +48,26 @@ def _listed(text: str) -> list[Any]:
     try:
         whole = json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
-        raise Invalid("the file is nested too deeply: nothing was taken") from None
+        raise Invalid("the file is nested too deeply: nothing was imported") from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} ({error.msg})"
-        raise Invalid(f"the file is no JSON at {where}: nothing was taken") from None
+        raise Invalid(f"invalid JSON at {where}: nothing was imported") from None
     except ValueError as error:  # a number of thousands of digits
-        raise Invalid(f"the file is no JSON ({error}): nothing was taken") from None
+        raise Invalid(f"invalid JSON ({error}): nothing was imported") from None
     if isinstance(whole, list):
         return whole
     for name in _LISTS:
         if isinstance(whole, dict) and isinstance(whole.get(name), list):
             return list(whole[name])
-    raise Invalid(f"the file is no list and has none in {' or '.join(_LISTS)}: nothing was taken")
+    raise Invalid(f"the file is not a list and has none in {' or '.join(_LISTS)}: nothing was imported")
 
 
 def _draft(value: Any, *, tag_user: bool) -> Draft | str:
     if not isinstance(value, dict):
-        return "it is no object with a memory"
+        return "not an object"
     says = _says(value)
     if says is None:
-        return 'it has no "memory" with a text'
+        return 'missing "memory" text'
     tags = [tag for tag in _list(value.get("categories")) if isinstance(tag, str)]
     user = text_of(value, "user_id")
     if tag_user and user:

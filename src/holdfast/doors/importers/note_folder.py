@@ -13,7 +13,7 @@ from typing import Final
 from holdfast.errors import Invalid
 
 HIDDEN: Final = "hidden"
-_OTHER: Final = "not markdown"
+_OTHER: Final = "not Markdown"
 _BINARY: Final = "binary"
 _LARGE: Final = "over 1 MiB"
 _MOST_NOTE: Final = 1024 * 1024
@@ -54,7 +54,7 @@ def is_hidden(name: str) -> bool:
 def refuse_other(name: str) -> None:
     """Raises: Invalid, for a file that is no note by its name."""
     if Path(name).suffix.casefold() != ".md":
-        raise Invalid(f"{name!r} is no note of basic-memory, which are .md files", command="leave out --from")
+        raise Invalid(f"{name!r} is not a basic-memory note: these are .md files", command="leave out --from")
 
 
 def _why_not(path: Path) -> str | None:

@@ -146,7 +146,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         finally:
             store.close()
     except (sqlite3.Error, ValueError, TypeError) as error:
-        raise OSError(f"it can't be read as opencode's database ({error})") from None
+        raise OSError(f"not a readable opencode database ({error})") from None
 
 
 def _object(data: Any) -> Object:

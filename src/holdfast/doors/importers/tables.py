@@ -44,7 +44,7 @@ def read(text: str) -> Iterator[tuple[int, Draft | str]]:
         try:
             row = next(rows, None)
         except csv.Error as error:
-            raise Invalid(f"line {begins} is none of a table ({error}): nothing was taken") from None
+            raise Invalid(f"line {begins} is not valid CSV ({error}): nothing was imported") from None
         if row is None:
             return
         if not any(cell.strip() for cell in row):
@@ -53,7 +53,7 @@ def read(text: str) -> Iterator[tuple[int, Draft | str]]:
             places = _places(row)
             if "content" not in places:
                 named = f"{', '.join(row)!r:.200}"
-                raise Invalid(f"line {begins} names no column content, only {named}: nothing was taken")
+                raise Invalid(f"line {begins} has no column 'content', only {named}: nothing was imported")
             continue
         yield begins, _draft(row, places)
 
@@ -62,15 +62,15 @@ def _draft(row: list[str], places: dict[str, int]) -> Draft | str:
     cells = {name: row[place].strip() for name, place in places.items() if place < len(row)}
     cells = {name: cell for name, cell in cells.items() if cell}
     if "content" not in cells:
-        return "its content is empty"
+        return "empty content"
     try:
         importance = int(cells["importance"]) if "importance" in cells else None
     except ValueError:
-        return f"importance {cells['importance']!r:.40} is no whole number: give 1 to 5"
+        return f"importance {cells['importance']!r:.40} must be a whole number from 1 to 5"
     try:
         confidence = float(cells["confidence"]) if "confidence" in cells else None
     except ValueError:
-        return f"confidence {cells['confidence']!r:.40} is no number: give one from 0 to 1"
+        return f"confidence {cells['confidence']!r:.40} must be a number from 0 to 1"
     return Draft(
         content=cells["content"],
         category=cells.get("category"),

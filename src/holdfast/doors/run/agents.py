@@ -44,9 +44,7 @@ class ClaudeCode:
 
     def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
         if not command.has("-p", "--print"):
-            raise Invalid(
-                "add -p and a prompt: the runner reads what the agent prints, and only then it prints"
-            )
+            raise Invalid("add -p and a prompt: interactive sessions are not supported")
         asked = command.value("--output-format") or "text"
         shows: Shows = "everything"
         if asked != "stream-json":
@@ -97,7 +95,7 @@ class Codex:
     def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
         place = next((at for at, word in enumerate(command.words) if word in ("exec", "e")), None)
         if place is None:
-            raise Invalid("use `codex exec` and a prompt: the runner reads what the agent prints")
+            raise Invalid("use `codex exec` and a prompt: interactive sessions are not supported")
         asked = command.has("--json")
         added = [] if asked else ["--json"]
         if prompt := _fitting(told):
@@ -113,7 +111,7 @@ class Gemini:
     def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
         question = command.value("-p", "--prompt")
         if question is None:
-            raise Invalid("add -p and a prompt: the runner reads what the agent prints")
+            raise Invalid("add -p and a prompt: interactive sessions are not supported")
         asked = command.value("-o", "--output-format") or "text"
         if prompt := _fitting(told):
             # It has no option for a system prompt of one's own beside its usual one. The tag tells whoever
@@ -160,4 +158,4 @@ def name_of(command: Arguments, named: str | None) -> str:
     if program in AGENTS and program != "plain":
         return program
     known = ", ".join(AGENTS)
-    raise Invalid(f"{program!r} is no agent that is known: say with --agent how it talks, one of {known}")
+    raise Invalid(f"unknown agent {program!r}: set its output format with --agent, one of {known}")

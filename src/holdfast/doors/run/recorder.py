@@ -115,7 +115,7 @@ class Recorder:
         self._tasks.put(None)
         self._thread.join(patience)
         if self._thread.is_alive():
-            self._trouble(f"not everything was remembered: no answer within {patience:g} s")
+            self._trouble(f"not everything was stored: no answer within {patience:g} s")
         memories, ends = self._memories, self._ends
         if memories is not None and ends is not None and not self._ended:
             unbroken(
@@ -139,7 +139,7 @@ class Recorder:
         opening = None
         try:
             opening = self._opened()
-            self._consequence = "not everything was remembered"
+            self._consequence = "not everything was stored"
         finally:
             answer.set_result(opening)  # the runner waits for it, whatever happened
         self._give(opening.profile)
@@ -184,7 +184,7 @@ class Recorder:
             if isinstance(marker, Misfit):
                 self._warn(marker.written, marker.reason)
             elif self.kept.total() >= _MOST_MARKERS:
-                most = f"{_MOST_MARKERS} markers are the most in a session"
+                most = f"a session may have at most {_MOST_MARKERS} markers"
                 return self._trouble(f"{self._consequence}: {most}")
             else:
                 self._tried(marker, message, self._memories)
@@ -213,7 +213,7 @@ class Recorder:
             case MemoryMarker():
                 self._remember(marker, message, memories)
             case EventMarker() | CooldownMarker() if self._echoes.was_read(marker.written):
-                self._warn(marker.written, "it stands so in a tool's output")
+                self._warn(marker.written, "it was copied from a tool's output")
             case EventMarker(level, service, text):
                 memories.record_event(level, text, service=service)
                 self.kept["event"] += 1

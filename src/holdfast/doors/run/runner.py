@@ -57,7 +57,7 @@ def run(
         try:
             opening = recorder.begin(TO_BEGIN)
             if not readable and opening is not None and plan.occasion.captures:
-                say("nothing is recorded: this output does not say who said what, stream-json does")
+                say("nothing is recorded: use the output format stream-json, which marks who said what")
             with Told(_prompt(plan, opening)) as told:
                 prepared = agent.prepared(command, told, plan.occasion.session)
                 reading = _Reading(stream, recorder)

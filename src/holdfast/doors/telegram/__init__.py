@@ -1,1 +1,1 @@
-"""The Telegram door: `/memory` by a bot, for the people that its owner names, and for nobody else."""
+"""The Telegram door: a bot that answers `/memory` for allowed users."""

@@ -1,4 +1,4 @@
-"""What the bot says to whom it listens to: the text of `/memory` in messages, with buttons where one decides.
+"""The bot's answers: the text of `/memory` as messages, with buttons to approve and reject.
 
 Plain functions over `Memories`; knows no network.
 """
@@ -36,7 +36,7 @@ def to_text(memories: Memories, text: str, *, name: str) -> list[Message]:
     word, rest = [*text.split(maxsplit=1), "", ""][:2]
     command, _, meant = word.partition("@")
     if not is_command(command) or (meant and meant.casefold() != name.casefold()):
-        return [Message(f"I answer one command:\n\n{usage()}")]
+        return [Message(f"Commands:\n\n{usage()}")]
     told = reply(memories, rest)
     if told.questions:
         return _questions(told)
@@ -58,7 +58,7 @@ def _from_page(text: str, first: int) -> list[Message]:
     shown = [Message(page) for page in found[first : first + AT_ONCE]]
     left = len(found) - first - len(shown)
     if shown and left:
-        more = Button(f"More ({left} to come)", f"{_MORE} {first + AT_ONCE}")
+        more = Button(f"More ({left} left)", f"{_MORE} {first + AT_ONCE}")
         shown[-1] = Message(shown[-1].text, (more,))
     return shown
 
@@ -73,5 +73,5 @@ def _questions(told: Reply) -> list[Message]:
         shown += [*map(Message, before), Message(last, buttons if fit else ())]
     left = len(told.questions) - AT_ONCE
     if left > 0:
-        shown.append(Message(f"{left:,} more wait: {COMMAND} inbox shows the next ones."))
+        shown.append(Message(f"{left:,} more waiting: {COMMAND} inbox"))
     return shown

@@ -1,6 +1,6 @@
-"""The bot: asks Telegram for what came in, lets the gate decide, answers, and stays when the network goes.
+"""The bot: polls Telegram, answers what the gate admits, and retries when the network fails.
 
-One loop, one update after the other. Logs say who was ignored and what failed; never a text, nor the token.
+One loop, one update after the other. Logs name ignored users and failures; never a text, nor the token.
 """
 
 import asyncio
@@ -51,7 +51,9 @@ def serve(
     try:
         import telegram  # noqa: F401
     except ImportError:
-        raise Unavailable("Telegram needs a package: `pip install 'holdfast[telegram]'` brings it") from None
+        raise Unavailable(
+            "python-telegram-bot is not installed: run `pip install 'holdfast[telegram]'`"
+        ) from None
     # What the library is to give for a span of time; without it, it complains about itself.
     os.environ.setdefault("PTB_TIMEDELTA", "true")
     for name in ("httpx", "httpcore", "telegram"):  # they log addresses, which hold the token, and texts
@@ -117,7 +119,7 @@ class Bot:
                 return
             except InvalidToken:  # its message holds the token
                 raise Invalid(
-                    "Telegram does not know this token: ask @BotFather for the bot's", field="token"
+                    "Telegram rejected the bot token: get a valid one from @BotFather", field="token"
                 ) from None
             except TelegramError as error:
                 await self._rest(tries, error)
@@ -172,8 +174,8 @@ class Bot:
         try:
             return await asyncio.to_thread(lambda: work(self._memories(), *args, **named))
         except HoldfastError as error:  # the space itself can't be opened
-            _log.warning("the memory can't be used: %s", type(error).__name__)
-            return [answers.Message("The memory can't be reached now. Nothing was changed; try again later.")]
+            _log.warning("the memory is unavailable: %s", type(error).__name__)
+            return [answers.Message("The memory is unavailable. Nothing was changed; try again later.")]
 
     async def _send(self, line: "telegram.Bot", chat: int, messages: Sequence[answers.Message]) -> None:
         from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions
@@ -204,7 +206,7 @@ class Bot:
                 seconds = getattr(error.retry_after, "total_seconds", lambda: 1.0)()
                 await self._pause(min(seconds, _LONGEST_WAIT))
             except (BadRequest, Forbidden) as error:
-                _log.warning("Telegram refuses: %s", type(error).__name__)
+                _log.warning("Telegram refused the request: %s", type(error).__name__)
                 return False
             except TelegramError as error:
                 await self._rest(tries, error)
@@ -212,7 +214,7 @@ class Bot:
 
     async def _rest(self, tries: int, error: Exception) -> None:
         if tries == 0:
-            _log.warning("Telegram can't be reached (%s): trying again", type(error).__name__)
+            _log.warning("Telegram is unreachable (%s): retrying", type(error).__name__)
         await self._pause(_PAUSES[min(tries, len(_PAUSES) - 1)])
 
     async def _end(self, line: "telegram.Bot", mail: "HTTPXRequest") -> None:

@@ -1,7 +1,7 @@
-"""Who is listened to: of all that Telegram delivers, what an allowed person typed or pressed themselves.
+"""Admits updates: only what an allowed user typed or pressed in a private chat.
 
-Works on the raw updates, before anything else reads them. Whatever is not exactly as it should be is nothing;
-there is no answer by which a stranger could tell that somebody is there.
+Works on the raw updates, before anything else reads them. Everything else is dropped without an answer, so
+that a stranger can't tell that the bot is running.
 """
 
 from collections.abc import Collection, Mapping
