@@ -76,7 +76,7 @@ class Transcripts:
         Raises: Invalid, when the place itself can't be read.
         """
         if not self._place.exists():
-            raise Invalid(f"{str(self._place)!r} not found")
+            raise Invalid(f"{str(self._place)!r} can't be read: no such file or folder")
         found = []
         for path in files_in(self._place) if self._place.is_dir() else (self._place,):
             try:

@@ -242,7 +242,7 @@ def test_a_memory_that_fails_does_not_end_the_talk(
     assert "the messages were not stored: the database is away" in noted
 
 
-@pytest.mark.parametrize("why", ["HOLDFAST_QUIET is set", "capture is off in the project website"])
+@pytest.mark.parametrize("why", ["HOLDFAST_QUIET is set", "capture is off in project website"])
 def test_where_it_is_quiet_nothing_that_is_said_is_kept(
     sqlite_person: Person, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, why: str
 ) -> None:

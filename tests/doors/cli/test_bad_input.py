@@ -70,7 +70,7 @@ REFUSED = [
     (["recall", "x", "--session", ""], "--session is empty: give a session id, or leave it out"),
     (["context", "--session", ""], "--session is empty"),
     (["brief", "--session", ""], "--session is empty"),
-    (["import", "-"], "standard input is empty: nothing was taken"),
+    (["import", "-"], "standard input is empty: nothing was imported"),
 ]
 
 WRONG_USAGE = [
@@ -79,8 +79,8 @@ WRONG_USAGE = [
     (["remember", "x", "--importance", "6"], "6 is not in the range 1<=x<=5"),
     (["remember", "x", "--origin", "nobody"], "'nobody' is not one of 'operator', 'user'"),
     (["remember", "x", "--tier", "1"], "--tier needs --session ID"),
-    (["remember", "x", "--space", ""], "invalid value for '--space': it is empty: name one, or leave"),
-    (["--db", "", "list"], "invalid value for '--db': it is empty"),
+    (["remember", "x", "--space", ""], "invalid value for '--space': empty value: give one, or leave"),
+    (["--db", "", "list"], "invalid value for '--db': empty value"),
     (["remember", "Takes", "60s"], "got unexpected extra argument (60s)"),
     (["list", "--as-of", "yesterday"], "'yesterday' is not a valid time: use for example 2026-03-01"),
     (["list", "--as-of", "2026-02-30"], "'2026-02-30' is not a valid time"),
@@ -155,7 +155,9 @@ def test_a_megabyte_of_text_is_refused(sqlite_shell: Shell, size: int) -> None:
     result = sqlite_shell("remember", "-", stdin=b"x" * size)
 
     assert result.exit_code in (1, 2)
-    assert "characters: the limit is 16,384" in result.stderr or "more than 8,000,000 bytes" in result.stderr
+    assert (
+        "characters: the limit is 16,384" in result.stderr or "larger than 8,000,000 bytes" in result.stderr
+    )
 
 
 @pytest.mark.parametrize(

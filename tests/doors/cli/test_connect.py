@@ -129,15 +129,15 @@ def test_the_brief_is_kept_in_a_file_of_the_project(shell: Shell, project: Path)
     text = (project / "AGENTS.md").read_text()
     again = shell.says("connect", "file", "AGENTS.md")
 
-    assert planned.startswith("would keep the brief")
-    assert told == again == f"keeping the brief of the project website in {project}/AGENTS.md\n"
+    assert planned.startswith("Would write the brief")
+    assert told == again == f"Writing the brief of project website to {project}/AGENTS.md\n"
     assert text == (project / "AGENTS.md").read_text()
     assert text.startswith("# Rules\n\n<!-- holdfast")
     assert "Hugo" in text
     assert "Kotlin" not in text
-    assert "took the brief out" in shell.says("disconnect", "file", "AGENTS.md")
+    assert "Removed the brief" in shell.says("disconnect", "file", "AGENTS.md")
     assert (project / "AGENTS.md").read_text() == "# Rules\n"
-    assert "nothing to do" in shell.says("disconnect", "file", "AGENTS.md")
+    assert "Nothing to do" in shell.says("disconnect", "file", "AGENTS.md")
 
 
 def test_a_file_is_needed_for_file_and_only_for_file(sqlite_shell: Shell, project: Path) -> None:
@@ -153,13 +153,13 @@ def test_a_file_is_needed_for_file_and_only_for_file(sqlite_shell: Shell, projec
 
 @requirement("trust.quiet")
 def test_quiet_is_switched_for_the_project_here_and_can_be_seen(sqlite_shell: Shell, project: Path) -> None:
-    assert sqlite_shell.says("quiet") == "here: capture is on\n"
+    assert sqlite_shell.says("quiet") == "Here: capture is on\n"
 
     on = sqlite_shell.says("quiet", "on")
     off = sqlite_shell.says("quiet", "off")
 
-    assert on == "here: capture is off in the project website\nproject website: quiet\n"
-    assert off == "here: capture is on\n"
+    assert on == "Here: capture is off in project website\nProject website: quiet\n"
+    assert off == "Here: capture is on\n"
 
 
 @requirement("trust.quiet")

@@ -121,7 +121,7 @@ def test_of_a_broken_export_nothing_is_taken_and_the_line_is_named(shell: Shell,
 
     assert result.exit_code == 1
     assert "line" in result.stderr
-    assert "cut short" in result.stderr
+    assert "truncated" in result.stderr
     assert everything(shell) == empty
 
 
@@ -159,7 +159,7 @@ def test_notes_in_hidden_folders_are_passed_over_when_the_format_is_recognised_t
 
     said = sqlite_shell.says("import", str(notes))
 
-    assert "  skipped: 1 hidden" in said
+    assert "  Skipped: 1 hidden" in said
     assert not [one for one in sqlite_shell.json("list")["memories"] if "Old" in one["content"]]
 
 

@@ -155,7 +155,7 @@ def test_of_several_ids_the_good_ones_are_done_and_the_bad_ones_named(shell: She
     restored = shell("restore", "nowhere0", kept, "--json")
 
     assert result.exit_code == restored.exit_code == 1
-    assert result.stdout.count("forgot") == 1
+    assert result.stdout.count("Deleted ") == 1
     assert result.stderr.startswith("holdfast: there is no memory 'nowhere0'")
     assert '"errors": [{"kind": "not_found"' in restored.stdout
     assert shell.json("list")["total"] == 1

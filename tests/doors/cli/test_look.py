@@ -234,7 +234,7 @@ def test_matches_of_other_projects_are_counted_and_shown_when_asked_for(sqlite_s
     promoted = shell.says("promote", shell.json("list")["memories"][0]["id"])
 
     assert outside.exit_code == 1
-    assert "2 matches in other projects: --all-projects" in outside.stdout
+    assert "2 matches in other projects (--all-projects)" in outside.stdout
     assert "5433" in everywhere
     assert "other projects" not in everywhere
     assert promoted.startswith("Now global: ")

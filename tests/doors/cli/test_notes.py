@@ -110,7 +110,7 @@ def test_claude_codes_own_notes_come_in_with_their_project_and_links(shell: Shel
 
     found = memories(shell)
     assert [one["counts"] for one in told["notes"]] == [{"added": 2}]
-    assert told["notes"][0]["broken"] == [{"file": "empty.md", "reason": "it says nothing"}]
+    assert told["notes"][0]["broken"] == [{"file": "empty.md", "reason": "empty note"}]
     assert [one["counts"] for one in again["notes"]] == [{"known": 2}]
     assert shell.says("export") == exported
     fridays = found["Fridays. See [[team]]."]

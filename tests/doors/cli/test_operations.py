@@ -29,7 +29,7 @@ def watched(ops: Shell, clock: FixedClock) -> Shell:
 def test_events_are_listed_the_latest_first(watched: Shell) -> None:
     lines = watched.says("events").splitlines()
 
-    assert lines[0].split() == ["when", "(UTC)", "level", "service", "what"]
+    assert lines[0].split() == ["when", "(UTC)", "level", "service", "event"]
     assert lines[1].split(maxsplit=4) == ["2026-03-01", "13:00", "critical", "jellyfin", "Does not answer"]
     assert lines[2].split(maxsplit=4) == ["2026-03-01", "12:00", "info", "general", "All is up"]
 

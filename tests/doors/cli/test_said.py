@@ -124,7 +124,7 @@ def test_a_line_that_is_no_message_is_named(sqlite_shell: Shell, line: str) -> N
     result = sqlite_shell("context", stdin='{"role": "user", "text": "hello"}\n' + line)
 
     assert result.exit_code == 1
-    assert "line 2 is no message" in result.stderr
+    assert "line 2 is not a message" in result.stderr
 
 
 def test_context_keeps_to_its_budget(talk: Shell) -> None:
@@ -139,7 +139,7 @@ def test_a_space_can_be_told_not_to_keep_messages(shell: Shell) -> None:
     Memories.of(store, "quiet", clock=shell.clock).say("s1", "user", MOVED)
 
     assert shell.json("space", "show", "quiet")["space"]["keeps_messages"] is False
-    assert "messages   not kept" in shell.says("space", "show", "quiet")
+    assert "messages   not stored" in shell.says("space", "show", "quiet")
     assert shell("recall", "jellyfin", "--space", "quiet").exit_code == 1
     changed = shell.says("space", "change", "quiet", "--messages", "on")
     assert changed == "Space quiet stores messages\n"

@@ -88,7 +88,7 @@ def test_near_calls_are_named() -> None:
     said = say.outcome(Added(memory(), (memory("Lived in Lisbon", id="e5f6g7h8"),)))
 
     assert (
-        "  near e5f6g7h8  [fact] Lived in Lisbon (confidence 0.7)".split()
+        "  Similar: e5f6g7h8  [fact] Lived in Lisbon (confidence 0.7)".split()
         == _plain(said).splitlines()[1].split()
     )
 
@@ -102,7 +102,7 @@ def test_a_profile_without_weights_shows_no_confidence() -> None:
 def test_a_waiting_memory_says_why() -> None:
     said = _plain(say.outcome(Waiting(memory(), "it came from tool", (memory(id="e5f6g7h8"),))))
 
-    assert "  reason: it came from tool\n  Existing: e5f6g7h8" in said
+    assert "  Reason: it came from tool\n  Existing: e5f6g7h8" in said
 
 
 def _plain(text: str) -> str:

@@ -181,7 +181,7 @@ def test_a_changed_unit_is_replaced(sqlite_shell: Shell, manager: Manager) -> No
 def test_a_dry_run_says_everything_and_does_nothing(sqlite_shell: Shell, manager: Manager) -> None:
     said = sqlite_shell.says("service", "install", "--for", "systemd", "--dry-run")
 
-    assert f"would write {unit_file()}:" in said
+    assert f"Would write {unit_file()}:" in said
     assert "systemctl --user enable --now holdfast.service" in said
     assert not unit_file().exists()
     assert manager.asked() == []

@@ -76,7 +76,7 @@ def test_space_and_database_may_come_from_the_environment(
     elsewhere = runner.invoke(cli, ["list", "--space", "default"])
 
     assert (created.exit_code, kept.exit_code) == (0, 0)
-    assert elsewhere.stdout.startswith("no memories")
+    assert elsewhere.stdout.startswith("No memories")
 
 
 def test_where_names_the_place_without_the_password(tmp_path: Path) -> None:

@@ -168,8 +168,8 @@ def test_packed_and_marked_files_are_read(sqlite_shell: Shell, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "is empty: nothing was taken"),
-        (b"\n \n", "is empty: nothing was taken"),
+        (b"", "is empty: nothing was imported"),
+        (b"\n \n", "is empty: nothing was imported"),
         (b"caf\xe9\n", "is not UTF-8 text: nothing was imported"),
         (b"\x1f\x8b\x08\x00broken", "is damaged or truncated: nothing was imported"),
         (gzip.compress(b"Lives in Lisbon\n", mtime=0)[:-4], "is damaged or truncated: nothing was imported"),

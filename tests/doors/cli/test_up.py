@@ -223,7 +223,7 @@ def test_a_person_is_asked_before_anything_is_read_started_or_changed(used: Mach
     assert "4 sessions with 12 messages of claude-code, codex, gemini on this machine. Read them in?" in asked
     assert "Start the service in the background?" in asked
     assert "Connect Claude Code" in asked
-    assert told.count("left alone") == 5
+    assert told.count("skipped") == 5
     assert used.files() == before
     assert used.services() == []
 
