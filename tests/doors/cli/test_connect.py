@@ -32,7 +32,7 @@ def test_one_command_connects_and_one_takes_it_out(sqlite_shell: Shell, project:
     assert told.startswith("Connected Claude Code\n")
     assert f"{Path.home()}/.claude/settings.json" in told
     assert f"Backup: {places.backups()}/claude-code-" in told
-    assert "`holdfast disconnect claude-code` takes it out again" in told
+    assert "Undo with `holdfast disconnect claude-code`" in told
     assert again == "Nothing to do: already connected\n"
     assert f"{Path.home()}/.claude/settings.json (removed)" in undone
     assert file.read_text() == '{"numStartups": 3}\n'
@@ -145,7 +145,7 @@ def test_a_file_is_needed_for_file_and_only_for_file(sqlite_shell: Shell, projec
 
     assert (without.exit_code, with_one.exit_code) == (2, 2)
     assert "missing PATH" in without.stderr
-    assert "codex takes no file" in with_one.stderr
+    assert "codex takes no PATH" in with_one.stderr
 
 
 # ----------------------------------------------------------------------------------------------------- quiet

@@ -185,8 +185,8 @@ def test_erase_says_what_will_go_and_needs_a_yes(shell: Shell) -> None:
     erased = shell.says("erase", kept, "--yes")
 
     assert asked.exit_code == 2
-    what = "1 memory with 2 wordings, 1 link and the text of 1 stored prompt"
-    assert f"this erases for good {what}: add --yes to confirm" in asked.stderr
+    what = "1 memory with 2 stored texts, 1 link and the text of 1 stored prompt"
+    assert f"this erases {what} for good: add --yes to confirm" in asked.stderr
     assert erased.startswith(f"Erased {what}\n")
     assert shell("show", kept).exit_code == 1
     assert "4711" not in shell.says("export")
