@@ -30,7 +30,7 @@ def test_a_healthy_store_is_told_so(shell: Shell, dialect: str) -> None:
 
     assert said.endswith("No problems found\n")
     assert "  none: recall searches words only\n" in said
-    assert "note: 1 memory waits for a decision" in said
+    assert "note: 1 memory waits for approval" in said
     assert answer["healthy"] is True
     assert answer["database"]["kind"] == dialect
     assert answer["database"]["revision"] == answer["database"]["head"]
@@ -88,7 +88,7 @@ def test_a_server_without_our_tables_needs_migrate(
 
     assert before.exit_code == (1 if dialect == "postgresql" else 0)
     newest = HEAD
-    assert first == f"the schema is at {newest} now (before: no tables)\n"
+    assert first == f"Upgraded the schema to {newest} (from no tables)\n"
     assert again == {"before": newest, "after": newest}
     assert shell.says("migrate") == f"Nothing to do: the schema is at {newest}\n"
     assert shell.says("doctor").endswith("No problems found\n")
@@ -132,7 +132,7 @@ def test_a_vendors_model_without_a_key_is_a_problem(
     with_one = sqlite_shell("doctor")
 
     assert without.exit_code == 1
-    assert "problem: anthropic:claude-sonnet-5-5 needs a key: set ANTHROPIC_API_KEY\n" in without.stdout
+    assert "problem: anthropic:claude-sonnet-5-5 needs an API key: set ANTHROPIC_API_KEY\n" in without.stdout
     assert "ollama:qwen3 needs" not in without.stdout
     assert "needs a key" not in with_one.stdout
 

@@ -30,7 +30,7 @@ def _ended_process() -> int:
 
 
 def test_doctor_says_that_no_service_runs(sqlite_shell: Shell) -> None:
-    assert "note: the service is not running\n  `holdfast up` starts it" in sqlite_shell("doctor").stdout
+    assert "note: the service is not running\n  start it with `holdfast up`" in sqlite_shell("doctor").stdout
 
 
 def test_doctor_says_that_the_service_died(sqlite_shell: Shell) -> None:
@@ -64,7 +64,7 @@ def test_doctor_says_what_hooks_failed_with_lately(sqlite_shell: Shell) -> None:
 
     said = sqlite_shell("doctor").stdout
 
-    assert "hooks failed once in the last day, at last with NoAnswer: TimeoutError: no answer in time" in said
+    assert "hooks failed once in the last 24 hours; last error: NoAnswer: TimeoutError: no answer in time" in said
 
 
 @pytest.mark.parametrize("change", ["removed", "emptied", "moved command", "nothing"])

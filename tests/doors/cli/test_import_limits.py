@@ -66,7 +66,7 @@ FILES: dict[str, tuple[str, Callable[[Path, int], None], str]] = {
     "a transcript with such a line": ("chat.json", long_line, "line 1: longer than 16 MB"),
     "too many lines": ("notes.txt", many_lines, "is larger than 64 MB"),
     "deep JSON in an export": ("conversations.json", deep_list, "nested"),
-    "deep JSON in a line": ("notes.jsonl", deep_line, "not JSON"),
+    "deep JSON in a line": ("notes.jsonl", deep_line, "invalid JSON"),
     "a zip bomb": ("export.zip", zip_bomb, "unpacks to more than 200 times its size"),
     "a packed archive that is a bomb": ("backup.jsonl.gz", gzip_bomb, "unpacks to more than 200 times"),
 }

@@ -43,7 +43,7 @@ def test_a_memory_shows_the_message_that_it_was_taken_from(talk: Shell) -> None:
 
     lines = said.splitlines()
     assert "Favourite tea is lapsang (score" in lines[0]
-    assert lines[1].startswith('  from 2026-03-01 12:00  user: "My favourite tea is lapsang')
+    assert lines[1].startswith('  From 2026-03-01 12:00  user: "My favourite tea is lapsang')
     assert "\x1b" not in said
 
 

@@ -297,7 +297,7 @@ def test_a_bar_is_shown_on_a_terminal_and_nowhere_else(sqlite_url: str, folder: 
 
     piped = subprocess.run(command, capture_output=True)
 
-    assert b"reading" in seen
+    assert b"Reading" in seen
     assert told.startswith(b"Read 4 sessions, 12 messages: 12 new")
     assert (piped.stderr, piped.returncode) == (b"", 0)
 
