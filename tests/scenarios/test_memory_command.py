@@ -70,7 +70,7 @@ def test_what_rest_takes_can_be_typed_too(assistant: Memories) -> None:
     again = reply(assistant, "/memory add #preference The user prefers Thursday due dates")
     assert again.failed
     assert f"To change it: /memory update {memory.id} TEXT" in again.text
-    assert reply(assistant, "/memory add The user likes tea").text.startswith("Not stored: ")
+    assert reply(assistant, "/memory add The user likes tea").text.startswith("Failed: ")
     assert answer(assistant, f"/memory update [ID:{memory.id}] The user prefers Friday due dates") == (
         "Updated: 'The user prefers Thursday due dates' -> 'The user prefers Friday due dates'"
     )
@@ -89,9 +89,9 @@ def test_several_ids_are_taken_at_once_and_the_list_can_be_narrowed(assistant: M
 
     assert alec.id in person
     assert friday.id not in person
-    assert answer(assistant, "/memory list project") == "Nothing is remembered of the category project."
+    assert answer(assistant, "/memory list project") == "No memories in category project."
     assert deleted.failed
-    assert "There is no memory zzzzzzzz" in deleted.text
+    assert "No memory zzzzzzzz" in deleted.text
     assert deleted.text.count("Deleted: ") == 2
     gone = answer(assistant, "/memory list deleted")
     assert gone.startswith("Your deleted memories (2):")
@@ -117,9 +117,7 @@ def test_an_unknown_id_gets_a_helpful_line(assistant: Memories) -> None:
     memory = add(assistant, "Alec is the user's boss", category="person")
     mistyped = memory.id.swapcase()
 
-    assert answer(assistant, "/memory delete zzzzzzzz") == (
-        "There is no memory zzzzzzzz: /memory shows those that there are."
-    )
+    assert answer(assistant, "/memory delete zzzzzzzz") == ("No memory zzzzzzzz. /memory lists the ids.")
     assert f"Did you mean {memory.id}? 'Alec is the user's boss'" in answer(
         assistant, f"/memory delete {mistyped}"
     )
@@ -142,7 +140,7 @@ def test_a_wrong_word_gets_the_words_that_there_are(assistant: Memories, text: s
 
     assert told.failed
     assert told.text.startswith("Unknown command '")
-    assert "/memory delete ID - forget one of them" in told.text
+    assert "/memory delete ID - delete one or more memories" in told.text
     assert len(told.text) < 700
     assert "\x07" not in told.text
 

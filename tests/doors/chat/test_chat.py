@@ -64,8 +64,8 @@ def test_without_a_space_the_one_for_chats_is_made_and_used_again(
     _, first = sqlite_person.talks(named(model), "/quit", "this is not said")
     _, second = sqlite_person.talks(named(model))
 
-    assert "space 'chat', 0 remembered." in first
-    assert "space 'chat', 0 remembered." in second
+    assert "space 'chat', 0 memories." in first
+    assert "space 'chat', 0 memories." in second
     assert model.requests == []
 
 

@@ -64,7 +64,10 @@ def test_doctor_says_what_hooks_failed_with_lately(sqlite_shell: Shell) -> None:
 
     said = sqlite_shell("doctor").stdout
 
-    assert "hooks failed once in the last 24 hours; last error: NoAnswer: TimeoutError: no answer in time" in said
+    assert (
+        "hooks failed once in the last 24 hours; last error: NoAnswer: TimeoutError: no answer in time"
+        in said
+    )
 
 
 @pytest.mark.parametrize("change", ["removed", "emptied", "moved command", "nothing"])

@@ -295,7 +295,7 @@ def test_what_cannot_be_written_is_told_and_the_others_are_put_back(
 def test_unknown_clients_and_scopes_are_refused_with_the_known_ones(project: Path) -> None:
     with pytest.raises(Invalid, match="use one of claude-code, codex, gemini, opencode"):
         connecting.connection("emacs")
-    with pytest.raises(Invalid, match="Codex has no settings for the scope project: use user"):
+    with pytest.raises(Invalid, match="Codex has no project settings: use --scope user"):
         connecting.connection("codex", scope="project")
 
 
@@ -361,7 +361,7 @@ def test_a_database_goes_into_the_hooks_and_the_server_by_a_name_that_holds_ever
 
 @pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "postgresql://host/db?password=secret"])
 def test_a_password_does_not_go_into_a_clients_settings(url: str, project: Path) -> None:
-    with pytest.raises(Invalid, match=r"holds a password.*~/\.pgpass"):
+    with pytest.raises(Invalid, match=r"contains a password.*~/\.pgpass"):
         connecting.connection("claude-code", db=url)
 
 

@@ -186,7 +186,10 @@ def test_an_export_that_was_read_is_not_read_again(tmp_path: Path) -> None:
         (lambda text: text.replace("[", "[1,", 1), "expected an object"),
         (lambda text: "[" + "[" * 100_000, r"line 1: nested more than 500 levels deep"),
         (lambda text: "[" + "[" * 100_000 + "]" * 100_001, r"line 1: nested more than 500 levels deep"),
-        (lambda text: text.replace('"title": "Moving the broker"', '"title": ' + "9" * 5_000), "no JSON"),
+        (
+            lambda text: text.replace('"title": "Moving the broker"', '"title": ' + "9" * 5_000),
+            "invalid JSON",
+        ),
     ],
     ids=["cut", "no colon", "behind", "number", "open", "deep", "digits"],
 )
@@ -200,7 +203,7 @@ def test_a_broken_export_is_refused_with_its_line(tmp_path: Path, broken: Any, s
 
 def test_a_zip_that_is_none_or_holds_no_conversations_is_refused(tmp_path: Path) -> None:
     other = zipped(tmp_path, user=b"{}")
-    with pytest.raises(Invalid, match=r"holds no conversations\.json"):
+    with pytest.raises(Invalid, match=r"has no conversations\.json"):
         TRANSCRIPTS["chatgpt"][1](other, 0)
 
     cut = tmp_path / "cut.zip"

@@ -113,14 +113,14 @@ def test_mem0s_lists_become_drafts_with_lines(wrap: object) -> None:
 def test_mem0_that_is_not_whole_is_refused_with_the_line() -> None:
     text = json.dumps(MEM0, indent=2)[:-30]
 
-    with pytest.raises(Invalid, match=r"no JSON at line \d+"):
+    with pytest.raises(Invalid, match=r"invalid JSON at line \d+"):
         drafts_in(text, SOURCE, name="export.json")
 
 
 def test_json_of_nobody_is_refused_instead_of_read_as_text() -> None:
     with pytest.raises(Invalid, match="JSON in an unknown format"):
         recognised('[\n {"name": "x"}\n]', "users.json")
-    with pytest.raises(Invalid, match="line 2: it is no JSON"):
+    with pytest.raises(Invalid, match="line 2: invalid JSON"):
         recognised('[\n {"name": ', "users.json")
     assert recognised('{"content": "a"}\n{"content": "b"}\n', "lines.json") == "jsonl"
 

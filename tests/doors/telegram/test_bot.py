@@ -80,7 +80,7 @@ def test_what_waits_is_decided_with_buttons(
     assert first == f"[{good}] Dana leads the data team\n  from tool: a web page says so"
     assert second.startswith(f"[{bad}]")
     assert api.texts[2:] == [
-        f"Approved: 'Dana leads the data team'\n/memory delete {good} removes it.",
+        f"Approved: 'Dana leads the data team'\nUndo: /memory delete {good}",
         "Rejected: 'The user's bank is Example Bank'\nIt will not be proposed again.",
     ]
     assert [memory.id for memory in memories.find().memories] == [good]
