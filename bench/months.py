@@ -36,7 +36,9 @@ def _turn(said: Entry) -> Turn:
     """A message; where two people talk, `role` is the name of the one who speaks."""
     role = said.get("role", str)
     named = role not in ("user", "assistant")
-    return Turn(said.get("id", str), said.get("text", str), "user" if named else role, role if named else None)
+    return Turn(
+        said.get("id", str), said.get("text", str), "user" if named else role, role if named else None
+    )
 
 
 def _question(row: Entry, session_of: dict[str, str]) -> Question:

@@ -76,7 +76,7 @@ def items(part: str) -> list[Item]:
 
 
 def _of_dialogue(sessions: list[Row], question: Row) -> list[Item]:
-    """What a question about earlier sessions teaches: each message that answers it, and what was said around it."""
+    """What a question about earlier sessions teaches: the messages that answer it, and those around them."""
     found = []
     for session in sessions:
         holding = [row["text"] for row in session["messages"] if row["id"] in question["evidence"]]
