@@ -283,9 +283,7 @@ class Directories:
         for path in report.redacted:
             _log.warning("space %s: a secret was redacted from %s", space, path)
         for path in report.by_lines:
-            _log.warning(
-                "space %s: the front matter of %s is not valid YAML and was read line by line", space, path
-            )
+            _log.warning("space %s: the front matter of %s is no YAML: read line by line", space, path)
         for path, (_, why) in report.refused.items():
             _log.warning("space %s: %s was not imported: %s", space, path, why)
         if report.asks and self._asked.get(space) != report.asks:
