@@ -12,9 +12,9 @@ from bench.commands.judged import queries, relations
 from bench.commands.load import load
 from bench.commands.overview import overview
 from bench.commands.speed import speed
-from holdfast.doors.cli import OneLineErrors
-from holdfast.doors.cli.call import Call
-from holdfast.doors.cli.lazy import WholeLines
+from holdfast.cli import OneLineErrors
+from holdfast.cli.call import Call
+from holdfast.cli.command_table import WholeLines
 
 
 class Benchmarks(OneLineErrors, WholeLines):

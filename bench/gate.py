@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bench.relations import TEST
-from holdfast.domain.capture.cues import is_english
-from holdfast.domain.capture.names import names
-from holdfast.domain.capture.sentences import sentences
-from holdfast.domain.compare.numerals import NUMBER, read_number
 from holdfast.domain.stemming import stem
 from holdfast.domain.terms import STOP_WORDS
 from holdfast.domain.words import words
+from holdfast.language.cues import is_english
+from holdfast.language.names import names
+from holdfast.language.numerals import NUMBER, read_number
+from holdfast.language.sentences import sentences
 from holdfast.models.reader import Reading
 
 ENOUGH_WORDS = 0.6

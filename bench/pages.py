@@ -15,8 +15,8 @@ from bench.speed.corpus import Corpus
 from bench.speed.cost import Cost, Patience, cost_of, middle
 from bench.speed.filling import Told, memory_id
 from holdfast.domain.memory import Draft
-from holdfast.engine.desk import Desk
 from holdfast.engine.remember import remember
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Unavailable
 
 MOST_MS: Final = 300.0  # of server time for a page

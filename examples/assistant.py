@@ -16,8 +16,9 @@ from typing import Any
 
 import anthropic
 
-from holdfast import Memories, memory_command
-from holdfast.tools import call, for_messages_api, guidance
+from holdfast import Memories
+from holdfast.agents import memory_command
+from holdfast.agents.tools import call, for_messages_api, guidance
 
 MODEL = "claude-haiku-5-5"
 INSTRUCTIONS = "You are the user's personal assistant. Be brief and friendly."

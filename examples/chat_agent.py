@@ -12,11 +12,11 @@ from typing import Any
 from anthropic import Anthropic
 
 from holdfast import Memories
-from holdfast.administration import Administration
-from holdfast.memory_command import answer as memory_command
-from holdfast.memory_command import asked as asks_for_memory
-from holdfast.tools import call, for_messages_api, guidance
-from holdfast.wiring import open_store
+from holdfast.agents.memory_command import answer as memory_command
+from holdfast.agents.memory_command import asked as asks_for_memory
+from holdfast.agents.tools import call, for_messages_api, guidance
+from holdfast.app.wiring import open_store
+from holdfast.engine.administration import Administration
 
 MODEL = "claude-sonnet-5-5"
 

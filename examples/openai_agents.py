@@ -21,7 +21,7 @@ from agents.tool_context import ToolContext
 from openai import AsyncOpenAI
 
 from holdfast import Memories
-from holdfast.tools import Tool, call, guidance, offered
+from holdfast.agents.tools import Tool, call, guidance, offered
 
 INSTRUCTIONS = "You are the user's personal assistant. Be brief and friendly."
 

@@ -204,7 +204,7 @@ def own_postgres() -> Iterator[OwnServer]:
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with the current schema, made once."""
-    from holdfast.wiring import migrate
+    from holdfast.app.wiring import migrate
 
     file = tmp_path_factory.mktemp("template") / "template.db"
     migrate(f"sqlite:///{file}")
@@ -232,7 +232,7 @@ def postgres_databases() -> Iterator[Databases]:
 @pytest.fixture(scope="session")
 def postgres_template(postgres_databases: Databases) -> Iterator[str]:
     """A database with the current schema, made once and cloned for each test."""
-    from holdfast.wiring import migrate
+    from holdfast.app.wiring import migrate
 
     url = postgres_databases.create()
     migrate(url)

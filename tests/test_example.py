@@ -15,13 +15,13 @@ import httpx2
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Store
 from holdfast.errors import Conflict
 from holdfast.example_data import STORIES, fill
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 
 EVERY = Filter(states=STATES)
 

@@ -16,11 +16,11 @@ from langgraph.store.memory import InMemoryStore
 
 from examples.langgraph_store import HoldfastStore, graph
 from holdfast import Memories
-from holdfast.administration import Administration
+from holdfast.app.wiring import open_store
+from holdfast.engine.administration import Administration
 from holdfast.engine.ports import Store
-from holdfast.wiring import open_store
-from tests.agents.scripted_model import ScriptedModel, Tool
 from tests.chat_model import Answer, ChatModel, Json
+from tests.real_agents.scripted_model import ScriptedModel, Tool
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from holdfast import Memories
-from holdfast.administration import Administration
-from holdfast.domain.grant import SCOPES, Grant, needed
+from holdfast.app.wiring import open_store
+from holdfast.domain.access import SCOPES, Grant, needed
+from holdfast.engine.administration import Administration
 from holdfast.engine.ports import Store
 from holdfast.engine.tokens import grant_of, hashed
 from holdfast.errors import Forbidden, Invalid, NotFound
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 #: What holds no memory: how one gets hold of a space and lets go of it, and what is asked for to speak of it.

@@ -8,21 +8,21 @@ from datetime import date
 import pytest
 
 from holdfast.domain import markers
-from holdfast.domain.capture.extract import extract
-from holdfast.domain.capture.gate import Spoken, gate
-from holdfast.domain.capture.sentences import own_voice
-from holdfast.domain.compare import Judge
-from holdfast.domain.compare.statement import Statement
-from holdfast.domain.echoes import Echoes
-from holdfast.domain.injected import typed
-from holdfast.domain.named_days import named_days
 from holdfast.domain.passage import passage
-from holdfast.domain.redact import redact
 from holdfast.domain.render import inline, link_target
 from holdfast.domain.render.file_names import file_name
+from holdfast.domain.repeated_text import Echoes
+from holdfast.domain.secrets import redact
 from holdfast.domain.terms import asked, telling
 from holdfast.domain.text import clean, is_visible, normal_form
-from holdfast.files import heading
+from holdfast.files import frontmatter
+from holdfast.language.compare import Judge
+from holdfast.language.comparison import Statement
+from holdfast.language.extract import extract
+from holdfast.language.gate import Spoken, gate
+from holdfast.language.injected_text import typed
+from holdfast.language.named_days import named_days
+from holdfast.language.sentences import own_voice
 from holdfast.models.parts import parts_of
 from holdfast.profiles import built_in
 from tests.growth import MOST, UNITS, growth, patterns
@@ -61,7 +61,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "inline": inline,
     "link_target": link_target,
     "file_name": lambda text: file_name(clean(text)),
-    "heading": lambda text: heading.read(f"---\n{text}\n---\n{text}"),
+    "heading": lambda text: frontmatter.read(f"---\n{text}\n---\n{text}"),
     "terms": lambda text: telling(clean(text)),
     "asked": lambda text: asked(clean(text)),
     "named_days": lambda text: named_days(clean(text), date(2026, 3, 1)),
@@ -117,8 +117,8 @@ def test_no_unit_makes_a_reader_slow(name: str) -> None:
 def test_the_patterns_are_found_wherever_they_are_kept() -> None:
     names = {pattern.name for pattern in patterns()}
 
-    assert "holdfast.domain.capture.sentences._MACHINE_LIKE.match" in names  # in a module
-    assert "holdfast.domain.redact.cards._digits.finditer" in names  # made when first needed
+    assert "holdfast.language.sentences._MACHINE_LIKE.match" in names  # in a module
+    assert "holdfast.domain.secrets.cards._digits.finditer" in names  # made when first needed
     assert "phrases.left_open" in names  # in a table
-    assert any(name.startswith("holdfast.domain.capture.extract:") for name in names)  # where it is used
+    assert any(name.startswith("holdfast.language.extract:") for name in names)  # where it is used
     assert len(names) > 300

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from holdfast.administration import Administration
-from holdfast.wiring import open_store
+from holdfast.app.wiring import open_store
+from holdfast.engine.administration import Administration
 
 GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 

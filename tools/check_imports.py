@@ -21,33 +21,116 @@ PACKAGE = "holdfast"
 class Rule:
     """What one part of the package may import besides itself and the standard library."""
 
-    inside: tuple[str, ...]  # parts of the package
+    inside: tuple[str, ...]  # parts of the package; `x.*` is x with all parts inside of it
     third_parties: bool = False
 
 
+PURE = ("errors", "domain", "language")
+ENGINE = (*PURE, "engine", "engine.ports")
+FACADE = ("engine.memories", "engine.administration")
+# Who puts an interface together: all but the store, which the wiring alone knows.
+COMPOSERS = ("", *ENGINE, *FACADE, "profiles", "prompts", "settings", "models", "wire", "files.*", "agents.*")
+
+# A module belongs to the most specific part that holds it, and every part has a rule. From the inside out:
 RULES: Mapping[str, Rule] = {
-    # The error tree imports nothing, so that the innermost part may raise what every door understands.
-    "holdfast.domain": Rule(("holdfast.errors",)),
-    "holdfast.errors": Rule(()),
-    "holdfast.profiles": Rule(("holdfast.domain", "holdfast.errors")),
-    "holdfast.engine": Rule(("holdfast.domain", "holdfast.profiles", "holdfast.errors", "holdfast.settings")),
-    "holdfast.store": Rule(
-        ("holdfast.domain", "holdfast.engine.ports", "holdfast.errors", "holdfast.settings"),
+    # These import nothing, so that the innermost part may raise what every interface understands.
+    "errors": Rule(()),
+    "testing": Rule(()),
+    "app.paths": Rule(()),
+    "domain": Rule(("errors",)),
+    "language": Rule(("errors", "domain")),
+    "profiles": Rule(("errors", "domain")),
+    "prompts": Rule(("errors", "domain")),
+    "engine.ports": Rule(("domain", "language")),
+    "engine": Rule((*PURE, "engine.ports", "profiles")),
+    "store": Rule(("errors", "domain", "engine.ports"), third_parties=True),
+    "models": Rule((*PURE, "engine.ports"), third_parties=True),
+    "wire": Rule(("errors", "domain", "engine", "engine.ports"), third_parties=True),
+    "settings": Rule(("errors", "domain", "models", "app.paths")),
+    "files": Rule(("errors", "domain", "engine", "engine.ports", "app.paths"), third_parties=True),
+    # The facade opens what it stands for, so it knows the wiring; nothing further in knows the facade.
+    "engine.memories": Rule((*ENGINE, "engine.verbs", "settings", "app.wiring")),
+    "engine.administration": Rule((*ENGINE, "app.wiring")),
+    "engine.verbs": Rule((*ENGINE, "files", "app.wiring")),
+    "files.watcher": Rule((*ENGINE, "files", "app.paths", "app.wiring"), third_parties=True),
+    "": Rule(("errors", "domain", "engine.memories", "client")),  # the package's own __init__
+    "client": Rule(("errors", "domain", "engine", "engine.ports", "wire"), third_parties=True),
+    # What agents touch. The packages do not know each other; what is beside them ties them together.
+    "agents.fail_open": Rule(()),
+    "agents.capture_off": Rule(("app.paths",)),
+    "agents.importers": Rule((*PURE, "app.paths"), third_parties=True),
+    "agents.stream": Rule(("domain",)),
+    "agents.connect": Rule(("errors", "app.paths")),
+    "agents.tools": Rule(("errors", "domain", "engine.memories", "files", "wire")),
+    "agents.hooks": Rule((*ENGINE, "engine.memories", "agents", "agents.capture_off", "app.paths")),
+    "agents.hooks.responses": Rule(("errors", "engine.memories", "agents.hooks", "app.wiring")),
+    "agents.mcp": Rule(("", *PURE, "engine.memories", "profiles", "agents.tools"), third_parties=True),
+    "agents.proxy": Rule(
+        (*PURE, "engine.memories", "models", "agents.capture_off", "agents.fail_open"), third_parties=True
+    ),
+    "agents.run": Rule((*ENGINE, "engine.memories", "prompts", "agents.fail_open")),
+    "agents": Rule(
+        (
+            *ENGINE,
+            "engine.memories",
+            "settings",
+            "client",
+            "agents.capture_off",
+            "agents.hooks",
+            "agents.importers",
+            "agents.tools",
+            "app.paths",
+        ),
         third_parties=True,
     ),
-    "holdfast.models": Rule(
-        ("holdfast.domain", "holdfast.engine.ports", "holdfast.errors", "holdfast.settings"),
+    # What the service offers. Its parts do not know each other either.
+    "web": Rule(()),
+    "web.service": Rule(("", *ENGINE, "engine.memories", "wire"), third_parties=True),
+    "web.rest": Rule(("", *ENGINE, *FACADE, "wire", "agents.tools"), third_parties=True),
+    "web.dashboard": Rule(
+        (
+            "",
+            *ENGINE,
+            *FACADE,
+            "wire",
+            "files",
+            "app.paths",
+            "app.wiring",
+            "app.checkup",
+            "app.client_setup",
+        ),
         third_parties=True,
     ),
+    "example_data": Rule((*ENGINE, "engine.memories", "app.wiring")),
+    # What puts the parts together, and around it the command line.
+    "app.wiring": Rule(
+        (
+            *ENGINE,
+            "settings",
+            "store",
+            "models",
+            "prompts",
+            "files",
+            "agents.importers",
+            "agents",
+            "app.paths",
+        )
+    ),
+    "app.client_setup": Rule(
+        (*ENGINE, "engine.memories", "settings", "agents", "agents.connect", "app.paths", "app.wiring")
+    ),
+    "app.checkup": Rule((*ENGINE, "settings", "files", "app", "app.wiring")),
+    "app": Rule((*COMPOSERS, "web.*", "app.*", "example_data"), third_parties=True),
+    "cli.chat": Rule((*COMPOSERS, "app.*", "cli"), third_parties=True),
+    "cli.telegram": Rule(("errors", "engine.memories", "agents", "app", "cli"), third_parties=True),
+    "cli": Rule((*COMPOSERS, "app.*", "client"), third_parties=True),
+    "__main__": Rule(("cli",)),
 }
-DOORS = "holdfast.doors"
-WIRING = "holdfast.wiring"
-STORE = "holdfast.store"
 
 HEAVY = frozenset({"numpy", "sqlalchemy", "alembic", "rich", "mcp", "fastapi"})
-LIGHT = ("holdfast.domain", "holdfast.doors.cli")  # and the package's own __init__
+LIGHT = ("holdfast.domain", "holdfast.cli")  # and the package's own __init__
 # What `holdfast --help` loads: nothing heavy may come along by way of another module either.
-STARTED = ("holdfast", "holdfast.doors.cli")
+STARTED = ("holdfast", "holdfast.cli")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +150,9 @@ class Module:
 def check(root: Path) -> Iterator[Finding]:
     modules = read(root)
     for module in modules.values():
+        if part_of(module.name) is None:
+            yield Finding(module.path, 1, f"{module.name} belongs to no part that has a rule: add one")
+            continue
         for found in module.imports:
             message = _direction(module.name, found.target) or _weight(module.name, found)
             if message:
@@ -90,31 +176,34 @@ def read(root: Path) -> dict[str, Module]:
 
 def _direction(module: str, target: str) -> str | None:
     """Why `module` may not import `target`; None if it may."""
-    if _within(module, WIRING):
-        return None
-    part = next((part for part in RULES if _within(module, part)), None)
+    part = part_of(module)
+    assert part is not None
+    rule = RULES[part]
     if not _within(target, PACKAGE):
         outside = target.partition(".")[0]
-        if part is None or RULES[part].third_parties or outside in sys.stdlib_module_names:
+        if rule.third_parties or outside in sys.stdlib_module_names:
             return None
-        return f"{part} may not import {outside}: it takes the standard library only"
-    if part is not None:
-        allowed = (part, *RULES[part].inside)
-        if any(_within(target, name) for name in allowed):
-            return None
-        return (
-            f"{part} may not import {target}: it may import {', '.join(RULES[part].inside) or 'itself only'}"
-        )
-    if _within(target, STORE):
-        return f"{module} may not import {target}: only {WIRING} knows the store"
-    return _between_doors(module, target)
+        return f"{_full(part)} may not import {outside}: it takes the standard library only"
+    if part_of(target) == part or any(_covers(name, part_of(target)) for name in rule.inside):
+        return None
+    allowed = ", ".join(map(_full, rule.inside))
+    return f"{_full(part)} may not import {target}: it may import {allowed or 'itself only'}"
 
 
-def _between_doors(module: str, target: str) -> str | None:
-    here, there = _door(module), _door(target)
-    if here and there and here != there:
-        return f"{here} may not import {there}: doors do not know each other"
-    return None
+def part_of(module: str) -> str | None:
+    """The most specific part with a rule that a module belongs to."""
+    inner = module.removeprefix(PACKAGE).removeprefix(".")
+    parts = inner.split(".")
+    names = (".".join(parts[:size]) for size in range(len(parts), 0, -1))
+    return next((name for name in names if name in RULES), None)
+
+
+def _covers(name: str, part: str | None) -> bool:
+    return part is not None and (_within(part, name[:-2]) if name.endswith(".*") else part == name)
+
+
+def _full(part: str) -> str:
+    return f"{PACKAGE}.{part}" if part else PACKAGE
 
 
 def _weight(module: str, found: Import) -> str | None:
@@ -189,12 +278,6 @@ def _loaded_with(target: str, modules: Mapping[str, Module]) -> list[str]:
     """The modules of the package that importing `target` runs: itself and the packages above it."""
     parts = target.split(".")
     return [name for size in range(1, len(parts) + 1) if (name := ".".join(parts[:size])) in modules]
-
-
-def _door(module: str) -> str | None:
-    """The door a module belongs to; None outside of the doors."""
-    parts = module.split(".")
-    return ".".join(parts[:3]) if _within(module, DOORS) and len(parts) > 2 else None
 
 
 def _within(name: str, part: str) -> bool:

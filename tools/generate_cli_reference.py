@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.doors.cli import cli
+from holdfast.cli import cli
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 WIDTH = 100

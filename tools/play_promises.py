@@ -208,7 +208,7 @@ def a_clock_far_ahead_takes_no_belief(machine: Machine) -> None:
 clock = FixedClock()
 with Memories.open("clock.db", clock=clock) as memories:
     pass
-from holdfast.wiring import open_store
+from holdfast.app.wiring import open_store
 from holdfast.engine.spaces import create_space
 store = open_store("clock.db")
 create_space("ops", store=store, clock=clock, profile="ops")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bench.commands.figures import answer, unusable, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,9 +58,9 @@ def _measured(said: "list[Said]") -> dict[str, Any]:
     import tempfile
     import time
 
-    from holdfast import wiring
+    from holdfast.app import wiring
+    from holdfast.engine.memories import Memories
     from holdfast.engine.spaces import create_space
-    from holdfast.memories import Memories
 
     with tempfile.TemporaryDirectory() as folder:
         store = wiring.open_store(f"{folder}/bench.db")

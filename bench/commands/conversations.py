@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bench.commands.figures import answer, progress, unusable, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 from holdfast.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _measured(
     from functools import partial
 
     from bench.conversations import measure
-    from holdfast import wiring
+    from holdfast.app import wiring
 
     try:
         loaded = load(data)
@@ -152,8 +152,8 @@ def _told(
     """The conversation in a space of its own, as long as its questions are asked; `captured` counts memories
     where it goes through the tap."""
     from bench.conversations import DEPTH
+    from holdfast.engine.memories import Memories
     from holdfast.engine.spaces import create_space
-    from holdfast.memories import Memories
 
     now = conversation.meetings[0].at
     space = create_space("conversation", store=store, clock=lambda: now)

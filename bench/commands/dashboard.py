@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bench.commands.figures import answer, at_home, progress, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 from holdfast.errors import Conflict
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def dashboard(ctx: click.Context, size: int, db: str | None, rounds: int, file: 
 def _measured(db: str, size: int, rounds: int) -> "dict[str, Measured]":
     from bench import pages
     from bench.speed.corpus import Corpus
-    from holdfast import wiring
+    from holdfast.app import wiring
+    from holdfast.app.service_host import assembled
+    from holdfast.app.space_registry import House
     from holdfast.engine.spaces import create_space
-    from holdfast.hosting import assembled
-    from holdfast.house import House
     from holdfast.profiles import built_in
 
     store = wiring.open_store(db)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from holdfast.doors.cli.call import Call, tell_json
+from holdfast.cli.call import Call, tell_json
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:

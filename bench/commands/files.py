@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bench.commands.figures import answer, at_home, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 
 Figure = tuple[float, float]  # milliseconds by the clock, and of the processor
 
@@ -56,9 +56,9 @@ def files(ctx: click.Context, amount: int, file: str | None) -> None:
 
 
 def _measured(home: Path, amount: int) -> dict[str, Figure]:
-    from holdfast import wiring
+    from holdfast.app import wiring
+    from holdfast.engine.memories import Memories
     from holdfast.engine.spaces import create_space
-    from holdfast.memories import Memories
 
     folder = home / "memory"
     folder.mkdir()

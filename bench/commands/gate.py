@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench.commands.figures import answer, unusable, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,8 +40,8 @@ def gate(ctx: click.Context, data: Path | None, file: str | None) -> None:
         python -m bench gate --data conversations.jsonl --json figures.json
     """
     from bench.gate import load, measure, read_figures
+    from holdfast.app.wiring import own_reader
     from holdfast.models.reader import KEEP_FROM
-    from holdfast.wiring import own_reader
 
     try:
         rows = load(data)
@@ -54,9 +54,9 @@ def gate(ctx: click.Context, data: Path | None, file: str | None) -> None:
 
 
 def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
-    from holdfast.domain.capture.extract import extract
-    from holdfast.domain.capture.gate import Spoken
-    from holdfast.domain.capture.gate import gate as judged
+    from holdfast.language.extract import extract
+    from holdfast.language.gate import Spoken
+    from holdfast.language.gate import gate as judged
 
     said = [Spoken(role, text) for role, text in messages]
     return [one.content for one in extract(said, judged(said))]

@@ -14,7 +14,7 @@ import click
 
 from bench.commands.figures import answer, at_home, with_result_file
 from bench.commands.stage import filled_home, serving
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 
 _EVENTS = {"session start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from bench.commands.figures import answer, unusable, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench.queries import Ask, QueriesReport, Remember
     from bench.relations import RelationsReport
-    from holdfast.memories import Memories
+    from holdfast.engine.memories import Memories
 
 
 @click.command()
@@ -34,7 +34,7 @@ def relations(ctx: click.Context, data: Path | None, file: str | None) -> None:
         python -m bench relations --data pairs.jsonl --json figures.json
     """
     from bench.relations import load, measure
-    from holdfast import wiring
+    from holdfast.app import wiring
 
     try:
         pairs = load(data)
@@ -68,7 +68,7 @@ def queries(ctx: click.Context, data: Path | None, others: int, file: str | None
 
     from bench.queries import by_size, measure, others_say, reported, users
     from bench.relations import TEST
-    from holdfast.memories import Memories
+    from holdfast.engine.memories import Memories
 
     answered = []
     beside = others_say(others)

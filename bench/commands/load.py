@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bench.commands.figures import answer, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 from holdfast.errors import Unavailable
 
 if TYPE_CHECKING:

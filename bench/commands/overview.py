@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bench.commands.figures import answer, progress, with_result_file
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 from holdfast.errors import Unavailable
 
 _BENCHMARKS = (

@@ -12,7 +12,7 @@ import click
 
 from bench.commands.figures import Bar, answer, progress, with_result_file, write
 from bench.commands.stage import Stage
-from holdfast.doors.cli.tables import Column, Table
+from holdfast.cli.tables import Column, Table
 from holdfast.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from bench.speed.corpus import Corpus
     from bench.speed.measuring import Figures
-    from holdfast.engine.desk import Desk
     from holdfast.engine.ports import Embedder, Store
+    from holdfast.engine.space_context import Desk
 
 _SPACE = "bench"
 _MEMORIES_ELSEWHERE = 5  # in each of the other spaces
@@ -69,7 +69,7 @@ def _ours(stage: Stage) -> "Figures":
     from bench.speed.corpus import GeneratedEmbedder
     from bench.speed.cost import Cost
     from bench.speed.filling import fill
-    from holdfast import wiring
+    from holdfast.app import wiring
 
     store, corpus, embedder = wiring.open_store(f"{stage.folder}/holdfast.db"), _corpus(), GeneratedEmbedder()
     try:
@@ -97,7 +97,7 @@ def _ours(stage: Stage) -> "Figures":
 def _slices(stage: Stage) -> "Figures":
     from bench.speed.filling import fill
     from bench.speed.slices import slices
-    from holdfast import wiring
+    from holdfast.app import wiring
     from holdfast.engine.spaces import DEFAULT
 
     home = Path(stage.folder) / "background"
@@ -114,7 +114,7 @@ def _slices(stage: Stage) -> "Figures":
 
 def _bulk(stage: Stage) -> "Figures":
     from bench.speed import measuring
-    from holdfast import wiring
+    from holdfast.app import wiring
 
     _tell(f"importing {_BULK} texts with their vectors")
     store = wiring.open_store(f"{stage.folder}/bulk.db")
@@ -143,7 +143,7 @@ def _over_http(stage: Stage) -> "Figures":
 def filled_home(home: Path, size: int, told: "Callable[[int], None] | None" = None) -> None:
     """A home with so many memories in its default space."""
     from bench.speed.filling import fill
-    from holdfast import wiring
+    from holdfast.app import wiring
     from holdfast.engine.spaces import DEFAULT
 
     home.mkdir(exist_ok=True)
@@ -187,7 +187,7 @@ def _fill_others(spaces: int, store: "Store", embedder: "Embedder") -> None:
 
 
 def _desk(store: "Store", space: str, embedder: "Embedder | None") -> "Desk":
-    from holdfast import wiring
+    from holdfast.app import wiring
     from holdfast.engine.spaces import create_space
 
     if store.space(space) is None:

@@ -17,7 +17,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from bench.speed.cost import Meter
-from holdfast.models.shipped import word_pieces
+from holdfast.models.own_models import word_pieces
 
 if TYPE_CHECKING:
     import numpy as np

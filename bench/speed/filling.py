@@ -11,9 +11,9 @@ from typing import Any
 from bench.speed.corpus import Corpus, Fact
 from holdfast.domain.memory import Draft
 from holdfast.domain.query import Filter
-from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.remember import remember
+from holdfast.engine.space_context import Desk
 
 _BLOCK = 1_000  # memories in one transaction
 _TABLES = ("memories", "versions", "journal")

@@ -19,12 +19,12 @@ from bench.speed.cost import Cost, Patience, cost_of, middle
 from bench.speed.filling import draft_of, memory_id
 from holdfast.domain.query import Filter
 from holdfast.engine.brief import brief
-from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.imports import import_drafts
 from holdfast.engine.memory_search import CANDIDATES
 from holdfast.engine.recall import recall
 from holdfast.engine.remember import remember
+from holdfast.engine.space_context import Desk
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from bench.speed.corpus import Corpus
 from bench.speed.measuring import Figures
-from holdfast import Memories, wiring
-from holdfast.doors.hooks import spool
-from holdfast.doors.hooks.captures import take_in
-from holdfast.doors.service.chores import capture, upkeep, vectors
-from holdfast.doors.service.worker import SLICE, Chore
+from holdfast import Memories
+from holdfast.agents.hooks import spool
+from holdfast.agents.hooks.captures import take_in
+from holdfast.app import wiring
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import DEFAULT, create_space
-from holdfast.files.watching import follow
+from holdfast.files.watcher import follow
+from holdfast.web.service.chores import capture, upkeep, vectors
+from holdfast.web.service.worker import SLICE, Chore
 
 _MOST_FILES = 2_000
 _PATIENCE = 60.0  # seconds for one job: after that its longest slice is known well enough

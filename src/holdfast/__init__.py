@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         Waiting,
     )
     from holdfast.domain.query import Filter
+    from holdfast.engine.memories import Memories
     from holdfast.errors import Conflict, Forbidden, HoldfastError, Invalid, NotFound, Unavailable
-    from holdfast.memories import Memories
 
 __version__ = "0.1.0"
 
@@ -40,7 +40,7 @@ _HOMES = {
     "Forbidden": "holdfast.errors",
     "HoldfastError": "holdfast.errors",
     "Invalid": "holdfast.errors",
-    "Memories": "holdfast.memories",
+    "Memories": "holdfast.engine.memories",
     "Memory": "holdfast.domain.memory",
     "Merged": "holdfast.domain.outcomes",
     "NotFound": "holdfast.errors",

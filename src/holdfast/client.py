@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from holdfast import from_json
-from holdfast.calling import Line
 from holdfast.domain.history import Story
 from holdfast.domain.memory import Draft, LinkKind, Memory, Message, Origin, Session
 from holdfast.domain.operations import Attempt, Event, Standing
@@ -31,6 +29,8 @@ from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.undo_session import Undone
 from holdfast.errors import Conflict
+from holdfast.wire import from_json
+from holdfast.wire.http_client import Line
 
 if TYPE_CHECKING:
     import httpx2

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from holdfast import places
+from holdfast.app import paths
 from holdfast.domain.spend import Caps, micro_dollars
 from holdfast.errors import Invalid
 from holdfast.models.language_spec import LanguageSpec, parse_language
@@ -113,7 +113,7 @@ def portable_place(db: str) -> str:
 
 def default_path() -> Path:
     """The database in the user's data directory, outside of any install or cache."""
-    return Path(places.database())
+    return Path(paths.database())
 
 
 def _embedder(environment: Mapping[str, str]) -> str:

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
+from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Store
-from holdfast.wiring import open_store
 
 
 @pytest.fixture

@@ -16,18 +16,18 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.domain.history import REMEMBERED, remembered
 from holdfast.domain.memory import LINK_KINDS, LinkKind, Memory, Origin
 from holdfast.domain.outcomes import Outcome, Refused, settled
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.words import words
 from holdfast.engine import consolidate
+from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
 from holdfast.engine.revise import Revised
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Conflict, NotFound
-from holdfast.memories import Memories
 from holdfast.testing import FixedClock
 from tests.engine.plain_model import Belief, Expected, PlainModel, Said, ids
 from tests.engine.scripted_judge import ScriptedJudge, numbers_of, wording

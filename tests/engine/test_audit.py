@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import pytest
 
 from holdfast import Memories, Memory
-from holdfast.domain.dated import undated
 from holdfast.engine import changes
 from holdfast.engine.audit import KINDS, Finding
 from holdfast.engine.ports import Store
+from holdfast.language.relative_dates import undated
 from holdfast.testing import FixedClock
 
 

@@ -15,12 +15,12 @@ from uuid import uuid4
 
 import pytest
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.domain.outcomes import Added, Outcome, settled
 from holdfast.domain.query import Filter
+from holdfast.engine.memories import Memories
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound, TooLong, TooShort, UnknownCategory
-from holdfast.memories import Memories
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge
 from tests.requirements_ledger import requirement

@@ -7,9 +7,9 @@ import pytest
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Contradicting, settled
 from holdfast.domain.query import Filter
+from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
-from holdfast.memories import Memories
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge, wording
 from tests.requirements_ledger import requirement

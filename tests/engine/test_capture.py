@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Refused
 from holdfast.engine.capture import category_for
@@ -20,7 +21,6 @@ from holdfast.engine.sessions import Said
 from holdfast.errors import NotFound
 from holdfast.profiles import built_in
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pytest
 
 from holdfast import Memories
-from holdfast.domain.compare import Statement, Verdict
+from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Reinforced
+from holdfast.language.compare import Statement, Verdict
 from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 SHORT = "User wants answers short, no emoji"

@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Outcome, Refused, Waiting, settled
 from holdfast.domain.query import EVERYTHING
+from holdfast.engine.memories import Memories
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Conflict
-from holdfast.memories import Memories
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge, wording
 from tests.requirements_ledger import requirement

@@ -18,7 +18,7 @@ import gc, json, os, sys, threading
 from holdfast import Memories
 from holdfast.engine.sessions import Said
 from holdfast.engine.spaces import create_space
-from holdfast.wiring import open_store, utc_now
+from holdfast.app.wiring import open_store, utc_now
 
 url, total, each = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 store = open_store(url)

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import text
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.domain.outcomes import settled
 from holdfast.engine import changes, intake, refusal
+from holdfast.engine.memories import Memories
 from holdfast.engine.spaces import create_space
-from holdfast.memories import Memories
 from holdfast.store.database import Database
 from holdfast.store.schema import metadata
 from holdfast.store.transaction import SpaceTransaction

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from holdfast import Memories
-from holdfast.domain.compare import Statement, Verdict
+from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Draft
 from holdfast.engine.ports import Store, Transaction
+from holdfast.language.compare import Statement, Verdict
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.engine.scripted_judge import ScriptedJudge, wording
 
 DRAFTS = (

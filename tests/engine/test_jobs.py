@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.engine.jobs import LEASE, MOST_ATTEMPTS
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 
 
 @pytest.fixture

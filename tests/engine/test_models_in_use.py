@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from holdfast.domain.language import Answer, ModelTrouble, Question
+from holdfast.app.wiring import open_store
 from holdfast.domain.spend import Caps, Price, Usage
-from holdfast.engine.readers import Instructions, Readers
-from holdfast.memories import Memories
-from holdfast.wiring import open_store
+from holdfast.engine.language_models import Instructions, Readers
+from holdfast.engine.memories import Memories
+from holdfast.language.model_call import Answer, ModelTrouble, Question
 from tests.requirements_ledger import requirement
 
 DEAR = Price(input=1_000_000, cached=1_000_000, output=1_000_000)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Invalid, TooLong, TooShort
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 

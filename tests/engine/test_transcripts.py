@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Message, Session
 from holdfast.engine.sessions import Said
 from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 BEGAN = datetime(2026, 1, 5, 9, tzinfo=UTC)

@@ -8,18 +8,18 @@ from typing import get_args
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Contradicting, settled
 from holdfast.domain.query import EVERYTHING, Filter, Group, Order, Place, in_order
 from holdfast.engine.revise import Revised
 from holdfast.errors import Conflict, NotFound
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 
 
 @pytest.fixture
 def memories(database_url: str, clock: FixedClock) -> Iterator[Memories]:
-    from holdfast.administration import Administration
+    from holdfast.engine.administration import Administration
 
     store = open_store(database_url)
     Administration(store, clock=clock).create_space("ops", profile="ops")

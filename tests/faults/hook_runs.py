@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdfast import connecting
+from holdfast.app import client_setup
 
 DEADLINE = 1.0  # seconds from the start of the process to its end
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
@@ -58,7 +58,7 @@ def _run(event: str, number: int, told: Runs, environment: dict[str, str]) -> No
         "prompt": "When do deploys run?",
     }
     bare = _seconds([sys.executable, "-c", "pass"], environment)[0]
-    command = [connecting.command_path("holdfast-hook"), event]
+    command = [client_setup.command_path("holdfast-hook"), event]
     seconds, done = _seconds(command, environment, json.dumps(given).encode())
     told.made += 1
     told.seconds.append(seconds)

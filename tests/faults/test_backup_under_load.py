@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store, utc_now
 from holdfast.domain.query import Filter
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
 from holdfast.errors import Conflict
 from holdfast.store.database import Database
 from holdfast.store.transaction import SpaceTransaction
-from holdfast.wiring import open_store, utc_now
 from tests.conftest import NewDatabase
 from tests.faults.fleet import Fleet
 from tests.faults.nursery import text_of

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Memories, places
-from holdfast.doors.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE
+from holdfast import Memories
+from holdfast.agents.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE
+from holdfast.app import paths
 from tests.faults.broken_services import BrokenService, answers_rubbish, drips, never_answers
 from tests.faults.hook_runs import EVENTS, Runs, run_hooks
 from tests.faults.mounts import run_on
@@ -40,7 +41,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "holdfast"
     monkeypatch.setenv("HOLDFAST_HOME", str(folder))
     monkeypatch.chdir(tmp_path)
-    places.write_private(places.brief_file("default", None), BRIEF.encode())
+    paths.write_private(paths.brief_file("default", None), BRIEF.encode())
     return folder
 
 
@@ -88,10 +89,10 @@ def spooled(home: Path) -> set[str]:
 def test_service_dead(home: Path, times: int) -> None:
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    places.write_private(
-        places.service_file(), json.dumps({"url": "http://127.0.0.1:9", "pid": dead.pid}).encode()
+    paths.write_private(
+        paths.service_file(), json.dumps({"url": "http://127.0.0.1:9", "pid": dead.pid}).encode()
     )
-    places.write_private(places.token_file(), b"a-token")
+    paths.write_private(paths.token_file(), b"a-token")
 
     runs = run_hooks(times, home)
 

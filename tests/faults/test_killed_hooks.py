@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import connecting
-from holdfast.doors.hooks import spool
+from holdfast.agents.hooks import spool
+from holdfast.app import client_setup
 from tests.requirements_ledger import requirement
 
 
@@ -41,7 +41,7 @@ def check(kills: int, home: Path, monkeypatch: pytest.MonkeyPatch) -> int:
 def _killed_after(seconds: float, session: str) -> int:
     given = {"session_id": session, "transcript_path": "/t.jsonl", "hook_event_name": "Stop", "cwd": "/"}
     process = subprocess.Popen(
-        [connecting.command_path("holdfast-hook"), "Stop"], stdin=subprocess.PIPE, env=os.environ
+        [client_setup.command_path("holdfast-hook"), "Stop"], stdin=subprocess.PIPE, env=os.environ
     )
     assert process.stdin is not None
     try:

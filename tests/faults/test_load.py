@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bench.load import growth, put_under_load
-from tests.doors.service.conftest import Service, service  # noqa: F401  # a fixture
 from tests.requirements_ledger import requirement
+from tests.web.service.conftest import Service, service  # noqa: F401  # a fixture
 
 MINUTE = 60.0
 MOST_TIMES_THE_MEDIAN = 10

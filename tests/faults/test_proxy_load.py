@@ -14,11 +14,11 @@ import httpx2
 import pytest
 
 from holdfast import Memories
-from holdfast.administration import Administration
-from holdfast.wiring import open_store
-from tests.doors.proxy.upstream import Upstream
-from tests.doors.service.conftest import Service
+from holdfast.app.wiring import open_store
+from holdfast.engine.administration import Administration
+from tests.agents.proxy.upstream import Upstream
 from tests.requirements_ledger import requirement
+from tests.web.service.conftest import Service
 
 pytestmark = pytest.mark.faults
 

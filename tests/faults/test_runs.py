@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.run.script import Script
+from tests.agents.run.script import Script
 from tests.faults.mounts import run_on
 from tests.requirements_ledger import requirement
 

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from holdfast import Memories, Unavailable
+from holdfast.app.wiring import migrate
 from holdfast.domain.outcomes import settled
-from holdfast.wiring import migrate
 from tests.postgres import OwnServer
 from tests.requirements_ledger import requirement
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from bench.load import put_under_load
-from tests.doors.service.conftest import Service
-from tests.doors.service.two_services import FACTS, end_leases, get, tell, two, unfinished, until
 from tests.requirements_ledger import requirement
 from tests.store.test_row_security import service_url  # noqa: F401  # a fixture
+from tests.web.service.conftest import Service
+from tests.web.service.two_services import FACTS, end_leases, get, tell, two, unfinished, until
 
 KILLS = 20
 MOST_TIMES_THE_MEDIAN = 10

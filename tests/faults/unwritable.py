@@ -17,10 +17,11 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
-from holdfast import Memories, service_place
-from holdfast.administration import Administration
-from holdfast.doors.cli import cli
-from tests.doors.service.conftest import Service
+from holdfast import Memories
+from holdfast.app import service_lock
+from holdfast.cli import cli
+from holdfast.engine.administration import Administration
+from tests.web.service.conftest import Service
 
 
 def make_unwritable(folder: Path, how: str) -> None:
@@ -40,7 +41,7 @@ def main(folder: Path, how: str) -> dict[str, object]:
             memories.remember("The router stands in the cellar", subject="router")
             made = Administration(memories.store).create_token("admin", "write").secret
         if how != "tokenless":
-            service_place.token()
+            service_lock.token()
         make_unwritable(folder, how)
         service = Service(folder)
         service.secret = made if how == "tokenless" else None

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 
 Bind = Callable[..., Memories]
 

@@ -18,10 +18,10 @@ from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
-import holdfast.files.bound
+import holdfast.files.bindings
 import holdfast.store.database  # noqa: F401  - imported late by the product, early here
 from holdfast import Memories
-from holdfast.files.answers import FileEntry
+from holdfast.files.results import FileEntry
 
 
 def text_of(token: str, version: int) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast import Memories
 from holdfast.domain.outcomes import settled
 from holdfast.errors import Conflict, Invalid, NotFound, Outdated, TooLong, UnknownCategory
-from holdfast.files import forms, heading
+from holdfast.files import frontmatter, note_format
 from holdfast.testing import FixedClock
 from tests.files.conftest import Bind
 from tests.requirements_ledger import requirement
@@ -170,14 +170,14 @@ def test_any_text_survives_the_way_into_a_file_and_back(content: str, name: str,
         clean(content).strip(),
         *(" ".join(clean(part, one_line=True).split()) for part in (name, description)),
     )
-    sheet = heading.Sheet(
+    sheet = frontmatter.Sheet(
         text=content, name=name or None, description=description or None, type="user", id="Ab12Cd34",
         updated=date(2026, 3, 1), tags=("no", "1.0", "a: b"),
     )  # fmt: skip
 
     for nested in (False, True):
-        back = heading.read(heading.written(sheet, nested=nested))
-        again = heading.read(heading.rewritten(heading.written(sheet, nested=nested), sheet))
+        back = frontmatter.read(frontmatter.written(sheet, nested=nested))
+        again = frontmatter.read(frontmatter.rewritten(frontmatter.written(sheet, nested=nested), sheet))
         for one in (back, again):
             assert one.text.strip() == content
             assert (one.name, one.description) == (name or None, description or None)
@@ -188,8 +188,8 @@ def test_any_text_survives_the_way_into_a_file_and_back(content: str, name: str,
 @given(st.text(max_size=300))
 def test_no_heading_can_do_harm(anything: str) -> None:
     for written in (anything, f"---\n{anything}\n---\nbody", f"---\nname: x\n{anything}"):
-        sheet = heading.read(written)
-        rewritten = heading.rewritten(written, heading.Sheet(text="new", has_heading=True, name="n"))
+        sheet = frontmatter.read(written)
+        rewritten = frontmatter.rewritten(written, frontmatter.Sheet(text="new", has_heading=True, name="n"))
 
         assert isinstance(sheet.text, str)
         assert "new" in rewritten
@@ -391,4 +391,4 @@ def test_a_mark_changes_with_what_a_file_would_say(notes: Memories) -> None:
     assert one is not None
     revised = notes.revise(one.id, tags=["x"])
 
-    assert forms.mark(one) != forms.mark(revised.memory)
+    assert note_format.mark(one) != note_format.mark(revised.memory)

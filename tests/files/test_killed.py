@@ -18,7 +18,7 @@ from typing import NoReturn
 import pytest
 
 from holdfast import Memories
-from holdfast.files.directory import Meeting
+from holdfast.files.directory_sync import Meeting
 from tests.files.doomed import text_of
 from tests.requirements_ledger import requirement
 

@@ -19,7 +19,7 @@ from holdfast import Memories
 from holdfast.domain.file_paths import checked_path, wrong_name
 from holdfast.domain.render import file_name
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
-from holdfast.files.safe import SafeDirectory
+from holdfast.files.safe_directory import SafeDirectory
 from tests.requirements_ledger import requirement
 
 CANARY = "nobody may read or write this"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
-from holdfast.files import heading
+from holdfast.files import frontmatter
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
@@ -19,7 +19,7 @@ NAMES = ("Auth: migration", "@x", "[draft] plan", "{x} y", "*star", "%pct: 5", "
 def test_a_heading_that_yaml_cannot_read_is_read_up_to_the_first_colon(name: str) -> None:
     text = f"---\nname: {name}\ndescription: Which: one\ntype: project\n---\n\nThe body stays\n"
 
-    sheet = heading.read(text)
+    sheet = frontmatter.read(text)
 
     assert (sheet.name, sheet.description, sheet.type) == (name, "Which: one", "project")
     assert sheet.text == "The body stays\n"
@@ -51,7 +51,7 @@ def test_such_a_file_is_taken_over_with_a_warning_and_stays_as_it_was_written(
 def test_two_lines_of_dashes_around_prose_are_no_heading() -> None:
     text = "---\nJust a line of prose\n---\nand more\n"
 
-    assert heading.read(text).text == text
+    assert frontmatter.read(text).text == text
 
 
 def test_the_directory_goes_by_the_clock_that_it_was_given(sqlite_notes: Memories, clock: FixedClock) -> None:

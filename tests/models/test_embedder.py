@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from holdfast.errors import Unavailable
-from holdfast.models import shipped
+from holdfast.models import own_models
 from holdfast.models.embedder import DIMENSIONS, OwnEmbedder
 from holdfast.models.wordpiece import WordPiece, basic_words
 from tests.requirements_ledger import requirement
 
-VOCABULARY = Path(shipped.__file__).parent / "wordpiece_data" / "vocab.txt"
+VOCABULARY = Path(own_models.__file__).parent / "wordpiece_data" / "vocab.txt"
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_punctuation_and_ideographs_are_words_of_their_own() -> None:
 
 
 def test_a_file_that_is_not_the_known_one_is_refused(tmp_path: Path) -> None:
-    (tmp_path / shipped.FILE).write_bytes(b"something else")
+    (tmp_path / own_models.FILE).write_bytes(b"something else")
 
     with pytest.raises(Unavailable, match="is not the embedder that this release knows"):
         OwnEmbedder(str(tmp_path)).query("anything")

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import wiring
-from holdfast.checkup import checkup
-from holdfast.domain.compare import Judge, Statement
+from holdfast.app import wiring
+from holdfast.app.checkup import checkup
 from holdfast.domain.outcomes import Added, Reinforced
 from holdfast.engine.candidates import FEW
+from holdfast.engine.memories import Memories
 from holdfast.errors import Unavailable
-from holdfast.memories import Memories
-from holdfast.models import shipped
+from holdfast.language.compare import Judge, Statement
+from holdfast.models import own_models
 from holdfast.models.reader import OwnReader
 from tests.requirements_ledger import requirement
 
@@ -144,7 +144,7 @@ def test_without_the_reader_equal_text_decides_one_line_says_so_and_nothing_is_l
     folder = tmp_path / "model"
     folder.mkdir()
     if harm == "damaged":
-        (folder / shipped.FILE).write_bytes(shipped.find(shipped.READER).read_bytes()[:-1] + b"x")
+        (folder / own_models.FILE).write_bytes(own_models.find(own_models.READER).read_bytes()[:-1] + b"x")
     broken = OwnReader(None if harm == "slow" else str(folder), deadline=0.0 if harm == "slow" else 2.0)
 
     with (
@@ -168,7 +168,7 @@ def test_without_the_reader_equal_text_decides_one_line_says_so_and_nothing_is_l
 def test_doctor_says_what_is_missing_and_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(shipped, "_packaged", lambda _: None)
+    monkeypatch.setattr(own_models, "_packaged", lambda _: None)
 
     findings = checkup(str(tmp_path / "memories.db"), wiring.open_embedder("default")).findings
 
@@ -184,7 +184,7 @@ def test_a_search_without_the_models_still_finds_by_words(
     monkeypatch: pytest.MonkeyPatch, memories: Memories
 ) -> None:
     memories.remember("The invoice to Denmark is due on Friday")
-    monkeypatch.setattr(shipped, "_packaged", lambda _: None)
+    monkeypatch.setattr(own_models, "_packaged", lambda _: None)
     with Memories.of(memories.store, "default", embedder=wiring.open_embedder("default")) as without:
         found = without.recall("invoice to Denmark")
 
@@ -193,7 +193,7 @@ def test_a_search_without_the_models_still_finds_by_words(
 
 
 def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
-    (tmp_path / shipped.FILE).write_bytes(shipped.find(shipped.EMBEDDER).read_bytes())
+    (tmp_path / own_models.FILE).write_bytes(own_models.find(own_models.EMBEDDER).read_bytes())
 
     with pytest.raises(Unavailable, match="another version"):
         OwnReader(str(tmp_path)).judge([(said("one"), said("two"))])

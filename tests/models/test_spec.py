@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.engine.ports import Embedder
 from holdfast.errors import Invalid
 from holdfast.models.embedder import OwnEmbedder

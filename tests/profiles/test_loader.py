@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.domain.outcomes import Added
+from holdfast.engine.memories import Memories
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Invalid, TooLong, UnknownCategory
-from holdfast.memories import Memories
 from holdfast.profiles import BUILT_IN, built_in, built_in_text, parse
 from holdfast.testing import FixedClock
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bench.gate import Row, holds, invents, load, measure, read_figures
-from holdfast.domain.capture.extract import extract
-from holdfast.domain.capture.gate import Spoken, gate
+from holdfast.app.wiring import own_reader
+from holdfast.language.extract import extract
+from holdfast.language.gate import Spoken, gate
 from holdfast.models.reader import KEEP_FROM
-from holdfast.wiring import own_reader
 from tests.requirements_ledger import requirement
 
 

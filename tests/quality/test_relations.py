@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench.relations import Pair, load, measure
-from holdfast.domain.compare import Relation, Statement, Verdict
-from holdfast.wiring import own_judge
+from holdfast.app.wiring import own_judge
+from holdfast.language.compare import Relation, Statement, Verdict
 from tests.requirements_ledger import requirement
 
 TOLD = 24  # clusters of the test part that the suite looks at; `python -m bench relations` takes all

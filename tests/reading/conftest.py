@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from holdfast import Memories
-from holdfast.domain.language import Question
-from holdfast.engine.readers import Readers
+from holdfast.app.wiring import open_readers, open_store
+from holdfast.engine.language_models import Readers
+from holdfast.language.model_call import Question
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_readers, open_store
 from tests.reading.scripted import Scripted, fact, well
 
 VENDORS = {"anthropic": ("claude-haiku-5-5", "claude-sonnet-5-5"), "openai": ("gpt-5-nano", "gpt-5-mini")}

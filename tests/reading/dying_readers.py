@@ -22,12 +22,12 @@ import anthropic  # noqa: F401  - imported late by the product, early here
 
 import holdfast.store.database  # noqa: F401
 from holdfast import Memories
-from holdfast.domain.language import Answer, Question
+from holdfast.app.wiring import open_readers, open_store
 from holdfast.domain.spend import Price
 from holdfast.engine.ports import LanguageModel, Store, Transaction
+from holdfast.language.model_call import Answer, Question
 from holdfast.settings import Settings
 from holdfast.testing import DEFAULT_START, FixedClock
-from holdfast.wiring import open_readers, open_store
 
 
 class Steps:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.reading.conftest import OpenReaders
 from tests.reading.scripted import Scripted
 from tests.requirements_ledger import requirement

@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast import Memories
-from holdfast.doors.cli import cli
+from holdfast.app.wiring import open_store
+from holdfast.cli import cli
 from holdfast.engine.jobs import MOST_ATTEMPTS
-from holdfast.engine.readers import Readers
-from holdfast.models.language import opened_model
+from holdfast.engine.language_models import Readers
+from holdfast.models.language_factory import opened_model
 from holdfast.models.language_spec import parse_language
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.loopback import Answer
 from tests.reading.conftest import VENDORS, OpenReaders
 from tests.reading.scripted import Asked, Play, Scripted, as_json, fact, message, said, well

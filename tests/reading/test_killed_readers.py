@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.engine.jobs import LEASE, MOST_ATTEMPTS
 from holdfast.engine.sessions import Said
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.conftest import NewDatabase
 from tests.reading.scripted import Asked, Json, Scripted, fact, well
 from tests.requirements_ledger import requirement

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Contradicting, Merged, Reinforced, Waiting, settled
 from holdfast.engine.reading import Reading
@@ -17,7 +18,6 @@ from holdfast.engine.sessions import Said
 from holdfast.store import sqlite
 from holdfast.store.scrub import contains
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.reading.conftest import VENDORS, OpenReaders
 from tests.reading.scripted import Asked, Json, Scripted, fact, said, well
 from tests.requirements_ledger import requirement

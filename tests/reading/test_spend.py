@@ -10,17 +10,17 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast import Memories
+from holdfast.app.wiring import desk_for, open_store
+from holdfast.cli import cli
 from holdfast.domain.spend import Caps, Price, Usage, dollars, micro_dollars, over
-from holdfast.doors.cli import cli
-from holdfast.engine.desk import Desk
-from holdfast.engine.metering import CapReached, ask
+from holdfast.engine.meter import CapReached, ask
 from holdfast.engine.ports import LanguageModel
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid, Unavailable
 from holdfast.models.language_spec import parse_language
 from holdfast.models.prices import cautious, price_of
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock
-from holdfast.wiring import desk_for, open_store
 from tests.loopback import Answer
 from tests.reading.conftest import OpenReaders, question
 from tests.reading.scripted import Asked, Scripted, fact, said, well
@@ -322,7 +322,7 @@ def test_a_vendors_key_goes_to_that_vendor_alone() -> None:
 
 
 def test_a_missing_package_or_key_is_named_with_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    from holdfast.models.language import opened_model
+    from holdfast.models.language_factory import opened_model
 
     for text, helps in (
         ("anthropic:a", "set ANTHROPIC_API_KEY"),

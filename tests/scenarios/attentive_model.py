@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.agents.scripted_model import Failure, Json, Request, ScriptedModel, Tool
+from tests.real_agents.scripted_model import Failure, Json, Request, ScriptedModel, Tool
 
 _LINE = re.compile(r"^- \[id:(?P<id>\w+)\] (?:\[(?P<subject>[^\]]+)\] )?(?P<text>.+)$", re.MULTILINE)
 _OFFER = "Would you like me to remember that {}?"

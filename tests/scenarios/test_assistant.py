@@ -5,11 +5,11 @@ import re
 import pytest
 
 from holdfast import Added, Conflict, Memories, NotFound, UpdateSuggested
+from holdfast.app.wiring import new_id, open_store
 from holdfast.engine.ports import Store
 from holdfast.engine.revise import Revised
 from holdfast.errors import TooLong, TooShort, UnknownCategory
 from holdfast.testing import FixedClock
-from holdfast.wiring import new_id, open_store
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add, now
 

@@ -13,10 +13,10 @@ import pytest
 
 from examples.assistant import Conversation
 from holdfast import Memories
+from holdfast.agents.tools import for_messages_api
 from holdfast.domain.query import EVERYTHING
 from holdfast.testing import FixedClock
-from holdfast.tools import for_messages_api
-from tests.agents.scripted_model import Request, Tool
+from tests.real_agents.scripted_model import Request, Tool
 from tests.requirements_ledger import requirement
 from tests.scenarios.attentive_model import AttentiveModel, Reading
 from tests.scenarios.told import add

@@ -21,7 +21,7 @@ from holdfast.models import remote
 from holdfast.models.remote import RemoteEmbedder
 from holdfast.models.spec import parse
 from holdfast.testing import FixedClock
-from tests.doors.cli.conftest import Shell
+from tests.cli.conftest import Shell
 from tests.loopback import Answer
 from tests.models.stand_in import Asked, StandIn, changed, well
 from tests.requirements_ledger import requirement

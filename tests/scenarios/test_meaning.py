@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from holdfast import Filter, Memories
+from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Embedder, Store
 from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from holdfast import Memories
-from holdfast.domain.grant import Grant
+from holdfast.agents.memory_command import answer, asked, reply
+from holdfast.domain.access import Grant
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Store
-from holdfast.memory_command import answer, asked, reply
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add, now

@@ -8,15 +8,15 @@ from collections.abc import Callable
 import pytest
 
 from holdfast import Memories
+from holdfast.agents.hooks.responses import answer
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.memory import LinkKind, Source
 from holdfast.domain.ranking import Hit, MessageHit
-from holdfast.doors.hooks.answers import answer
 from holdfast.engine import changes
 from holdfast.engine.sessions import Said
 from holdfast.testing import FixedClock
-from tests.doors.mcp.conftest import Driven
-from tests.doors.run.listening import Listener, assistant, tool_result
+from tests.agents.mcp.conftest import Driven
+from tests.agents.run.listening import Listener, assistant, tool_result
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import kept
 

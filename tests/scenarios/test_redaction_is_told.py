@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from holdfast import Memories
+from holdfast.agents.tools import call
 from holdfast.engine.sessions import Said
 from holdfast.errors import TooLong, TooShort
 from holdfast.testing import FixedClock
-from holdfast.tools import call
-from tests.doors.cli.conftest import Shell
+from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
 TEXT = "The shop's database password is hunter22 since May"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from holdfast import Filter, Memories, Refused, Waiting
+from holdfast.agents.transcripts import Tally, Transcripts, take
 from holdfast.domain.memory import Draft, Source
 from holdfast.engine.sessions import Said
 from holdfast.testing import FixedClock
-from holdfast.transcripts import Tally, Transcripts, take
-from tests.doors.importers.test_exports import TALK, written
+from tests.agents.importers.test_exports import TALK, written
 from tests.requirements_ledger import requirement
 
 OAT = "Remember that I only drink oat milk."

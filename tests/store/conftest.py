@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Store
-from holdfast.wiring import open_store
 
 
 @pytest.fixture

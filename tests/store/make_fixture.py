@@ -45,9 +45,9 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
 
 def embed(file: Path) -> None:
     """Vectors too, short ones."""
+    from holdfast.app.wiring import desk_for, open_store
     from holdfast.engine.embedding import embed_missing
     from holdfast.testing import FixedClock
-    from holdfast.wiring import desk_for, open_store
 
     store = open_store(str(file))
     embed_missing(desk_for("default", store, clock=FixedClock(), embedder=Hashing(dimensions=4)), limit=1_000)

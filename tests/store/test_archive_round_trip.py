@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store, utc_now
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Invalid
-from holdfast.wiring import open_store, utc_now
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 from tests.store.full_space import fill

@@ -15,7 +15,8 @@ import pytest
 from sqlalchemy import Connection, NullPool, create_engine, make_url, text
 
 from holdfast import Memories
-from holdfast.administration import Administration
+from holdfast.app.wiring import open_store
+from holdfast.engine.administration import Administration
 from holdfast.engine.backup import backup_lines
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Unavailable
@@ -23,7 +24,6 @@ from holdfast.store import postgres
 from holdfast.store.migrate import upgrade
 from holdfast.store.schema import metadata
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.store.full_space import fill
 from tests.store.some_vectors import Hashing
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import desk_for
 from holdfast.domain.memory import Memory, Source, State
 from holdfast.domain.outcomes import settled
 from holdfast.engine.ports import CountedBy
@@ -19,7 +20,6 @@ from holdfast.engine.spaces import create_space
 from holdfast.engine.stats import stats
 from holdfast.store.database import Database
 from holdfast.testing import FixedClock
-from holdfast.wiring import desk_for
 from tests.conftest import NewDatabase
 from tests.store.test_indexes import plan_of
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.domain.memory import ORIGINS, STATES, Memory, Source
 from holdfast.domain.query import EVERYTHING, Filter, Order, admits, in_order
 from holdfast.engine.ports import Store

@@ -12,19 +12,19 @@ import pytest
 from sqlalchemy import event
 
 from holdfast import Memories
+from holdfast.app.wiring import desk_for
 from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import Message
 from holdfast.domain.query import Filter
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
-from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import Said, say_all
+from holdfast.engine.space_context import Desk
 from holdfast.engine.spaces import set_keeps_messages
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.store.database import Database
 from holdfast.testing import FixedClock
-from holdfast.wiring import desk_for
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add

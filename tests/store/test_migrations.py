@@ -14,11 +14,11 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
 from holdfast import Memories
+from holdfast.app.wiring import migrate as migrate_store
 from holdfast.store import migrate, sqlite
 from holdfast.store.database import Database
 from holdfast.store.schema import metadata
 from holdfast.store.types import ServerVector
-from holdfast.wiring import migrate as migrate_store
 from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from holdfast import Memories
-from holdfast.engine.desk import Desk
+from holdfast.app.wiring import desk_for
 from holdfast.engine.embedding import embed_missing, search_model
 from holdfast.engine.ports import Embedder, Store
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Unavailable
 from holdfast.testing import FixedClock
-from holdfast.wiring import desk_for
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 from tests.store.some_vectors import Hashing

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import migrate as migrate_store
 from holdfast.domain.memory import Memory, Source
 from holdfast.errors import Unavailable
 from holdfast.store import migrate
 from holdfast.store.database import Database
 from holdfast.testing import FixedClock
-from holdfast.wiring import migrate as migrate_store
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 from tests.store.full_space import ELSEWHERE, fill

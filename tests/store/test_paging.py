@@ -10,14 +10,14 @@ from typing import get_args
 
 import pytest
 
+from holdfast.app.wiring import desk_for
 from holdfast.domain.memory import Memory, Source, State
 from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
 from holdfast.engine import find as finding
-from holdfast.engine.desk import Desk
+from holdfast.engine.space_context import Desk
 from holdfast.engine.spaces import create_space
 from holdfast.store import paging
 from holdfast.store.database import Database
-from holdfast.wiring import desk_for
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 SEEN: tuple[State, ...] = ("active", "inactive", "waiting")

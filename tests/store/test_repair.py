@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from holdfast import Memories
+from holdfast.app.wiring import desk_for
 from holdfast.domain.damage import Damage
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Store
@@ -16,7 +17,6 @@ from holdfast.engine.repair import repair
 from holdfast.store.database import Database
 from holdfast.store.sqlite import driver_of
 from holdfast.testing import FixedClock
-from holdfast.wiring import desk_for
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 from tests.store.some_vectors import Hashing

@@ -12,13 +12,13 @@ from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
 from holdfast import Memories
-from holdfast.administration import Administration
-from holdfast.checkup import checkup
+from holdfast.app.checkup import checkup
+from holdfast.app.wiring import open_store
 from holdfast.domain.terms import stems
+from holdfast.engine.administration import Administration
 from holdfast.engine.backup import backup_lines
 from holdfast.errors import Unavailable
 from holdfast.store.schema import metadata
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
 

@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import Boolean, Engine, MetaData, create_engine, insert, text
 
 from holdfast import Memories
+from holdfast.app.wiring import migrate as migrate_store
 from holdfast.errors import Unavailable
 from holdfast.store import migrate, sqlite
 from holdfast.store.full_text import mark
-from holdfast.wiring import migrate as migrate_store
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 from tests.store.make_fixture import load

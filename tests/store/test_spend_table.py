@@ -10,13 +10,13 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine, text
 
-from holdfast.administration import Administration
+from holdfast.app.wiring import migrate as migrate_store
+from holdfast.app.wiring import open_store
 from holdfast.domain.spend import ModelCall, Price, Spent, Usage, total
+from holdfast.engine.administration import Administration
 from holdfast.engine.ports import Store
 from holdfast.store import migrate
 from holdfast.store.sqlite import APPLICATION_ID
-from holdfast.wiring import migrate as migrate_store
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 
 AT = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)

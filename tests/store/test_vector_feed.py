@@ -17,18 +17,18 @@ import pytest
 from sqlalchemy import event
 
 from holdfast import Memories
+from holdfast.app.wiring import desk_for, open_store
 from holdfast.domain.memory import Memory, Message
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
-from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing, text_of
 from holdfast.engine.ports import Store, VectorRows
+from holdfast.engine.space_context import Desk
 from holdfast.engine.spaces import set_keeps_messages
 from holdfast.errors import Unavailable
 from holdfast.store.database import Database
 from holdfast.testing import FixedClock
-from holdfast.wiring import desk_for, open_store
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add, kept
@@ -216,7 +216,7 @@ def test_a_process_that_is_killed_while_it_embeds_leaves_a_feed_that_goes_on(
     code = (
         "import os, signal, sys\n"
         "from holdfast.engine.embedding import embed_missing\n"
-        "from holdfast.wiring import desk_for, open_store\n"
+        "from holdfast.app.wiring import desk_for, open_store\n"
         "from tests.store.some_vectors import Hashing\n"
         "class Killed(Hashing):\n"
         "    def documents(self, texts):\n"

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from holdfast import Memories
+from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Store, Transaction
 from holdfast.engine.spaces import create_space, delete_space
 from holdfast.errors import Unavailable
 from holdfast.store.database import Database
 from holdfast.testing import FixedClock
-from holdfast.wiring import open_store
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
 from tests.store.some_vectors import Vectors, clustered, unit

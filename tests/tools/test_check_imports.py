@@ -23,28 +23,39 @@ OUTWARD = [
     ("profiles/loader.py", "import yaml", "may not import yaml"),
     ("engine/tend.py", "from holdfast.store.schema import memories", "may not import holdfast.store.schema"),
     ("engine/tend.py", "import sqlalchemy", "may not import sqlalchemy"),
-    ("engine/tend.py", "from holdfast.wiring import migrate", "may not import holdfast.wiring"),
+    ("engine/tend.py", "from holdfast.app.wiring import migrate", "may not import holdfast.app.wiring"),
+    ("engine/tend.py", "from holdfast.engine import memories", "may not import holdfast.engine.memories"),
+    ("engine/tend.py", "import holdfast.files", "may not import holdfast.files"),
+    ("domain/belief.py", "import holdfast.language", "may not import holdfast.language"),
+    ("language/gate.py", "from holdfast.engine import ports", "may not import holdfast.engine.ports"),
     ("store/schema.py", "from holdfast.engine import tend", "may not import holdfast.engine.tend"),
     ("store/schema.py", "import holdfast.models", "may not import holdfast.models"),
     ("models/embedder.py", "import holdfast.store.schema", "may not import holdfast.store.schema"),
-    ("quality/relations.py", "import holdfast.store.schema", "may not import holdfast.store.schema"),
-    ("doors/rest/app.py", "from holdfast.store import schema", "may not import holdfast.store.schema"),
-    ("doors/rest/app.py", "from holdfast.doors.cli import main", "may not import holdfast.doors.cli"),
-    ("doors/rest/app.py", "from .. import cli", "may not import holdfast.doors.cli"),
-    ("testing.py", "from holdfast.store import schema", "only holdfast.wiring knows the store"),
-    ("doors/cli/say.py", "import rich", "may not import rich at module level"),
+    ("wire/as_json.py", "import holdfast.web.rest", "may not import holdfast.web.rest"),
+    ("files/forms.py", "import holdfast.agents", "may not import holdfast.agents"),
+    ("quality.py", "import math", "holdfast.quality belongs to no part"),
+    ("web/rest/app.py", "from holdfast.store import schema", "may not import holdfast.store.schema"),
+    ("web/rest/app.py", "from holdfast.cli import main", "may not import holdfast.cli"),
+    ("web/rest/app.py", "from .. import service", "may not import holdfast.web.service"),
+    ("agents/hooks/command.py", "import holdfast.agents.mcp", "may not import holdfast.agents.mcp"),
+    ("app/demo.py", "from holdfast.store import schema", "may not import holdfast.store.schema"),
+    ("app/demo.py", "import holdfast.cli", "may not import holdfast.cli"),
+    ("app/paths.py", "from holdfast.app import wiring", "may not import holdfast.app.wiring"),
+    ("testing.py", "from holdfast.store import schema", "it may import itself only"),
+    ("cli/say.py", "from holdfast.store import schema", "may not import holdfast.store.schema"),
+    ("cli/say.py", "import rich", "may not import rich at module level"),
     (
-        "doors/cli/say.py",
+        "cli/say.py",
         "try:\n    from rich.table import Table\nexcept ImportError: ...",
         "at module level",
     ),
-    ("__init__.py", "import sqlalchemy", "may not import sqlalchemy at module level"),
+    ("__init__.py", "import sqlalchemy", "may not import sqlalchemy"),
     (
         "__init__.py",
-        "from .wiring import migrate",
+        "from .engine.memories import Memories",
         "holdfast loads sqlalchemy by way of holdfast.store.schema",
     ),
-    ("doors/cli/__init__.py", "from holdfast import wiring", "holdfast.doors.cli loads sqlalchemy by way of"),
+    ("cli/__init__.py", "from holdfast.app import wiring", "holdfast.cli loads sqlalchemy by way of"),
 ]
 
 INWARD = [
@@ -56,11 +67,14 @@ INWARD = [
     ("engine/tend.py", "from holdfast.profiles import loader\nfrom .ports import Store"),
     ("store/schema.py", "import sqlalchemy\nfrom holdfast.engine.ports import Store"),
     ("store/schema.py", "from holdfast.engine import ports"),
-    ("doors/rest/app.py", "import fastapi\nfrom holdfast.wiring import migrate\nfrom .schemas import Body"),
-    ("doors/cli/say.py", "def table():\n    import rich"),
-    ("doors/cli/say.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rich"),
-    ("doors/cli/__init__.py", "def main():\n    from holdfast import wiring"),
-    ("wiring.py", "from holdfast.store import schema\nfrom holdfast.doors import cli"),
+    ("web/rest/app.py", "import fastapi\nfrom holdfast.engine.memories import Memories\nfrom .x import Body"),
+    ("web/dashboard.py", "from holdfast.app.wiring import utc_now"),
+    ("cli/say.py", "def table():\n    import rich"),
+    ("cli/say.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rich"),
+    ("cli/__init__.py", "def main():\n    from holdfast.app import wiring"),
+    ("agents/hooks/command.py", "from holdfast.app import paths"),
+    ("app/demo.py", "from holdfast import agents\nfrom holdfast.web import rest"),
+    ("app/wiring.py", "from holdfast.store import schema\nfrom holdfast.app import paths"),
 ]
 
 
@@ -74,17 +88,25 @@ def tree(tmp_path: Path) -> Path:
         "engine",
         "store",
         "models",
-        "quality",
-        "doors",
-        "doors/cli",
-        "doors/rest",
+        "language",
+        "wire",
+        "files",
+        "agents",
+        "agents/hooks",
+        "agents/mcp",
+        "web",
+        "web/rest",
+        "web/service",
+        "app",
+        "cli",
     ):
         (package / name).mkdir(parents=True)
         (package / name / "__init__.py").touch()
-    for name in ("__init__", "errors", "testing", "domain/text", "engine/ports", "engine/tend"):
+    for name in ("__init__", "errors", "testing", "app/paths", "domain/text", "engine/ports", "engine/tend"):
         (package / f"{name}.py").touch()
     (package / "store/schema.py").write_text("import sqlalchemy\n")
-    (package / "wiring.py").write_text("from holdfast.store import schema\n")
+    (package / "app/wiring.py").write_text("from holdfast.store import schema\n")
+    (package / "engine/memories.py").write_text("from holdfast.app import wiring\n")
     return tmp_path
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import click
 import yaml
 
-from holdfast.doors.cli import cli
-from holdfast.hosting import PORT
+from holdfast.app.service_host import PORT
+from holdfast.cli import cli
 
 DOCKER = Path(__file__).parents[2] / "docker"
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "postgres.md"

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holdfast.domain.redact.regions import find_regions
+from holdfast.domain.secrets.regions import find_regions
 
 Span = tuple[int, int]
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from holdfast.domain.sized_cache import weighed_cache
 from holdfast.domain.stemming import stem
-from holdfast.domain.weighed_cache import weighed_cache
 from holdfast.domain.words import words
 
 #: Words that stand in most questions and tell nothing about what is asked.

@@ -6,12 +6,12 @@ Cheap enough to be asked with every page; what takes a look at the database itse
 from datetime import timedelta
 
 from holdfast.domain.health import Finding, unread
-from holdfast.engine import metering
-from holdfast.engine.desk import Desk
+from holdfast.engine import meter
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import JobTally
 from holdfast.engine.reading_queue import KIND as READING
 from holdfast.engine.reading_state import reading_state
+from holdfast.engine.space_context import Desk
 
 #: Work that is due for longer is not being done.
 LATE = timedelta(hours=1)
@@ -31,7 +31,7 @@ def attention(*, desk: Desk) -> list[Finding]:
     late = [one for one in tallies if one.state == "queued" and now - one.oldest_due_at > LATE]
     if late and reading.put_off is None:
         found.append(_late(late))
-    stopped = metering.spend(desk=desk, days=1).stopped
+    stopped = meter.spend(desk=desk, days=1).stopped
     if stopped and reading.put_off is None:
         found.append(
             Finding(

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from holdfast.domain.dated import undated
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.domain.redact import redact
 from holdfast.domain.retention import last_used
+from holdfast.domain.secrets import redact
 from holdfast.engine.consolidate import duplicates
-from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
+from holdfast.language.relative_dates import undated
 
 Kind = Literal["duplicates", "undated", "secrets", "contradictions", "never_used", "other_model"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -9,11 +9,11 @@ from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, render
-from holdfast.engine.desk import Desk
+from holdfast.engine.optional_receipts import without_receipt
 from holdfast.engine.ports import Transaction
-from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import known_session, project_of
-from holdfast.engine.superseded import superseded_by
+from holdfast.engine.space_context import Desk
+from holdfast.engine.supersession import superseded_by
 from holdfast.engine.tend import decay
 from holdfast.errors import Invalid
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from holdfast.domain.history import Receipt
 from holdfast.domain.memory import Session
-from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid, NotFound
 
 Why = Literal["erased", "damaged", "unknown"]

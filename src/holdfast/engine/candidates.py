@@ -10,17 +10,17 @@ from heapq import nlargest
 from itertools import zip_longest
 from typing import Literal
 
-from holdfast.domain.compare import Statement
-from holdfast.domain.compare.judge import by_exact_rules
 from holdfast.domain.memory import Draft, Memory, Tombstone
 from holdfast.domain.query import Filter, admits
 from holdfast.domain.retention import has_rules
 from holdfast.domain.subjects import names, same_subject
 from holdfast.domain.terms import shared, stems
-from holdfast.engine.desk import Desk, known_spelling
 from holdfast.engine.embedding import cosine, embedded, search_model
 from holdfast.engine.ports import Embedder, Transaction
+from holdfast.engine.space_context import Desk, known_spelling
 from holdfast.errors import Unavailable
+from holdfast.language.compare import Statement
+from holdfast.language.judge import by_exact_rules
 
 FEW = 3  # pairs of one draft that are judged
 #: Nearness under which two texts are not worth judging, by words alone and by meaning. The second and

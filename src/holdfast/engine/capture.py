@@ -8,9 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from holdfast.domain.capture.chunks import Chunk, chunks
-from holdfast.domain.capture.extract import Extracted, extract
-from holdfast.domain.capture.gate import AGENT, TAKEN_BACK, Verdict, gate
 from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
@@ -18,12 +15,15 @@ from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to
 from holdfast.engine.capture_scope import captured_project
-from holdfast.engine.desk import Desk
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, TimeUp
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
+from holdfast.language.chunks import Chunk, chunks
+from holdfast.language.extract import Extracted, extract
+from holdfast.language.gate import AGENT, TAKEN_BACK, Verdict, gate
 
 #: Why nothing may be captured of a project's session, if so.
 Quiet = Callable[[str | None, str], str | None]

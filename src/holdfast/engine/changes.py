@@ -11,8 +11,8 @@ from holdfast.domain.history import Action
 from holdfast.domain.memory import Citation, Draft, Link, LinkKind, Memory, Source, State, Version
 from holdfast.domain.passage import places
 from holdfast.engine import rewordings
-from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Unavailable
 
 _TRIES = 50  # ids are 8 random characters: two clashes in a row mean a broken source of chance

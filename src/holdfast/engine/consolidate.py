@@ -1,7 +1,7 @@
 """Consolidation: memories that say the same, or that a newer one outdates, proposed for the inbox.
 
 Looks only at what changed since it looked last. Each pair is proposed once, whatever comes of it; killed
-anywhere, it is done again, and nothing doubles. What is decided about a proposal is `merging`'s.
+anywhere, it is done again, and nothing doubles. What is decided about a proposal is `merge`'s.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,17 +10,17 @@ from datetime import datetime
 from heapq import nlargest
 from itertools import chain
 
-from holdfast.domain.consolidation import Proposal, duplicate, may_be_one, outdated
 from holdfast.domain.memory import Memory, Session
 from holdfast.domain.query import Filter
 from holdfast.domain.terms import shared, stems
 from holdfast.engine import changes
 from holdfast.engine.candidates import FEW, statement_of
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in
 from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Job, Transaction
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid
+from holdfast.language.consolidation import Proposal, duplicate, may_be_one, outdated
 
 KIND = "consolidate"
 #: Proposals that may wait at once: an inbox that nobody can read through is none.

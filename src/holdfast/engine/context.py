@@ -10,17 +10,17 @@ from holdfast.domain.query import Filter
 from holdfast.domain.ranking import Hit, MemoryHit
 from holdfast.domain.render import render_hits
 from holdfast.domain.text import clean
-from holdfast.engine.asking import Asked, ask
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage
+from holdfast.engine.optional_receipts import receipt_items, without_receipt
 from holdfast.engine.ports import Transaction
-from holdfast.engine.quoting import Quotations
+from holdfast.engine.query_prepare import Asked, ask
+from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Ranking, best, search
-from holdfast.engine.receipt_optional import receipt_items, without_receipt
 from holdfast.engine.session_checks import checked_role
 from holdfast.engine.sessions import Said, known_session, project_of
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid
 
 BUDGET = 500  # tokens

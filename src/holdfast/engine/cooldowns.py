@@ -2,9 +2,9 @@
 
 from holdfast.domain.memory import Source
 from holdfast.domain.operations import Attempt, Standing, standings, window
-from holdfast.engine.desk import Desk
 from holdfast.engine.events import one_line
 from holdfast.engine.sessions import known_session
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid, TooShort
 
 

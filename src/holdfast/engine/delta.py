@@ -4,11 +4,11 @@ from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, render
-from holdfast.engine.desk import Desk
+from holdfast.engine.optional_receipts import without_receipt
 from holdfast.engine.ports import Transaction
-from holdfast.engine.receipt_optional import without_receipt
 from holdfast.engine.sessions import project_of
-from holdfast.engine.superseded import mark
+from holdfast.engine.space_context import Desk
+from holdfast.engine.supersession import mark
 
 BUDGET = 400  # tokens
 _MOST = 200  # memories that are looked at, newest first

@@ -14,11 +14,11 @@ from holdfast.domain.memory import Message, Session
 from holdfast.engine.brief import brief
 from holdfast.engine.capture import Quiet
 from holdfast.engine.context import context
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe_or_none
 from holdfast.engine.ports import Transaction
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import MOST_MESSAGE, Said, say_all
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid
 
 _ASKED_WITH = 3  # turns

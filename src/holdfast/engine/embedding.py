@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.calibrating import Measuring
-from holdfast.engine.desk import Desk
+from holdfast.engine.calibrate import Measuring
 from holdfast.engine.ports import Embedded, Embedder, Missing, TimeUp, Transaction, VectorModel, VectorRows
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Unavailable
 
 KINDS = ("memories", "messages")

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.memory import Memory, Repetition, Source, Tombstone, Version
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import text_hash
-from holdfast.engine.merging import merged_into, proposals_about
+from holdfast.engine.merge import merged_into, proposals_about
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import forget_answers
+from holdfast.engine.space_context import Desk
 from holdfast.errors import NotFound
 
 

@@ -4,9 +4,9 @@ from holdfast.domain.memory import Source
 from holdfast.domain.operations import Event
 from holdfast.domain.query import Moment
 from holdfast.domain.text import clean
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.sessions import known_session
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid, TooLong, TooShort
 
 

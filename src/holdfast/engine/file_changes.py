@@ -10,12 +10,12 @@ from datetime import datetime
 
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Source, Tombstone
 from holdfast.engine import changes
-from holdfast.engine.comparing import buried, look_at_deleted
-from holdfast.engine.desk import Desk, refuse_taken_name
 from holdfast.engine.forget import restored
 from holdfast.engine.intake import taken_in, text_hash
+from holdfast.engine.neighbours import buried, look_at_deleted
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
+from holdfast.engine.space_context import Desk, refuse_taken_name
 from holdfast.errors import Conflict, Invalid
 
 

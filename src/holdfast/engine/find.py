@@ -7,11 +7,11 @@ from datetime import datetime
 from holdfast.domain.history import Story, recollected
 from holdfast.domain.memory import Link, Memory, Message, Version
 from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
-from holdfast.domain.superseded import newer_first
-from holdfast.engine.desk import Desk, existing
+from holdfast.domain.supersession import newer_first
 from holdfast.engine.ports import Transaction
-from holdfast.engine.quoting import Quotations
-from holdfast.engine.superseded import mark, mark_past
+from holdfast.engine.quote_rules import Quotations
+from holdfast.engine.space_context import Desk, existing
+from holdfast.engine.supersession import mark, mark_past
 from holdfast.errors import Invalid, NotFound
 
 MOST = 10_000  # memories in one answer

@@ -9,9 +9,9 @@ from holdfast.domain.belief import believed
 from holdfast.domain.memory import Memory, Source, State, Tombstone
 from holdfast.domain.retention import archived
 from holdfast.engine import changes, rewordings
-from holdfast.engine.desk import Desk, existing, expect, refuse_taken_name
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk, existing, expect, refuse_taken_name
 from holdfast.errors import Conflict, NotFound
 
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from holdfast.domain.compare import Statement, Verdict
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive
 from holdfast.engine.archive_rows import wrong_memory
-from holdfast.engine.comparing import Surroundings, buried, look, look_at_deleted, still
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import taken_in, text_hash
+from holdfast.engine.neighbours import Surroundings, buried, look, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
+from holdfast.engine.space_context import Desk
 from holdfast.engine.spaces import profile_of
 from holdfast.errors import Conflict, Invalid
+from holdfast.language.compare import Statement, Verdict
 
 _BATCH = 50  # drafts in one transaction
 _NOT_YET = Verdict(relation="distinct", certain=True, similarity=0.0)

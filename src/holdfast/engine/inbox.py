@@ -8,11 +8,11 @@ from holdfast.domain.belief import believed
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk, existing
 from holdfast.engine.forget import bury, unbury
-from holdfast.engine.merging import keep_apart, merge, proposal_of
+from holdfast.engine.merge import keep_apart, merge, proposal_of
 from holdfast.engine.ports import Transaction
 from holdfast.engine.remember import weaken
+from holdfast.engine.space_context import Desk, existing
 from holdfast.errors import Conflict
 
 

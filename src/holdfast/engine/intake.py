@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from holdfast.domain.memory import Draft
 from holdfast.domain.profile import Profile
-from holdfast.domain.redact import redact
+from holdfast.domain.secrets import redact
 from holdfast.domain.text import clean, normal_form
 from holdfast.errors import Invalid
 

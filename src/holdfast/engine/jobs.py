@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Job, JobState, Transaction
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid
 
 LEASE = timedelta(minutes=5)

@@ -2,7 +2,7 @@
 
 from holdfast.domain.memory import LINK_KINDS, LinkKind, Source
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk, existing
+from holdfast.engine.space_context import Desk, existing
 from holdfast.errors import Invalid, NotFound
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Place
-from holdfast.engine.desk import Desk
+from holdfast.engine.space_context import Desk
 
 _PAGE = 200
 

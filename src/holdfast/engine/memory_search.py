@@ -20,10 +20,10 @@ from holdfast.domain.ranking import (
     share,
 )
 from holdfast.domain.terms import Held, held
-from holdfast.engine.asking import Asked
 from holdfast.engine.embedding import text_of
 from holdfast.engine.find import believed_at
 from holdfast.engine.ports import Transaction
+from holdfast.engine.query_prepare import Asked
 
 CANDIDATES = 100  # by meaning and by words each
 WIDER = 4  # times as many, when too few of them are admitted

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from heapq import nlargest
 
-from holdfast.domain import message_ranking
 from holdfast.domain.memory import Message
-from holdfast.domain.message_ranking import Heard, Place
 from holdfast.domain.query import Filter, admits_message, of_memories_only
 from holdfast.domain.ranking import Telling
 from holdfast.domain.terms import held
-from holdfast.engine.asking import Asked
 from holdfast.engine.ports import Transaction
-from holdfast.engine.quoting import Quotations
+from holdfast.engine.query_prepare import Asked
+from holdfast.engine.quote_rules import Quotations
+from holdfast.language import message_ranking
+from holdfast.language.message_ranking import Heard, Place
 
 CANDIDATES = 100  # by words, and by meaning for each form of a question; twice as many for a single one
 WIDER = 4  # times as many, when too few of them are admitted

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from holdfast.domain.language import Question
 from holdfast.domain.spend import Caps, Purpose
-from holdfast.engine import metering
-from holdfast.engine.desk import Desk
+from holdfast.engine import meter
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import LanguageModel
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Unavailable
+from holdfast.language.model_call import Question
 
 _TRIAL = Question(
     name="trial",
@@ -70,7 +70,7 @@ def trials(*, desk: Desk) -> list[Trial]:
 
 def _tried(model: LanguageModel, purpose: Purpose, desk: Desk) -> str | None:
     try:
-        metering.ask(_TRIAL, purpose, model, desk=desk, session=None)
+        meter.ask(_TRIAL, purpose, model, desk=desk, session=None)
     except Unavailable as trouble:  # of any kind: no key, no server, no answer, a limit
         return str(trouble).strip().split("\n")[0]
     return None

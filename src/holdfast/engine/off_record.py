@@ -4,13 +4,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from holdfast.domain.capture.gate import AGENT, PERSON
-from holdfast.domain.capture.off_record import Wish, wish
 from holdfast.domain.memory import Message, Source
-from holdfast.engine.desk import Desk
 from holdfast.engine.forget import forgotten
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import forget_answers
+from holdfast.engine.space_context import Desk
+from holdfast.language.gate import AGENT, PERSON
+from holdfast.language.off_record import Wish, wish
 
 _LOOKED_BACK = 10  # messages
 

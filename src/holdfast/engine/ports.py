@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
-from holdfast.domain.compare import Statement, Verdict
 from holdfast.domain.damage import Damage
 from holdfast.domain.history import Action, Entry, Receipt, Use
-from holdfast.domain.language import Answer, Question
 from holdfast.domain.memory import (
     Citation,
     Link,
@@ -31,6 +29,8 @@ from holdfast.domain.memory import (
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.query import Filter, Group, Moment, Order, Place
 from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
+from holdfast.language.compare import Statement, Verdict
+from holdfast.language.model_call import Answer, Question
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]

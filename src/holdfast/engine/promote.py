@@ -2,8 +2,8 @@
 
 from holdfast.domain.memory import Source
 from holdfast.domain.outcomes import Waiting
-from holdfast.engine.desk import Desk, existing
 from holdfast.engine.revise import Revised, Revision, revised
+from holdfast.engine.space_context import Desk, existing
 
 
 def promote(memory_id: str, *, desk: Desk, source: Source) -> Revised | Waiting:

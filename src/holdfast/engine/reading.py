@@ -10,7 +10,24 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from holdfast.domain.capture.answers import (
+from holdfast.domain.memory import Draft, Memory, Session, Source
+from holdfast.domain.outcomes import Outcome
+from holdfast.domain.profile import Profile
+from holdfast.engine import jobs
+from holdfast.engine.capture_scope import captured_project
+from holdfast.engine.intake import safe
+from holdfast.engine.meter import CapReached, ask
+from holdfast.engine.model_opinion import Told
+from holdfast.engine.ports import Job
+from holdfast.engine.quote_rules import deleted_from
+from holdfast.engine.reading_queue import KIND, cited
+from holdfast.engine.related_memories import related
+from holdfast.engine.remember import remember
+from holdfast.engine.space_context import Desk
+from holdfast.errors import Conflict, Invalid, Unavailable
+from holdfast.language.chunks import Chunk, sources
+from holdfast.language.gate import gate as rules_gate
+from holdfast.language.model_answer import (
     GATE_SCHEMA,
     Fact,
     conversation,
@@ -19,24 +36,7 @@ from holdfast.domain.capture.answers import (
     gate_answer,
     known_ones,
 )
-from holdfast.domain.capture.chunks import Chunk, sources
-from holdfast.domain.capture.gate import gate as rules_gate
-from holdfast.domain.language import Answer, Malformed, ModelTrouble, Question
-from holdfast.domain.memory import Draft, Memory, Session, Source
-from holdfast.domain.outcomes import Outcome
-from holdfast.domain.profile import Profile
-from holdfast.engine import jobs
-from holdfast.engine.capture_scope import captured_project
-from holdfast.engine.desk import Desk
-from holdfast.engine.intake import safe
-from holdfast.engine.metering import CapReached, ask
-from holdfast.engine.ports import Job
-from holdfast.engine.quoting import deleted_from
-from holdfast.engine.reading_queue import KIND, cited
-from holdfast.engine.related import related
-from holdfast.engine.remember import remember
-from holdfast.engine.told import Told
-from holdfast.errors import Conflict, Invalid, Unavailable
+from holdfast.language.model_call import Answer, Malformed, ModelTrouble, Question
 
 Quiet = Callable[[str | None, str], str | None]
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from holdfast.domain.capture.chunks import Chunk
 from holdfast.engine.ports import Job, Transaction
+from holdfast.language.chunks import Chunk
 
 KIND = "extract"
 

@@ -14,16 +14,16 @@ from holdfast.domain.query import Filter
 from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, bounded, factors, score
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
-from holdfast.engine.asking import Asked, ask
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage, Within
+from holdfast.engine.optional_receipts import receipt_items, without_receipt
 from holdfast.engine.ports import Transaction
-from holdfast.engine.quoting import Quotations
-from holdfast.engine.receipt_optional import receipt_items, without_receipt
+from holdfast.engine.query_prepare import Asked, ask
+from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.sessions import known_session, project_of
-from holdfast.engine.superseded import successors_of_hits
+from holdfast.engine.space_context import Desk
+from holdfast.engine.supersession import successors_of_hits
 from holdfast.errors import Invalid
 
 _ENOUGH = 40  # candidates to choose from, however few are asked for

@@ -2,7 +2,7 @@
 
 from holdfast.domain.memory import PEOPLE, Draft, Tombstone
 from holdfast.domain.outcomes import Deletion, Refused
-from holdfast.engine.comparing import Surroundings, buried
+from holdfast.engine.neighbours import Surroundings, buried
 from holdfast.engine.ports import Transaction
 
 

@@ -20,20 +20,20 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.comparing import Surroundings, findings, look, still
-from holdfast.engine.desk import Desk, known_spelling
 from holdfast.engine.idempotency import fingerprint, once
+from holdfast.engine.inbox_rules import propose, protected, wait, why_wait
 from holdfast.engine.intake import taken_in
-from holdfast.engine.judging import judged
+from holdfast.engine.model_judge import judged
+from holdfast.engine.model_opinion import Told, weigh
+from holdfast.engine.neighbours import Surroundings, findings, look, still
 from holdfast.engine.ports import Transaction
 from holdfast.engine.refusal import forbidden, refused
 from holdfast.engine.repetitions import keep_wording
-from holdfast.engine.said_again import archived_before, brought_back
-from holdfast.engine.saved_by_tool import saved_already, saved_by_tools
+from holdfast.engine.revive import archived_before, brought_back
 from holdfast.engine.sessions import known_session
-from holdfast.engine.superseded import lead_again, mark, supersede
-from holdfast.engine.told import Told, weigh
-from holdfast.engine.waiting import propose, protected, wait, why_wait
+from holdfast.engine.space_context import Desk, known_spelling
+from holdfast.engine.supersession import lead_again, mark, supersede
+from holdfast.engine.tool_dedupe import saved_already, saved_by_tools
 
 
 def remember(

@@ -1,8 +1,8 @@
 """repair: makes again what can be made from the texts of a space, and removes what belongs to nothing."""
 
 from holdfast.domain.damage import Damage
-from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_again, search_model
+from holdfast.engine.space_context import Desk
 
 
 def repair(*, desk: Desk) -> Damage:

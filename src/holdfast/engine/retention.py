@@ -9,9 +9,9 @@ from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due, due, has_rules, maybe_due
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk
 from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
 
 _AT_A_TIME = 25  # memories that are looked at, or changed, in one transaction
 Item = TypeVar("Item")

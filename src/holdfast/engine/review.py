@@ -7,15 +7,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.domain.consolidation import Proposal
 from holdfast.domain.memory import LinkKind, Memory, Message, Session
 from holdfast.domain.query import Filter, Place
-from holdfast.engine.asking import Asked, ask
-from holdfast.engine.desk import Desk, existing
 from holdfast.engine.memory_search import search
-from holdfast.engine.merging import proposal_of
+from holdfast.engine.merge import proposal_of
 from holdfast.engine.ports import Transaction
+from holdfast.engine.query_prepare import Asked, ask
+from holdfast.engine.space_context import Desk, existing
 from holdfast.errors import Invalid
+from holdfast.language.consolidation import Proposal
 
 MOST_BESIDE = 3
 _ASKED = 1_000  # characters of a waiting text that are searched with

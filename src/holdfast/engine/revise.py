@@ -10,12 +10,12 @@ from holdfast.domain.profile import Profile
 from holdfast.domain.subjects import same_subject
 from holdfast.engine import changes
 from holdfast.engine.candidates import looks_across
-from holdfast.engine.comparing import buried, look_at_deleted
-from holdfast.engine.desk import Desk, existing, expect, known_spelling, refuse_taken_name
+from holdfast.engine.inbox_rules import propose, protected
 from holdfast.engine.intake import taken_in
+from holdfast.engine.neighbours import buried, look_at_deleted
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
-from holdfast.engine.waiting import propose, protected
+from holdfast.engine.space_context import Desk, existing, expect, known_spelling, refuse_taken_name
 from holdfast.errors import Conflict, Invalid, NotFound
 
 

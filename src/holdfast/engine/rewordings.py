@@ -11,16 +11,16 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import islice
 
-from holdfast.domain.compare import Statement
-from holdfast.domain.compare.statement import NEARLY_SAME
 from holdfast.domain.memory import Citation, Message
 from holdfast.domain.passage import pieces
 from holdfast.engine import jobs
-from holdfast.engine.comparing import maybe_same
-from holdfast.engine.desk import Desk
+from holdfast.engine.neighbours import maybe_same
 from holdfast.engine.ports import Job, Judge, Transaction
-from holdfast.engine.quoting import quotable
+from holdfast.engine.quote_rules import quotable
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Unavailable
+from holdfast.language.compare import Statement
+from holdfast.language.comparison import NEARLY_SAME
 
 KIND = "rewordings"
 _AT_A_TIME = 50  # messages that are read in one go

@@ -12,8 +12,8 @@ from holdfast.domain.history import Entry, Receipt
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.spend import Spent
-from holdfast.engine.desk import Desk
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Invalid, NotFound
 
 

@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from holdfast.domain.capture.off_record import is_private
 from holdfast.domain.memory import Message, Session, Source
 from holdfast.domain.query import Moment
-from holdfast.domain.redact import marks_in
+from holdfast.domain.secrets import marks_in
 from holdfast.domain.text import clean
 from holdfast.engine import rewordings
 from holdfast.engine.capture_queue import expect
-from holdfast.engine.desk import Desk
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
 from holdfast.engine.session_checks import checked_id, checked_role, checked_tier
+from holdfast.engine.space_context import Desk
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
+from holdfast.language.off_record import is_private
 
 _log = logging.getLogger(__name__)
 MOST_MESSAGE = 1_000_000

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.belief import believed
-from holdfast.domain.consolidation import pair_id
 from holdfast.domain.history import Entry, recollected
 from holdfast.domain.memory import Draft, Memory, Repetition, Session, Source
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk, existing
 from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.engine.repetitions import split_note
+from holdfast.engine.space_context import Desk, existing
 from holdfast.errors import Conflict, NotFound
+from holdfast.language.consolidation import pair_id
 
 _FROM = "split from "
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from holdfast.domain.memory import Memory, State
 from holdfast.engine.capture_queue import KIND as CAPTURE
-from holdfast.engine.desk import Desk
 from holdfast.engine.ports import CountedBy, JobTally, Transaction
+from holdfast.engine.space_context import Desk
 
 IN_USE: Final[tuple[State, ...]] = ("active", "inactive")
 MOST_USED: Final = 8

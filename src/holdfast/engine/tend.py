@@ -12,17 +12,17 @@ from itertools import islice
 
 from holdfast.domain.belief import decayed
 from holdfast.domain.clock_check import SETTLED, clock_doubt
-from holdfast.domain.consolidation import Proposal
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due
 from holdfast.engine import changes, consolidate, retention, rewordings
-from holdfast.engine.desk import Desk
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
 from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Unavailable
+from holdfast.language.consolidation import Proposal
 
 _AT_ONCE = 512  # texts that are embedded between two reports
 _FADING = 25  # memories that fade in one transaction

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from holdfast.domain.grant import Grant
+from holdfast.domain.access import Grant
 from holdfast.engine.events import one_line
 from holdfast.engine.ports import Clock, NewId, Store, Token
 from holdfast.errors import Invalid, NotFound, Unavailable

@@ -10,12 +10,12 @@ from datetime import datetime
 from itertools import islice
 
 from holdfast.domain.memory import Message, Session
-from holdfast.domain.redact import marks_in
-from holdfast.engine.desk import Desk
+from holdfast.domain.secrets import marks_in
 from holdfast.engine.intake import safe, safe_or_none, text_hash
 from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import Said, say_all
+from holdfast.engine.space_context import Desk
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction

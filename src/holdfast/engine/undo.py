@@ -11,11 +11,11 @@ from datetime import datetime
 from holdfast.domain.history import Entry, recollected
 from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk
 from holdfast.engine.forget import unbury
 from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
 from holdfast.engine.split import split_from, unsplit
-from holdfast.engine.superseded import end_leading
+from holdfast.engine.supersession import end_leading
 from holdfast.errors import Conflict, NotFound
 
 _LABELS_ONLY = ("linked", "unlinked")

@@ -8,11 +8,11 @@ from holdfast.domain.belief import believed
 from holdfast.domain.history import Entry, recollected
 from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
 from holdfast.engine.repetitions import split_off
-from holdfast.engine.superseded import end_leading
+from holdfast.engine.space_context import Desk
+from holdfast.engine.supersession import end_leading
 from holdfast.engine.undo import TAKEN_BACK
 from holdfast.errors import NotFound
 

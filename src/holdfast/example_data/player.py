@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from holdfast import wiring
+from holdfast.app import wiring
 from holdfast.domain.markers import written
 from holdfast.domain.outcomes import settled
 from holdfast.domain.spend import ModelCall, Usage
+from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Embedder, Store
 from holdfast.engine.spaces import Overview, create_space, overview
 from holdfast.example_data.story import STORIES, Scene, Story, read
-from holdfast.memories import Memories
 
 _STEP = timedelta(minutes=1)  # between two steps, unless they say otherwise
 _KEPT_OTHERWISE = "its agent keeps what matters by itself"

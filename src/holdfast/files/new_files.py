@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from holdfast.domain.redact import redact
+from holdfast.domain.secrets import redact
 from holdfast.domain.text import clean
 from holdfast.engine import changes
-from holdfast.engine.desk import Desk
 from holdfast.engine.file_changes import unopposed
 from holdfast.engine.ports import Transaction
-from holdfast.files import forms, heading
-from holdfast.files.heading import Sheet
-from holdfast.files.looks import BY_HAND, OnDisk, SyncReport
+from holdfast.engine.space_context import Desk
+from holdfast.files import frontmatter, note_format
+from holdfast.files.frontmatter import Sheet
+from holdfast.files.scan import BY_HAND, OnDisk, SyncReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ def taken_together(
     named = {each.sheet.id for each in read if each.sheet.id is not None}
     known = {memory.id for memory in tx.memories.many(sorted(named))}
     read = [each for each in read if each.sheet.id not in known]
-    asked = [forms.draft_of(each.sheet, each.path, desk.profile, BY_HAND) for each in read]
+    asked = [note_format.draft_of(each.sheet, each.path, desk.profile, BY_HAND) for each in read]
     free = unopposed(asked, tx=tx, desk=desk)
     taken = [(each, draft) for each, draft in zip(read, free, strict=True) if draft is not None]
     memories = changes.add_all(tx, desk, [draft for _, draft in taken], now=now)
     rows = []
     for (each, _), memory in zip(taken, memories, strict=True):
-        row = replace(forms.row_for(each.path, memory, each.text, nested=nested), hash=each.found.hash)
+        row = replace(note_format.row_for(each.path, memory, each.text, nested=nested), hash=each.found.hash)
         # A file with a secret in it does not stay so: without its state it is written again.
         rows.append(replace(row, stat=each.found.seen.state if each.is_plain else None))
         report.new.append(each.path)
@@ -61,7 +61,7 @@ def _read(path: str, found: OnDisk) -> _New | None:
         return None
     plain = clean(found.text)
     text = redact(plain).text
-    sheet = heading.read(text)
+    sheet = frontmatter.read(text)
     if not sheet.text.strip() and not sheet.description:
         return None
     return _New(path, found, text, text == plain, sheet)

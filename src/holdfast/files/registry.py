@@ -9,7 +9,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from holdfast import places
+from holdfast.app import paths
 
 _log = logging.getLogger(__name__)
 
@@ -33,16 +33,16 @@ class Registry:
     def read(self) -> list[Binding]:
         """A damaged list is an empty one."""
         try:
-            found = os.stat(places.directories())
+            found = os.stat(paths.directories())
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)
             if seen != self._seen:
-                listed = json.loads(Path(places.directories()).read_text(encoding="utf-8"))
+                listed = json.loads(Path(paths.directories()).read_text(encoding="utf-8"))
                 self._bindings = [Binding(**entry) for entry in listed]
                 self._seen = seen
         except FileNotFoundError:
             return []
         except (OSError, ValueError, TypeError) as trouble:
-            _log.warning("%s can't be read: %s", places.directories(), trouble)
+            _log.warning("%s can't be read: %s", paths.directories(), trouble)
             return []
         return self._bindings
 
@@ -54,4 +54,4 @@ class Registry:
 
     def _save(self, bindings: list[Binding]) -> None:
         listed = json.dumps([asdict(binding) for binding in bindings], indent=2, ensure_ascii=False)
-        places.write_private(places.directories(), f"{listed}\n".encode())
+        paths.write_private(paths.directories(), f"{listed}\n".encode())

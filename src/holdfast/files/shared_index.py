@@ -6,7 +6,7 @@ from urllib.parse import unquote
 from holdfast.domain.profile import Profile
 from holdfast.domain.render import inline, link_target, link_text
 from holdfast.domain.text import clean
-from holdfast.files.places import Place
+from holdfast.files.memory_paths import Place
 
 _POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(([^)\s]+)\)")
 _DESCRIPTION = 120  # characters of a text that stand for a missing description

@@ -11,16 +11,15 @@ from datetime import datetime
 from holdfast.domain.file_paths import MOST_FILES, checked_path
 from holdfast.domain.memory import Draft, Memory, Source
 from holdfast.domain.outcomes import Waiting
-from holdfast.engine.desk import Desk
 from holdfast.engine.file_changes import StaysDeleted, added
 from holdfast.engine.forget import forgotten
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Transaction
 from holdfast.engine.revise import Revision, revised
+from holdfast.engine.space_context import Desk
 from holdfast.errors import Conflict, NotFound, Outdated, TooLong, UnknownCategory
-from holdfast.files import forms, heading
-from holdfast.files.answers import FileChange, FileEntry, FileText
-from holdfast.files.places import (
+from holdfast.files import frontmatter, note_format
+from holdfast.files.memory_paths import (
     Place,
     at_or_below,
     in_its_form,
@@ -34,6 +33,7 @@ from holdfast.files.places import (
     rename_memory,
     vacate,
 )
+from holdfast.files.results import FileChange, FileEntry, FileText
 
 __all__ = [
     "FileChange",
@@ -64,7 +64,7 @@ def read(path: str, *, desk: Desk) -> FileText:
     with desk.store.read(desk.space) as tx:
         place = _existing(path, tx, desk)
         text = place.text(nested=is_nested(tx))
-        return FileText(path=path, text=text, content=heading.read(text).text, memory=place.memory)
+        return FileText(path=path, text=text, content=frontmatter.read(text).text, memory=place.memory)
 
 
 def index(*, desk: Desk) -> str:
@@ -106,7 +106,7 @@ def write(
             draft = Draft(
                 content=content,
                 category=category,
-                subject=name or forms.named(path, desk.profile),
+                subject=name or note_format.named(path, desk.profile),
                 summary=description,
                 project=project,
                 source=source,
@@ -144,17 +144,17 @@ def put(
         if place is not None and new:
             raise Conflict(f"{path!r} exists already: change it, or choose another name")
         _expect(place, path, expect, nested=is_nested(tx))
-        sheet = heading.read(text)
+        sheet = frontmatter.read(text)
         if not sheet.text.strip() and not sheet.description:
             if place is None:
                 refuse_in_the_way(path, tx, desk)
             return _emptied(path, text, place, tx, desk, source, now)
         if place is None or place.memory is None:
-            draft = forms.draft_of(sheet, path, desk.profile, source)
+            draft = note_format.draft_of(sheet, path, desk.profile, source)
             draft = replace(draft, project=draft.project or project)
             return _created(path, draft, text, tx, desk, now)
-        before = heading.read(place.text(nested=is_nested(tx)))
-        revision = forms.revision_of(sheet, place.memory, before, path, desk.profile)
+        before = frontmatter.read(place.text(nested=is_nested(tx)))
+        revision = note_format.revision_of(sheet, place.memory, before, path, desk.profile)
         return _changed(path, place.memory, revision, text, tx, desk, source, now)
 
 
@@ -247,9 +247,9 @@ def _emptied(
 
 def _keep(path: str, memory: Memory | None, text: str | None, tx: Transaction) -> None:
     nested = is_nested(tx)
-    made = text if text is not None else forms.text_of(memory, None, nested=nested)
+    made = text if text is not None else note_format.text_of(memory, None, nested=nested)
     old = tx.files.get(path)
-    row = forms.row_for(path, memory, made, nested=nested)
+    row = note_format.row_for(path, memory, made, nested=nested)
     # Not on disk yet: the directory finds it by the missing state.
     tx.files.put(replace(row, hash=old.hash if old is not None else None, stat=None))
 

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.language import Answer, Question
 from holdfast.domain.spend import Price, Usage
-from holdfast.models import asking
+from holdfast.language.model_call import Answer, Question
+from holdfast.models import sdk_errors
 from holdfast.models.bounded_client import bounded_client
 from holdfast.models.language_spec import LanguageSpec
 from holdfast.models.prices import price_of
@@ -18,7 +18,7 @@ _CUT_SHORT = frozenset({"max_tokens", "model_context_window_exceeded"})
 class AnthropicModel:
     """Asks for objects. The SDK is loaded with the first question."""
 
-    def __init__(self, spec: LanguageSpec, *, key: str | None, within: float = asking.WITHIN) -> None:
+    def __init__(self, spec: LanguageSpec, *, key: str | None, within: float = sdk_errors.WITHIN) -> None:
         self.name = spec.name
         self.price: Price | None = price_of(spec)
         self._spec = spec
@@ -34,7 +34,7 @@ class AnthropicModel:
         client = self.opened()
         import anthropic
 
-        with asking.understood(anthropic, self.name):
+        with sdk_errors.understood(anthropic, self.name):
             raw = client.messages.with_raw_response.create(
                 model=self._spec.model,
                 max_tokens=question.max_tokens,
@@ -43,13 +43,13 @@ class AnthropicModel:
                 messages=[{"role": "user", "content": question.user}],
                 output_config={"format": {"type": "json_schema", "schema": dict(question.schema)}},
             )
-            body = asking.body_of(raw, self.name)
+            body = sdk_errors.body_of(raw, self.name)
         usage = _usage(body.get("usage"))
         if body.get("stop_reason") == "refusal":
-            raise asking.declined(self.name, usage)
+            raise sdk_errors.declined(self.name, usage)
         if body.get("stop_reason") in _CUT_SHORT:
-            raise asking.truncated(self.name, usage)
-        return asking.answered(_text(body.get("content")), usage, self.name)
+            raise sdk_errors.truncated(self.name, usage)
+        return sdk_errors.answered(_text(body.get("content")), usage, self.name)
 
     def opened(self) -> "Anthropic":
         """The vendor's client; a chat asks through it as well.
@@ -60,9 +60,9 @@ class AnthropicModel:
             try:
                 from anthropic import Anthropic
             except ImportError:
-                raise asking.missing("anthropic") from None
+                raise sdk_errors.missing("anthropic") from None
             if self._key is None and self._spec.needs_key:
-                raise asking.no_key(self.name, "ANTHROPIC_API_KEY")
+                raise sdk_errors.no_key(self.name, "ANTHROPIC_API_KEY")
             self._client = Anthropic(
                 api_key=self._key or "none",
                 base_url=self._spec.url,
@@ -81,9 +81,9 @@ def _text(content: Any) -> str:
 
 def _usage(found: Any) -> Usage | None:
     """The tokens of a call; what a cache took or gave is counted apart by this API."""
-    plain, output = asking.tokens(found, "input_tokens"), asking.tokens(found, "output_tokens")
+    plain, output = sdk_errors.tokens(found, "input_tokens"), sdk_errors.tokens(found, "output_tokens")
     if plain is None or output is None:
         return None
-    read = asking.tokens(found, "cache_read_input_tokens") or 0
-    written = asking.tokens(found, "cache_creation_input_tokens") or 0
+    read = sdk_errors.tokens(found, "cache_read_input_tokens") or 0
+    written = sdk_errors.tokens(found, "cache_creation_input_tokens") or 0
     return Usage(input=plain + read + written, output=output, cached=read)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from holdfast.models.exchange import is_here
+from holdfast.models.http_json import is_here
 
 if TYPE_CHECKING:
     import httpx2

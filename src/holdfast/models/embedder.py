@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from holdfast.models import shipped
+from holdfast.models import own_models
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,21 +19,21 @@ OVERLAP = 30  # tokens that neighbouring parts share
 class OwnEmbedder:
     """Texts to unit vectors; a long text becomes several parts."""
 
-    name = shipped.EMBEDDER.name
+    name = own_models.EMBEDDER.name
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
 
     def check_file(self) -> None:
         """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
-        shipped.find(shipped.EMBEDDER, self._folder)
+        own_models.find(own_models.EMBEDDER, self._folder)
 
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
         """For each text the vectors of its parts, as float32.
 
         Raises: Unavailable, when the model's file is not there or not the right one.
         """
-        pieces = shipped.word_pieces()
+        pieces = own_models.word_pieces()
         owners: list[int] = []
         parts: list[list[int]] = []
         for index, text in enumerate(texts):
@@ -51,13 +51,13 @@ class OwnEmbedder:
 
     def queries(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of several forms of one question, in one run of the model."""
-        pieces = shipped.word_pieces()
+        pieces = own_models.word_pieces()
         cut = [pieces.numbers_of(text)[: MOST_TOKENS - 2] for text in texts]
         return [vector.tobytes() for vector in self._run([pieces.framed(numbers) for numbers in cut])]
 
     @cached_property
     def _session(self) -> Any:
-        return shipped.open_session(shipped.find(shipped.EMBEDDER, self._folder), threads=1)
+        return own_models.open_session(own_models.find(own_models.EMBEDDER, self._folder), threads=1)
 
     def _run(self, parts: Sequence[Sequence[int]]) -> "Iterator[NDArray[np.float32]]":
         """One by one: in a batch the int8 network rounds by the other texts too, and gains nothing."""

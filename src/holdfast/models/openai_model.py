@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.language import Answer, Malformed, Question
 from holdfast.domain.spend import Price, Usage
-from holdfast.models import asking
+from holdfast.language.model_call import Answer, Malformed, Question
+from holdfast.models import sdk_errors
 from holdfast.models.bounded_client import bounded_client
 from holdfast.models.language_spec import LanguageSpec
 from holdfast.models.prices import price_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class OpenAIModel:
     """Asks for objects. The SDK is loaded with the first question."""
 
-    def __init__(self, spec: LanguageSpec, *, key: str | None, within: float = asking.WITHIN) -> None:
+    def __init__(self, spec: LanguageSpec, *, key: str | None, within: float = sdk_errors.WITHIN) -> None:
         self.name = spec.name
         self.price: Price | None = price_of(spec)
         self._spec = spec
@@ -32,7 +32,7 @@ class OpenAIModel:
         client = self.opened()
         import openai
 
-        with asking.understood(openai, self.name):
+        with sdk_errors.understood(openai, self.name):
             raw = client.chat.completions.with_raw_response.create(
                 model=self._spec.model,
                 messages=[
@@ -45,15 +45,15 @@ class OpenAIModel:
                 },
                 **self._longest(question.max_tokens),
             )
-            body = asking.body_of(raw, self.name)
+            body = sdk_errors.body_of(raw, self.name)
         usage = _usage(body.get("usage"))
         choice, message = _first(body, self.name, usage)
         if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-            raise asking.declined(self.name, usage)
+            raise sdk_errors.declined(self.name, usage)
         if choice.get("finish_reason") == "length":
-            raise asking.truncated(self.name, usage)
+            raise sdk_errors.truncated(self.name, usage)
         content = message.get("content")
-        return asking.answered(content if isinstance(content, str) else "", usage, self.name)
+        return sdk_errors.answered(content if isinstance(content, str) else "", usage, self.name)
 
     def _longest(self, most: int) -> Any:
         # OpenAI's newer models know only the one name, most other servers only the other.
@@ -69,9 +69,9 @@ class OpenAIModel:
             try:
                 from openai import OpenAI
             except ImportError:
-                raise asking.missing("openai") from None
+                raise sdk_errors.missing("openai") from None
             if self._key is None and self._spec.needs_key:
-                raise asking.no_key(self.name, "OPENAI_API_KEY")
+                raise sdk_errors.no_key(self.name, "OPENAI_API_KEY")
             # Ollama speaks this API below /v1, and its address is written without that.
             below = "/v1" if self._spec.kind == "ollama" and not self._spec.url.endswith("/v1") else ""
             self._client = OpenAI(
@@ -96,8 +96,10 @@ def _first(body: Any, name: str, usage: Usage | None) -> tuple[dict[str, Any], d
 
 
 def _usage(found: Any) -> Usage | None:
-    read, written = asking.tokens(found, "prompt_tokens"), asking.tokens(found, "completion_tokens")
+    read, written = sdk_errors.tokens(found, "prompt_tokens"), sdk_errors.tokens(found, "completion_tokens")
     if read is None or written is None:
         return None
     details = found.get("prompt_tokens_details")
-    return Usage(input=read, output=written, cached=min(asking.tokens(details, "cached_tokens") or 0, read))
+    return Usage(
+        input=read, output=written, cached=min(sdk_errors.tokens(details, "cached_tokens") or 0, read)
+    )

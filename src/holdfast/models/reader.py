@@ -11,11 +11,11 @@ from threading import Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.compare import Statement, Verdict
-from holdfast.domain.compare.judge import Pair, decided
 from holdfast.domain.subjects import names, same_subject
 from holdfast.errors import Unavailable
-from holdfast.models import shipped
+from holdfast.language.compare import Statement, Verdict
+from holdfast.language.judge import Pair, decided
+from holdfast.models import own_models
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ class Reading:
 class OwnReader:
     """The judge of statements and the gate of conversations."""
 
-    name = shipped.READER.name
+    name = own_models.READER.name
 
     def __init__(self, folder: str | None = None, deadline: float = DEADLINE) -> None:
         self._folder = folder
@@ -68,7 +68,7 @@ class OwnReader:
 
     def check_file(self) -> None:
         """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
-        shipped.find(shipped.READER, self._folder)
+        own_models.find(own_models.READER, self._folder)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """What each second statement is to its first.
@@ -76,7 +76,7 @@ class OwnReader:
         Raises: Unavailable, when the model can't be had or takes too long.
         """
         texts = [_named(known, draft) for known, draft in pairs]
-        pieces = shipped.word_pieces()
+        pieces = own_models.word_pieces()
         inputs = [_framed_pair(pieces.numbers_of(one), pieces.numbers_of(other)) for one, other in texts]
         whole = [place for place, given in enumerate(inputs) if len(given[0]) <= MOST_TOKENS]
         said = dict(zip(whole, self._run([inputs[place] for place in whole], "relation"), strict=True))
@@ -87,7 +87,7 @@ class OwnReader:
 
         Raises: Unavailable, as `judge`.
         """
-        pieces = shipped.word_pieces()
+        pieces = own_models.word_pieces()
         asked = pieces.numbers_of(prompt)
         inputs = [_cut_pair(asked, pieces.numbers_of(text)) for text in texts]
         return [float(row[1]) for row in self._run(inputs, "helps")]
@@ -97,7 +97,7 @@ class OwnReader:
 
         Raises: Unavailable, as `judge`.
         """
-        pieces = shipped.word_pieces()
+        pieces = own_models.word_pieces()
         given = pieces.numbers_of(passage)
         inputs = [_cut_pair(given, pieces.numbers_of(fact)) for fact in facts]
         return [float(row[1]) for row in self._run(inputs, "states")]
@@ -109,7 +109,7 @@ class OwnReader:
         """
         import numpy as np
 
-        pieces = shipped.word_pieces()
+        pieces = own_models.word_pieces()
         ids: list[int] = []
         places: list[tuple[int, int, int]] = []  # of each token: message, and where it stands there
         for number, (role, text) in enumerate(messages):
@@ -127,7 +127,7 @@ class OwnReader:
 
     @cached_property
     def _session(self) -> Any:
-        return shipped.open_session(shipped.find(shipped.READER, self._folder), THREADS)
+        return own_models.open_session(own_models.find(own_models.READER, self._folder), THREADS)
 
     def _run(self, inputs: Sequence[Input], head: str) -> "list[NDArray[np.float32]]":
         """What one head says about each input.
@@ -147,7 +147,7 @@ class OwnReader:
 
     def _timed(self, session: Any, heads: list[str], given: dict[str, Any], within: float) -> Any:
         """One run of the network, ended when it takes longer than it may."""
-        late = f"the {shipped.READER.what} {self.name} took longer than {self._deadline:g} s"
+        late = f"the {own_models.READER.what} {self.name} took longer than {self._deadline:g} s"
         if within <= 0:
             raise Unavailable(late)
         import onnxruntime
@@ -160,7 +160,7 @@ class OwnReader:
         try:
             return session.run(heads, given, options)
         except (raised.Fail, raised.RuntimeException) as trouble:
-            failed = f"the {shipped.READER.what} {self.name} failed: {trouble}"
+            failed = f"the {own_models.READER.what} {self.name} failed: {trouble}"
             raise Unavailable(late if options.terminate else failed) from trouble
         finally:
             timer.cancel()
@@ -199,7 +199,7 @@ def _cut_pair(first: list[int], second: list[int]) -> Input:
 
 def _framed_pair(first: list[int], second: list[int]) -> Input:
     """Two texts as the network reads them."""
-    pieces = shipped.word_pieces()
+    pieces = own_models.word_pieces()
     tokens = [*pieces.framed(first), *pieces.framed(second)[1:]]
     return tokens, [0] * (len(first) + 2) + [1] * (len(second) + 1)
 

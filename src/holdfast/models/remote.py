@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.budget import estimate_tokens
 from holdfast.errors import Unavailable
-from holdfast.models.exchange import Refused, Server
+from holdfast.models.http_json import Refused, Server
 from holdfast.models.known_models import KnownModel, known
 from holdfast.models.parts import parts_of
 from holdfast.models.spec import Spec

@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, update
 
 from holdfast.domain.memory import Citation
-from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import citations
+from holdfast.store.sql_in import one_of
 from holdfast.store.upsert import insert_new
 
 

@@ -9,14 +9,14 @@ from sqlalchemy import Connection, Engine
 
 from holdfast.engine.ports import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
-from holdfast.store import kinds, migrate, postgres, scrub, sqlite
+from holdfast.store import migrate, postgres, scrub, sqlite, type_check
+from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.open_file import OpenFile
 from holdfast.store.spaces import SpaceTable
 from holdfast.store.tokens import Tokens, TokenTable
 from holdfast.store.transaction import Caches, SpaceTransaction
-from holdfast.store.trouble import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.types import DamagedValue
 
 #: What comes of a value that is not of its column's kind, wherever it is first used.
@@ -275,4 +275,4 @@ class Database:
         if self.path is None:
             return False
         with self._connected() as connection:
-            return bool(kinds.of_another_kind(sqlite.driver_of(connection)))
+            return bool(type_check.of_another_kind(sqlite.driver_of(connection)))

@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from holdfast.engine.ports import Bound, FileRow
-from holdfast.store.chosen import one_of
 from holdfast.store.schema import directories, files, memories
+from holdfast.store.sql_in import one_of
 
 
 class FileTable:

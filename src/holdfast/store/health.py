@@ -9,8 +9,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from holdfast.domain.health import Health
 from holdfast.store import migrate, postgres, sqlite
-from holdfast.store.kinds import of_another_kind
-from holdfast.store.trouble import unavailable
+from holdfast.store.error_texts import unavailable
+from holdfast.store.type_check import of_another_kind
 
 
 def examine(target: str) -> Health:

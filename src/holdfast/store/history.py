@@ -23,9 +23,9 @@ from sqlalchemy import (
 
 from holdfast.domain.history import Action, Entry, remembered
 from holdfast.domain.memory import Memory, Origin, Source, Version
-from holdfast.store.narrowing import is_most_of
 from holdfast.store.rows import AnyRow, from_source, same_or_none, to_source
 from holdfast.store.schema import heads, journal, versions
+from holdfast.store.sql_filters import is_most_of
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")

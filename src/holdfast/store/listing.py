@@ -9,9 +9,9 @@ from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter
 from holdfast.domain.subjects import subject_key
 from holdfast.engine.ports import CountedBy
-from holdfast.store.narrowing import row_by_row
 from holdfast.store.rows import to_memory
 from holdfast.store.schema import memories
+from holdfast.store.sql_filters import row_by_row
 
 _IN_AN_INDEX: Final = ("confidence", "state")  # so that no row has to be read
 

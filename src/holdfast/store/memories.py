@@ -24,11 +24,11 @@ from holdfast.domain.query import Filter, Group, Order, Place
 from holdfast.domain.ranking import findable
 from holdfast.engine.ports import CountedBy
 from holdfast.store import listing, paging, sqlite
-from holdfast.store.chosen import one_of
-from holdfast.store.narrowing import narrowed, narrowed_in_any_state, row_by_row
 from holdfast.store.rows import from_memory, same_or_none, to_memory, to_memory_from_file
 from holdfast.store.schema import memories
 from holdfast.store.spellings import is_spelt, spellings
+from holdfast.store.sql_filters import narrowed, narrowed_in_any_state, row_by_row
+from holdfast.store.sql_in import one_of
 from holdfast.store.types import to_text
 from holdfast.store.upsert import insert_new
 from holdfast.store.vector_rows import VectorTable

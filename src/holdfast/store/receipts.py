@@ -6,9 +6,9 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, 
 
 from holdfast.domain.history import Receipt, ReceiptItem, Use
 from holdfast.domain.memory import Session
-from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import receipt_items, receipts, sessions
+from holdfast.store.sql_in import one_of
 
 
 class ReceiptTable:

@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import Connection, and_, delete, exists, or_, select
 
 from holdfast.domain.memory import Link, LinkKind
-from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import links, memories
+from holdfast.store.sql_in import one_of
 from holdfast.store.upsert import insert_new
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy import Engine, text
 
 from holdfast.store import sqlite
-from holdfast.store.trouble import TROUBLES, unavailable
+from holdfast.store.error_texts import TROUBLES, unavailable
 
 _CHUNK = 1 << 20
 

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Select, and_, false, func, insert, or_, selec
 from holdfast.domain.memory import Message, Session
 from holdfast.domain.query import Filter, Moment
 from holdfast.store import sqlite
-from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import heads, memories, messages, sessions
+from holdfast.store.sql_in import one_of
 from holdfast.store.types import DamagedValue, from_text
 
 _MOST_SPEAKERS = 1_000

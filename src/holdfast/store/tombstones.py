@@ -5,10 +5,10 @@ from collections.abc import Collection
 from sqlalchemy import Connection, and_, delete, func, or_, select
 
 from holdfast.domain.memory import Tombstone
-from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import tombstones
 from holdfast.store.spellings import is_spelt
+from holdfast.store.sql_in import one_of
 from holdfast.store.upsert import insert_new
 
 

@@ -6,7 +6,6 @@ from sqlalchemy import Connection
 
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.ports import Space
-from holdfast.store.calls import CallTable
 from holdfast.store.citations import CitationTable
 from holdfast.store.cooldowns import CooldownTable
 from holdfast.store.dump import TableDump
@@ -16,6 +15,7 @@ from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.history import JournalTable, VersionTable
+from holdfast.store.idempotency import CallTable
 from holdfast.store.integrity import SpaceIntegrity
 from holdfast.store.jobs import JobTable
 from holdfast.store.memories import MemoryTable

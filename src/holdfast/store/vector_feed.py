@@ -12,10 +12,10 @@ from sqlalchemy import Connection, Text, and_, case, null, or_, select, type_coe
 
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.ports import Missing
-from holdfast.store.chosen import one_of
 from holdfast.store.rows import AnyRow, to_memory
 from holdfast.store.schema import journal, memories, memory_vectors, messages
 from holdfast.store.sessions import to_message
+from holdfast.store.sql_in import one_of
 
 _WINDOW = 500  # entries of the journal that are looked at together
 _LABELLING = ("revised", "merged", "undone")

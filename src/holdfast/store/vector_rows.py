@@ -12,8 +12,8 @@ from sqlalchemy import Connection, and_, delete, insert, select, update
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.ports import Embedded, Missing
 from holdfast.errors import Unavailable
-from holdfast.store.chosen import one_of
 from holdfast.store.schema import heads, vector_blocks, vector_models
+from holdfast.store.sql_in import one_of
 from holdfast.store.vector_kinds import Kind, of_model
 from holdfast.store.vector_models import ModelTable
 

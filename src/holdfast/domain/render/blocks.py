@@ -16,7 +16,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.render.layouts import LAYOUTS, Entry, Layout, Request, folded
 from holdfast.domain.subjects import one_spelling
-from holdfast.domain.superseded import successors_first
+from holdfast.domain.supersession import successors_first
 
 
 @dataclass(frozen=True, slots=True)

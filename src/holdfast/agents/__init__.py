@@ -1,0 +1,1 @@
+"""What agents touch: hooks, settings of clients, runs, importers, MCP, the proxy, and tools for models."""

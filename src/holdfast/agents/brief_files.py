@@ -1,0 +1,201 @@
+"""Briefs on disk: ready-made ones for hooks that find no service, context files for hosts that read a file.
+
+Both follow the memories. As soon as something changes, ready-made briefs are emptied, for nobody may be told
+what was just forgotten, and the service writes them anew; context files are rewritten at once, by whoever
+made the change. Trouble with a file is logged and never reaches the caller: the memories are safe.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from holdfast.agents import context_files
+from holdfast.agents.context_files import ContextFile
+from holdfast.app import paths
+from holdfast.engine import brief as briefs
+from holdfast.engine.ports import Store, TimeUp
+from holdfast.engine.space_context import Desk
+from holdfast.errors import HoldfastError, NotFound
+
+MOST_PROJECTS = 50  # of a space that have a ready-made brief; the latest used
+_TRIES = 3
+_log = logging.getLogger(__name__)
+
+
+class BriefFiles:
+    """The files that show one database's memories."""
+
+    def __init__(self, store: Store, desk_of: Callable[[str], Desk]) -> None:
+        self._store = store
+        self._desk_of = desk_of
+        self._written: dict[ContextFile, int] = {}  # up to which change
+        self._ready: dict[Path, int | None] = {}  # the same for ready-made briefs
+
+    def changed(self, space: str) -> None:
+        """Call this after every write to a space; costs next to nothing where there are no files."""
+        try:
+            folder = _folder(space)
+            ready = folder.is_dir() and self._are_ours()
+            contexts = [context for context in self._contexts() if context.space == space]
+            if ready or contexts:
+                self._follow(space, folder if ready else None, contexts)
+        except (OSError, HoldfastError) as trouble:  # the change itself is committed
+            _log.warning("the brief files can't be updated: %s", trouble)
+
+    def _follow(self, space: str, folder: Path | None, contexts: Sequence[ContextFile]) -> None:
+        last = self._last_change(space)
+        if folder is not None and last != _shown(folder):
+            for file in _briefs_in(folder):
+                _empty(file)
+        for context in contexts:
+            if last is None or self._written.get(context) != last:
+                self._write_context(context)
+
+    def keep(self, space: str, project: str | None) -> None:
+        """Lets a brief for this project be ready from now on; the next `refresh` fills it."""
+        try:
+            _claim(self._store.where())
+            for name in {project, None}:
+                file = Path(paths.brief_file(space, name))
+                if file.exists():
+                    os.utime(file)
+                else:
+                    paths.write_private(str(file), b"")
+            for unused in sorted(_briefs_in(_folder(space)), key=_used)[:-MOST_PROJECTS]:
+                unused.unlink()
+        except OSError as trouble:
+            _log.warning("no brief can be prepared: %s", trouble)
+
+    def refresh(self, time_up: TimeUp = lambda: False) -> bool:
+        """Writes anew what is out of date, until the time is up; whether there is more to do."""
+        if self._are_ours():
+            for space in self._store.spaces():
+                if _folder(space.name).is_dir() and self._refresh(space.name, time_up):
+                    return True
+        for context in self._contexts():
+            if self._written.get(context) != self._last_change(context.space):
+                self._write_context(context)
+                if time_up():
+                    return True
+        return False
+
+    def _refresh(self, space: str, time_up: TimeUp) -> bool:
+        folder = _folder(space)
+        last = self._last_change(space)
+        stale = last != _shown(folder)
+        try:
+            # The empty ones first: those are what a hook finds nothing in.
+            for file in sorted(_briefs_in(folder), key=lambda file: file.stat().st_size):
+                if (stale and self._ready.get(file) != last) or not file.stat().st_size:
+                    self._write_brief(file, space)
+                    self._ready[file] = last
+                    if time_up():
+                        return True
+            if stale and last is not None:
+                paths.write_private(str(folder / "shown"), str(last).encode())
+        except OSError as trouble:
+            _log.warning("the briefs in %s can't be written: %s", folder, trouble)
+        return False
+
+    def _write_brief(self, file: Path, space: str) -> None:
+        for _ in range(_TRIES):
+            at, text = self._brief(space, _project_of(file))
+            # An empty brief is a blank line: an empty file waits to be filled.
+            _write_if_other(file, (text or "\n").encode())
+            if self._last_change(space) == at:
+                return
+        _empty(file)  # somebody is at it: better nothing than something that was just taken back
+
+    def write(self, context: ContextFile) -> None:
+        """Writes a context file.
+
+        Raises: OSError, Unavailable, Invalid for a file whose part has no end.
+        """
+        at, brief = self._brief(context.space, context.project)
+        context_files.write(context, brief)
+        self._written[context] = at
+
+    def _write_context(self, context: ContextFile) -> None:
+        try:
+            self.write(context)
+        except (OSError, HoldfastError) as trouble:
+            _log.warning("%s can't be kept up to date: %s", context.path, trouble)
+
+    def _brief(self, space: str, project: str | None) -> tuple[int, str]:
+        """Up to which change the brief knows, and its text; of a space that was deleted nothing is left."""
+        try:
+            desk = self._desk_of(space)
+            with self._store.read(space) as tx:
+                return tx.dump.last_seq(), briefs.rendered(tx, desk, project=project).text
+        except NotFound:
+            return 0, ""
+
+    def _contexts(self) -> list[ContextFile]:
+        found = context_files.registered()
+        return [context for context in found if context.db == self._store.where()] if found else []
+
+    def _last_change(self, space: str) -> int | None:
+        try:
+            with self._store.read(space) as tx:
+                return tx.dump.last_seq()
+        except NotFound:  # deleted with everything in it
+            return None
+
+    def _are_ours(self) -> bool:
+        """Whether the ready-made briefs show this database and not another one."""
+        try:
+            return Path(paths.briefs_database()).read_text(encoding="utf-8") == self._store.where()
+        except (OSError, ValueError):
+            return False
+
+
+# -------------------------------------------------------------------------------------------------- on disk
+
+
+def _folder(space: str) -> Path:
+    return Path(paths.brief_file(space, None)).parent
+
+
+def _briefs_in(folder: Path) -> Iterator[Path]:
+    return iter(sorted(folder.glob("*.md"))) if folder.is_dir() else iter(())
+
+
+def _project_of(file: Path) -> str | None:
+    return None if file.stem == Path(paths.brief_file("", None)).stem else unquote(file.stem)
+
+
+def _claim(db: str) -> None:
+    marker = Path(paths.briefs_database())
+    if not marker.exists() or marker.read_text(encoding="utf-8") != db:
+        for file in Path(paths.briefs()).glob("*/*.md"):
+            _empty(file)
+        paths.write_private(str(marker), db.encode())
+
+
+def _shown(folder: Path) -> int | None:
+    """Up to which change the ready-made briefs of a space know."""
+    try:
+        return int((folder / "shown").read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _used(file: Path) -> float:
+    return file.stat().st_mtime
+
+
+def _empty(file: Path) -> None:
+    try:
+        if file.stat().st_size:
+            os.truncate(file, 0)
+    except OSError as trouble:
+        _log.warning("%s can't be emptied: %s", file, trouble)
+
+
+def _write_if_other(file: Path, content: bytes) -> None:
+    if file.read_bytes() != content:
+        times = file.stat()
+        paths.write_private(str(file), content)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # that tells when it was last used

@@ -1,0 +1,162 @@
+"""Takes in what hooks noted down: transcripts that have grown, and sessions that have ended.
+
+An entry goes only when everything in its transcript up to now is stored; so a killed service does it again,
+and messages that are known already count once. How transcripts read is the readers' business.
+"""
+
+import logging
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from json import dumps, loads
+from pathlib import Path
+from typing import Any
+
+from holdfast.agents import capture_off
+from holdfast.agents.hooks import events, log, spool
+from holdfast.agents.transcripts import Tally, take_from
+from holdfast.app import paths
+from holdfast.engine.memories import Memories
+from holdfast.engine.ports import TimeUp
+from holdfast.engine.transcripts import OTHER_TEXT
+from holdfast.errors import Invalid, NotFound, Unavailable
+
+Open = Callable[[str | None], Memories]  # by the name of its space, none for the usual one
+
+_MARKED = 200  # bytes before a position that tell whether it is still the same file
+_log = logging.getLogger(__name__)
+
+
+def take_in(
+    open_memories: Open,
+    db: str = "",
+    *,
+    wanted: Callable[[dict[str, Any]], bool] = lambda entry: True,
+    time_up: TimeUp = lambda: False,
+) -> int:
+    """Reads every transcript that waits and is `wanted`, until the time is up; answers how many were read.
+
+    One that was meant for another database than `db` goes on waiting, for the service of that one.
+
+    Raises: Unavailable; what was not read is read the next time.
+    """
+    done = 0
+    for path in reversed(spool.waiting()):  # what was said last must not wait for a long past
+        before = _identity(path)
+        entry = spool.entry(path)
+        if entry is None or before is None:  # damaged, or gone meanwhile
+            _remove(path, before)
+            continue
+        if entry.get("db", db) != db or not wanted(entry):
+            continue
+        try:
+            space = entry.get("space")
+            taken = _take(entry, open_memories(space if isinstance(space, str) else None), time_up)
+            if taken is None:
+                return done + 1  # its note stays, and it goes on from there
+            done += taken
+        except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
+            _log.warning("a session can't be taken in: %s", trouble)
+        _remove(path, before)
+        if time_up():
+            break
+    return done
+
+
+def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | None:
+    """How many transcripts were read, one or none; neither when the time was up first."""
+    session, project = entry.get("session_id"), entry.get("project")
+    if entry.get("run"):
+        _end(entry, memories)
+        return 1
+    if capture_off.reason(project, session) is not None:
+        return 0
+    transcript = entry.get("transcript_path")
+    position = None
+    if isinstance(transcript, str) and os.path.isabs(transcript) and os.path.isfile(transcript):
+        position = Position(memories.space, transcript)
+        tally = Tally()
+        client = str(entry.get("client"))
+        offset, whole = take_from(Path(transcript), position.read(), memories, client, tally, time_up)
+        position.save(offset)
+        _tell(str(entry.get("event")), tally)
+        if not whole:
+            return None
+    if isinstance(session, str):
+        memories.open_session(
+            session, client=entry.get("client"), directory=entry.get("cwd"), project=project
+        )
+        if entry.get("event") == events.SESSION_END:
+            _end(entry, memories)
+            if position is not None:
+                position.forget()
+    return 1
+
+
+def _tell(event: str, tally: Tally) -> None:
+    """What was redacted, in the hooks' own log: an agent's prompt is no place for it."""
+    for name, message in tally.changed:
+        _log.warning(OTHER_TEXT, name, message)
+    for name, kinds in tally.redacted.items():
+        log.write(event, f"session {name}: redacted from a message: {', '.join(kinds)}")
+
+
+def _end(entry: dict[str, Any], memories: Memories) -> None:
+    """Ends a session at the time when that was noted down, however long the store was busy."""
+    at, code, usage = entry.get("at"), entry.get("exit_code"), entry.get("usage")
+    memories.close_session(
+        str(entry.get("session_id")),
+        exit_code=code if isinstance(code, int) else None,
+        usage=usage if isinstance(usage, dict) else None,
+        ended_at=datetime.fromtimestamp(at, UTC) if isinstance(at, float) else None,
+    )
+
+
+class Position:
+    """How far a transcript was read into a space. A cache: read again from its beginning, nothing doubles."""
+
+    def __init__(self, space: str, transcript: str) -> None:
+        self._file = os.path.join(paths.positions(), f"{paths.file_stem(f'{space}:{transcript}')}.json")
+        self._transcript = transcript
+
+    def read(self) -> int:
+        try:
+            with open(self._file, encoding="utf-8") as file:
+                kept = loads(file.read())
+            offset = int(kept["offset"])
+            # Another file under the same name, or one that was cut, is read from its beginning.
+            return offset if kept["before"] == self._before(offset) else 0
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0
+
+    def save(self, offset: int) -> None:
+        kept = {"offset": offset, "before": self._before(offset)}
+        paths.write_private(self._file, dumps(kept).encode())
+
+    def _before(self, offset: int) -> str:
+        """A mark of what stands right before the offset; tells nothing of what it is."""
+        with open(self._transcript, "rb") as file:
+            file.seek(min(max(offset - _MARKED, 0), os.fstat(file.fileno()).st_size))
+            return sha256(file.read(min(offset, _MARKED)) + str(offset).encode()).hexdigest()
+
+    def forget(self) -> None:
+        """For a session that is over; should it go on, it is read again."""
+        os.unlink(self._file)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _remove(path: str, before: tuple[int, int] | None) -> None:
+    """Removes an entry, unless a newer one took its place meanwhile."""
+    try:
+        if before is not None and _identity(path) == before:
+            os.unlink(path)
+    except OSError as trouble:
+        raise Unavailable(f"{path} can't be removed: {trouble.strerror}") from None

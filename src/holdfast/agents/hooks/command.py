@@ -1,0 +1,212 @@
+"""`holdfast-hook EVENT`: what an agent runs at the turning points of a session.
+
+Reads the host's JSON from standard input, asks the running service, and prints JSON or nothing. Without a
+service it goes on alone: a ready-made brief at the start, a note for later of what was said. Whatever happens
+it ends within its deadline with exit code 0. Standard library only, for it runs before every prompt.
+"""
+
+import os
+import sys
+import time
+from _thread import start_new_thread
+from json import loads
+from time import monotonic, sleep
+
+from holdfast.agents import capture_off
+from holdfast.agents.hooks import events, log, service, spool
+from holdfast.app import paths
+
+WHOLE = 0.93  # seconds from the start of the process until it ends at the latest; a hook may take one
+FOR_THE_SERVICE = 0.73  # from the same start until it goes on without an answer
+_USUAL_AGE = 0.1  # of the process when it gets here, where nobody tells
+_MOST_INPUT = 16 * 1024 * 1024
+_MOST_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
+# What the model is told at the start: true whatever becomes of the service later in the session.
+NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast up` starts it.)"
+SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
+BROKEN_SERVICE = (
+    "(Holdfast, the memory across sessions, could not be used at the start of this session:"
+    " `holdfast doctor` looks for the cause.)"
+)
+_SAYS = {service.NotRunning: NO_SERVICE, service.Slow: SLOW_SERVICE}
+USAGE = """\
+usage: holdfast-hook EVENT [--client NAME] [--space NAME] [--db PLACE]
+
+For agents, which run it by themselves: `holdfast connect` sets it up.
+"""
+
+
+class Asked:
+    """One run of the command: what the host said, and who it is."""
+
+    __slots__ = ("client", "db", "given", "host_event", "space")
+
+    def __init__(self, arguments: list[str], given: dict[str, object]) -> None:
+        space = os.environ.get("HOLDFAST_SPACE") or ""
+        options = {"--client": "claude-code", "--space": space, "--db": ""}
+        words = iter(arguments)
+        first = ""
+        for word in words:
+            name, equals, value = word.partition("=")
+            if name in options:
+                options[name] = value if equals else next(words, "")
+            else:
+                first = first or word
+        named = given.get("hook_event_name")
+        self.host_event = first or (named if isinstance(named, str) else "")
+        self.client = options["--client"]
+        self.space = options["--space"]
+        self.db = options["--db"]
+        self.given = given
+
+    @property
+    def event(self) -> str | None:
+        return events.MEANING.get(self.host_event)
+
+    def text(self, field: str) -> str:
+        value = self.given.get(field)
+        return value if isinstance(value, str) else ""
+
+
+def main() -> None:
+    """The `holdfast-hook` command."""
+    started = monotonic() - _age()
+    start_new_thread(_end_at, (started + WHOLE,))
+    try:
+        arguments = sys.argv[1:]
+        if arguments[:1] in (["--help"], ["-h"]):
+            said = USAGE
+        else:
+            said = respond(Asked(arguments, _given()), started + FOR_THE_SERVICE)
+        _print(said.encode("utf-8", "replace"))
+    finally:  # whatever went wrong, it is not the agent's trouble
+        _end(sys.exception())
+
+
+def respond(asked: Asked, until: float) -> str:
+    """What to print: JSON in the host's shape, or nothing. The service may take its time `until` then."""
+    event = asked.event
+    if event is None:
+        return ""
+    body = _body(asked)
+    project, session = body.get("project"), asked.text("session_id")
+    if event == events.SESSION_START and session and session == os.environ.get("HOLDFAST_SESSION"):
+        return ""  # `holdfast run` has told this session already what is known
+    hushed = capture_off.reason(project if isinstance(project, str) else None, session or None)
+    if event in events.CAPTURES:
+        if hushed is None:
+            _hand_over(event, body, until)
+        return ""
+    body["quiet"] = hushed is not None
+    last = f"({hushed[:1].upper()}{hushed[1:]}: nothing of this session is kept.)" if hushed else ""
+    starts = event == events.SESSION_START and asked.text("source") != "resume"
+    try:
+        context = str(service.ask(event, body, until).get("context", ""))
+    except service.NoAnswer as trouble:
+        _log([event], trouble)
+        context = _ready_made(asked, project) if starts else ""
+        last = "\n".join(filter(None, (_SAYS.get(type(trouble), BROKEN_SERVICE), last)))
+    return events.output(asked.host_event, context, last if starts else "")
+
+
+def _body(asked: Asked) -> dict[str, object]:
+    """What the service is told: what the host said, cut to a size, and where this is."""
+    body: dict[str, object] = {
+        name: _cut(value) if isinstance(value, str) else value for name, value in asked.given.items()
+    }
+    directory = asked.text("cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or ""
+    body["client"] = asked.client
+    body["project"] = paths.project_of(directory) if os.path.isabs(directory) else None
+    if asked.space:
+        body["space"] = asked.space
+    if asked.db:
+        body["db"] = asked.db
+    path = asked.text("transcript_path")
+    if path and asked.event in events.CAPTURES:
+        try:
+            body["offset"] = os.stat(path).st_size
+        except (OSError, ValueError):  # not written yet
+            body["offset"] = 0
+    return body
+
+
+def _cut(text: str) -> str:
+    half = _MOST_TEXT // 2
+    return text if len(text) <= _MOST_TEXT else f"{text[:half]}\n[...]\n{text[-half:]}"
+
+
+def _hand_over(event: str, body: dict[str, object], until: float) -> None:
+    """Tells the service that a transcript has grown; if there is none, a note on disk tells it later."""
+    try:
+        service.ask(event, body, until)
+    except service.NoAnswer as trouble:
+        _log([event], trouble)
+        spool.put(spool.entry_of(event, body))
+
+
+def _ready_made(asked: Asked, project: object) -> str:
+    """The brief that a service left for this project; what holds for all projects if it left none."""
+    if asked.db and os.path.realpath(_read(paths.briefs_database()) or "") != asked.db:
+        return ""
+    for name in (project, None) if isinstance(project, str) else (None,):
+        found = _read(paths.brief_file(asked.space or "default", name))
+        if found is not None:
+            return found
+    return ""
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(2 * events.MOST_OUTPUT)
+    except (OSError, ValueError):
+        return None
+
+
+def _given() -> dict[str, object]:
+    """The object on standard input. Some hosts leave it open, so it is taken as soon as it is whole."""
+    raw = b""
+    while len(raw) < _MOST_INPUT:
+        piece = os.read(0, 1024 * 1024)
+        raw += piece
+        if not piece or raw.endswith((b"}", b"}\n", b"}\r\n")):
+            try:
+                found = loads(raw)
+            except (ValueError, RecursionError):
+                found = None
+            if isinstance(found, dict) or not piece:
+                return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _print(said: bytes) -> None:
+    while said:
+        said = said[os.write(1, said) :]
+
+
+def _age() -> float:
+    """Seconds that this process has taken already: on a busy machine the interpreter itself is slow."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            started = int(file.read().rpartition(b")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - started
+    except (OSError, ValueError, IndexError, AttributeError):  # not on Linux
+        return _USUAL_AGE
+    return age if 0 <= age < WHOLE else _USUAL_AGE
+
+
+def _end_at(until: float) -> None:
+    sleep(max(until - monotonic(), 0))
+    os._exit(0)
+
+
+def _end(trouble: BaseException | None) -> None:
+    try:
+        if trouble is not None:
+            _log(sys.argv[1:2], trouble)
+    finally:
+        os._exit(0)
+
+
+def _log(about: list[str], trouble: BaseException) -> None:
+    log.write(" ".join(about), f"{type(trouble).__name__}: {trouble}")

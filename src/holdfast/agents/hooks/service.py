@@ -1,0 +1,134 @@
+"""One question to the running service, over loopback and within a deadline.
+
+Written on sockets: the standard library's HTTP client takes longer to load than a question takes to answer.
+"""
+
+import os
+import socket
+from json import dumps, loads
+from time import monotonic
+
+from holdfast.app import paths
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_MOST_FILE = 4_096
+_MOST_ANSWER = 256 * 1024
+
+
+class NoAnswer(Exception):
+    """The service gave no answer that can be used; the text says why, for the log."""
+
+
+class NotRunning(NoAnswer):
+    """There is no service to ask."""
+
+
+class Slow(NoAnswer):
+    """There is one, and it did not answer in time."""
+
+
+class Refused(NoAnswer):
+    """It could not be asked, or answered with an error or with what is no answer."""
+
+
+def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
+    """The service's answer to an event, before the clock (`time.monotonic`) says `until`.
+
+    Raises: NotRunning, Slow, Refused.
+    """
+    try:
+        host, port = _address(body.get("db"))
+        token = _token()
+        left = until - monotonic()
+        asked = dumps({**body, "deadline_ms": max(int(left * 1000), 0)}).encode()
+        head = (
+            f"POST /hooks/{event} HTTP/1.0\r\nHost: {host}:{port}\r\nAuthorization: Bearer {token}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(asked)}\r\nConnection: close\r\n\r\n"
+        )
+        return _read(_exchanged(host, port, head.encode("ascii") + asked, until))
+    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as trouble:
+        raise NotRunning(_said(trouble)) from None
+    except TimeoutError as trouble:
+        raise Slow(_said(trouble)) from None
+    except (OSError, ValueError, RecursionError) as trouble:
+        raise Refused(_said(trouble)) from None
+
+
+def _said(trouble: Exception) -> str:
+    return f"{type(trouble).__name__}: {trouble}"
+
+
+def _token() -> str:
+    try:
+        with open(paths.token_file(), encoding="ascii") as file:
+            return file.read(_MOST_FILE).strip()
+    except FileNotFoundError:  # which says nothing about the service
+        raise ValueError("there is no token") from None
+
+
+def _address(db: object) -> tuple[str, int]:
+    """Where the service listens; `db` is the database that it has to serve, none where any will do."""
+    with open(paths.service_file(), encoding="utf-8") as file:
+        found = loads(file.read(_MOST_FILE))
+    if not isinstance(found, dict):
+        raise ValueError("service.json is no object")
+    url, pid = found.get("url"), found.get("pid")
+    scheme, _, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
+    host, _, port = rest.rstrip("/").rpartition(":")
+    # The token goes nowhere else, and to no stranger that took over a dead service's port.
+    if scheme != "http" or host not in LOOPBACK or not port.isdigit():
+        raise ValueError("service.json names no address on loopback")
+    if db is not None and found.get("db") != db:
+        raise ProcessLookupError(f"the service has another database than {db}")
+    if type(pid) is int and pid > 0 and os.name == "posix":
+        os.kill(pid, 0)
+    return host, int(port)
+
+
+def _exchanged(host: str, port: int, request: bytes, until: float) -> bytes:
+    family = socket.AF_INET6 if host == "[::1]" else socket.AF_INET
+    numeric = {"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host)
+    with socket.socket(family, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_left(until))
+        connection.connect((numeric, port))
+        connection.sendall(request)
+        answer = b""
+        while len(answer) <= _MOST_ANSWER:
+            connection.settimeout(_left(until))
+            piece = connection.recv(65536)
+            if not piece:
+                return answer
+            answer += piece
+            if _missing(answer) == 0:  # some servers keep the connection open all the same
+                return answer
+    raise ValueError("the answer is too long")
+
+
+def _left(until: float) -> float:
+    left = until - monotonic()
+    if left <= 0:
+        raise TimeoutError("no answer in time")
+    return left
+
+
+def _missing(answer: bytes) -> int | None:
+    """How many bytes of the body are still to come; none where nobody said."""
+    head, end, body = answer.partition(b"\r\n\r\n")
+    for line in head.lower().split(b"\r\n") if end else ():
+        name, _, value = line.partition(b":")
+        if name == b"content-length" and value.strip().isdigit():
+            return int(value) - len(body)
+    return None
+
+
+def _read(answer: bytes) -> dict[str, object]:
+    head, end, body = answer.partition(b"\r\n\r\n")
+    words = head.split(b" ", 2)
+    if not end or not words[0].startswith(b"HTTP/1.") or words[1:2] != [b"200"]:
+        raise ValueError(f"the service answered {head[:40]!r}")
+    if _missing(answer) not in (None, 0):
+        raise ValueError("the answer was cut short")
+    found = loads(body)
+    if not isinstance(found, dict) or not isinstance(found.get("context", ""), str):
+        raise ValueError("the answer has another shape")
+    return found

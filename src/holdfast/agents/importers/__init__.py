@@ -1,0 +1,242 @@
+"""Readers of other programs' files: drafts out of notes and graphs, conversations out of transcripts.
+
+They know file formats, and nothing of stores, doors or profiles: what comes of a reading is not theirs.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from holdfast.agents.importers import (
+    auto_memory,
+    basic_memory,
+    chatgpt,
+    claude_ai,
+    claude_code,
+    codex,
+    exports,
+    gemini,
+    json_lines,
+    mcp_memory,
+    mem0,
+    opencode,
+    plain_text,
+    tables,
+)
+from holdfast.agents.importers.conversation import Reading
+from holdfast.agents.importers.lines import Object, first_objects
+from holdfast.domain.memory import Draft, Source
+from holdfast.errors import Invalid
+
+ReadFrom = Callable[[Path, int], Reading]
+
+#: Formats of transcripts: how a file's first objects tell them, and how they are read from an offset on.
+TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]]] = {
+    "codex": (codex.fits, codex.read_from),
+    "gemini": (gemini.fits, gemini.read_from),
+    "opencode": (lambda first: False, opencode.read_from),  # no lines: known by its tables
+    "claude-code": (claude_code.fits, claude_code.read_from),
+    "chatgpt": (chatgpt.fits, chatgpt.read_from),
+    "claude-ai": (claude_ai.fits, claude_ai.read_from),
+}
+#: Those that can be read a number of bytes at a time.
+IN_PIECES: Final[dict[str, Callable[[Path, int, int], Reading]]] = {
+    "codex": codex.read_from,
+    "opencode": opencode.read_from,
+    "claude-code": claude_code.read_from,
+}
+#: Formats of drafts, in the order in which they are tried.
+DRAFTS: Final = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
+#: Those whose kinds are their own: a category of the space where there is one of that name, else none.
+FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0"})
+FORMATS: Final = (*TRANSCRIPTS, *DRAFTS)
+
+#: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
+_PASSED_BY: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
+_FIRST_LINES: Final = 5
+_MOST_NOTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a file held: drafts, lines that could not be read and why, and which drafts are related."""
+
+    format: str
+    drafts: tuple[tuple[int, Draft], ...]
+    broken: tuple[tuple[int, str], ...]
+    ties: tuple[tuple[int, int], ...] = ()  # places in `drafts`
+    files: tuple[str, ...] = ()  # of a folder: what the numbers count, instead of lines
+    skipped: Mapping[str, int] = field(default_factory=dict)  # of a folder: what was left out, by the reason
+
+
+def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> Found:
+    """The drafts in a file called `name`, from `source`; the format is recognised unless it is named.
+
+    Raises: Invalid, for a format that holds no drafts.
+    """
+    form = format_name or recognised(text, name)
+    if form not in DRAFTS:
+        raise Invalid(f"unknown format {form!r}: use one of {', '.join(DRAFTS)}", field="format")
+    if form == "mcp-memory":
+        graph = mcp_memory.read(text)
+        drafts, broken, ties = graph.drafts, graph.broken, graph.ties
+    elif form == "basic-memory":
+        note = basic_memory.read(text, name)
+        drafts, broken, ties = ([], [(1, note)], []) if isinstance(note, str) else (note.drafts, [], [])
+    else:
+        drafts, broken, ties = [], [], []
+        for number, found in _reader(form, name)(text):
+            if isinstance(found, str):
+                broken.append((number, found))
+            else:
+                drafts.append((number, found))
+    sourced = tuple((number, replace(draft, source=source)) for number, draft in drafts)
+    return Found(format=form, drafts=sourced, broken=tuple(broken), ties=tuple(ties))
+
+
+def recognised(text: str, name: str = "") -> str:
+    """The format of a file of drafts, by its first lines and its name.
+
+    Raises: Invalid, for JSON that is none of them: its lines are no memories.
+    """
+    if auto_memory.fits(text, name):
+        return "auto-memory"
+    if basic_memory.fits(text):
+        return "basic-memory"
+    if mem0.fits(text):
+        return "mem0"
+    first = [line for line in text[:100_000].split("\n") if line.strip()][:_FIRST_LINES]
+    if any(mcp_memory.fits(line) for line in first):
+        return "mcp-memory"
+    if first and tables.fits(first[0], name):
+        return "csv"
+    if name.endswith(".json") and first and first[0].lstrip("\ufeff \t").startswith(("[", "{")):
+        _refuse_json(text, name)
+    return "jsonl" if first and json_lines.fits(first[0]) else "text"
+
+
+def _refuse_json(text: str, name: str) -> None:
+    """Raises: Invalid, unless each line is an object of its own."""
+    import json
+
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise Invalid(f"{name!r} is nested too deeply: nothing was imported") from None
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":  # a value a line
+            return
+        where = f"{name!r}, line {error.lineno}"
+        raise Invalid(f"{where}: invalid JSON ({error.msg}); nothing was imported") from None
+    if not (isinstance(found, dict) and "content" in found):
+        raise Invalid(f"{name!r} is JSON in an unknown format", command="give the format with --from")
+
+
+def transcript_format(path: Path) -> str | None:
+    """Which client's transcript a file is; none, when it is no transcript.
+
+    Raises: OSError.
+    """
+    if path.suffix == opencode.SUFFIX:
+        return opencode.CLIENT if opencode.is_store(path) else None
+    if path.suffix not in (".jsonl", ".json", ".zip"):
+        return None
+    first = exports.first_of(path) if exports.is_export(path) else gemini.whole(path) or first_objects(path)
+    return next((name for name, (fits, _) in TRANSCRIPTS.items() if fits(first)), None)
+
+
+def note_format(path: Path) -> str | None:
+    """Which kind of note or graph a file in a folder is: never plain text, which could be anything.
+
+    Raises: OSError.
+    """
+    if path.suffix not in (".md", ".jsonl", ".json") or path.stat().st_size > _MOST_NOTE:
+        return None
+    text = path.read_bytes().decode("utf-8", "replace")
+    if path.suffix == ".md":
+        if path.parent.name == auto_memory.FOLDER and auto_memory.fits(text, path.name):
+            return "auto-memory"
+        return "basic-memory" if basic_memory.fits(text) else None
+    try:
+        form = recognised(text, path.name)
+    except Invalid:
+        return None
+    return form if form in ("mcp-memory", "auto-memory") else None
+
+
+def notes_of(files: Sequence[Path], source: Source) -> Found:
+    """Claude Code's own notes in one folder as one: links between them are ties, numbers count the files."""
+    drafts: list[tuple[int, Draft]] = []
+    broken: list[tuple[int, str]] = []
+    project = auto_memory.project_beside(files[0]) if files else None
+    for number, path in enumerate(files, start=1):
+        try:
+            text = path.read_bytes().decode("utf-8", "replace")
+        except OSError as error:
+            broken.append((number, f"can't be read: {error.strerror}"))
+            continue
+        found = drafts_in(text, source, "auto-memory", name=path.name)
+        drafts += [(number, replace(draft, project=project)) for _, draft in found.drafts]
+        broken += [(number, reason) for _, reason in found.broken]
+    place_of = {draft.subject: place for place, (_, draft) in enumerate(drafts) if draft.subject}
+    ties = tuple(
+        (place, place_of[name])
+        for place, (_, draft) in enumerate(drafts)
+        for name in auto_memory.named_in(draft.content)
+        if place_of.get(name, place) != place
+    )
+    names = tuple(path.name for path in files)
+    return Found(format="auto-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names)
+
+
+def linked_notes(files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None) -> Found:
+    """basic-memory's notes as one: relations between them are ties, numbers count the files."""
+    drafts: list[tuple[int, Draft]] = []
+    broken: list[tuple[int, str]] = []
+    first_of: dict[str, int] = {}  # a note by any of its names: the place of its first draft
+    leads: list[tuple[int, str]] = []
+    for number, path in enumerate(files, start=1):
+        try:
+            note = basic_memory.read(path.read_bytes().decode("utf-8", "replace"), path.name)
+        except OSError as error:
+            note = f"can't be read: {error.strerror}"
+        if isinstance(note, str):
+            broken.append((number, note))
+            continue
+        for name in filter(None, (note.title, note.permalink, path.stem)):
+            first_of.setdefault(name.casefold(), len(drafts))
+        leads += [(len(drafts) + place, target) for place, target in note.leads_to.items()]
+        drafts += [(number, replace(draft, source=source)) for _, draft in note.drafts]
+    ties = tuple(
+        (place, there)
+        for place, target in leads
+        if (there := first_of.get(target.casefold())) is not None and there < len(drafts) and there != place
+    )
+    names = tuple(path.name for path in files)
+    return Found(
+        format="basic-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names,
+        skipped=skipped or {},
+    )  # fmt: skip
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """The files of a folder and of those in it, in order; neither pipes nor what lies behind links."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_BY)
+        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file())
+
+
+def _reader(form: str, name: str) -> Callable[[str], Iterator[tuple[int, Draft | str]]]:
+    match form:
+        case "auto-memory":
+            return lambda text: auto_memory.read(text, name)
+        case "mem0":
+            return mem0.read
+        case "csv":
+            return tables.read
+        case "jsonl":
+            return json_lines.read
+        case _:
+            return plain_text.read

@@ -1,0 +1,204 @@
+"""What the memory does for one request: reads it, adds to it, keeps what was said; waited for briefly.
+
+Whatever goes wrong here, the request goes on as it came.
+"""
+
+import json
+import logging
+import math
+import threading
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from holdfast.agents.proxy.api_shape import Json, Shape, tool_names
+from holdfast.agents.proxy.fail_open import unbroken
+from holdfast.agents.proxy.record_queue import Tap
+from holdfast.domain.access import Grant
+from holdfast.domain.dialogue import Dialogue, Turn
+from holdfast.engine.memories import Memories
+
+DEADLINE = 2.0  # seconds for all that is done before a request is forwarded
+_TOLD_EVERY = 60.0  # seconds between two lines of the log that say so
+_AT_ONCE = 16  # requests that are read at the same time; others wait for their turn, within the deadline
+_MOST_BYTES = 32 * 1024 * 1024  # of a request that came packed
+#: Where a client says which session it is in; the first that is there counts.
+SESSION_HEADERS: Final = ("x-holdfast-session", "x-claude-code-session-id")
+PROJECT_HEADER: Final = "x-holdfast-project"
+#: A part of an agent that talks to itself: nobody said these things.
+_INNER_VOICES: Final = ("x-claude-code-agent-id",)
+Quiet = Callable[[str | None, str], str | None]
+_log = logging.getLogger(__name__)
+
+
+class Rooms(Protocol):
+    """The spaces that the service keeps open."""
+
+    def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request as it is to be forwarded, and what keeps the answer, where it is to be kept."""
+
+    body: bytes
+    changed: bool = False
+    keep: Callable[[Turn], None] | None = None
+
+
+class Attendant:
+    """Looks after the requests of all clients."""
+
+    def __init__(self, rooms: Rooms, tap: Tap, *, quiet: Quiet, heard: Callable[[], None]) -> None:
+        self._rooms = rooms
+        self._tap = tap
+        self._quiet = quiet
+        self._heard = heard
+        self._limiter: Any = None
+        self._late = 0  # requests that the memory was too slow for
+        self._told_at = float("-inf")
+
+    async def prepared(self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape) -> Prepared:
+        """The request with what belongs into it; as it came, where the memory has nothing to say in time."""
+        from anyio import CapacityLimiter, move_on_after
+        from anyio.to_thread import run_sync
+
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(_AT_ONCE)
+        late = threading.Event()
+
+        def work() -> Prepared | None:
+            return unbroken(
+                lambda: self._attended(raw, headers, grant, shape, lambda: not late.is_set()),
+                "a request was forwarded without memory",
+            )
+
+        ready = None
+        with move_on_after(DEADLINE) as waiting:
+            ready = await run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
+        if waiting.cancelled_caught:
+            late.set()
+            self._tell_of_lateness()
+        return ready if ready is not None else self._unchanged(raw, headers, grant, shape)
+
+    def _tell_of_lateness(self) -> None:
+        """Once in a while: a busy service would write of little else."""
+        now = time.monotonic()
+        self._late += 1
+        if now - self._told_at >= _TOLD_EVERY:
+            _log.warning(
+                "memory lookup timed out: requests were forwarded without memory (%d so far)", self._late
+            )
+            self._told_at = now
+
+    def _attended(
+        self,
+        raw: bytes,
+        headers: Mapping[str, str],
+        grant: Grant,
+        shape: Shape,
+        wanted: Callable[[], bool],
+    ) -> Prepared:
+        body = _read(raw, headers.get("content-encoding", ""))
+        dialogue = _dialogue(body, headers, shape) if body is not None else None
+        if body is None or dialogue is None:
+            return Prepared(raw)
+        self._tap.wait_in_line(DEADLINE / 4)
+        memories = self._rooms.entered(grant)
+        found = memories.attend(dialogue, quiet=self._quiet, wanted=wanted)
+        if not wanted():
+            return Prepared(raw)  # nobody waits for it any more, and what was said is kept by who went on
+        keep = self._kept(len(raw), lambda: dialogue, lambda: memories, found.session)
+        if not found.brief and not found.recalled:
+            return Prepared(raw, keep=keep)
+        return Prepared(_written(shape.added(body, found.brief, found.recalled)), changed=True, keep=keep)
+
+    def _unchanged(self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape) -> Prepared:
+        """The request as it came; what was said in it is kept as soon as the memory can."""
+
+        def dialogue() -> Dialogue | None:
+            body = _read(raw, headers.get("content-encoding", ""))
+            return _dialogue(body, headers, shape) if body is not None else None
+
+        return Prepared(
+            raw, keep=self._kept(len(raw), dialogue, lambda: self._rooms.entered(grant), session=None)
+        )
+
+    def _kept(
+        self,
+        size: int,
+        dialogue: Callable[[], Dialogue | None],
+        memories: Callable[[], Memories],
+        session: str | None,
+    ) -> Callable[[Turn], None]:
+        """Has what was said kept, and answers what keeps the answer to it: behind it, in order."""
+
+        exchange = object()  # the answer takes the place of what was asked, if that still waits
+
+        def later(answer: Turn | None) -> None:
+            def work() -> None:
+                said = dialogue()
+                if said is not None and memories().overhear(
+                    said, session_id=session, answer=answer, quiet=self._quiet
+                ):
+                    self._heard()
+
+            self._tap.later(exchange, size, work)
+
+        later(None)
+        return later
+
+
+def _dialogue(body: Json, headers: Mapping[str, str], shape: Shape) -> Dialogue | None:
+    if any(name in headers for name in _INNER_VOICES):
+        return None
+    found = shape.turns(body)
+    if found is None or not any(turn.role == "user" for turn in found[0]):
+        return None
+    turns, asks = found
+    return Dialogue(
+        turns=tuple(turns),
+        asks=asks,
+        session=next(
+            (headers[name].strip() for name in SESSION_HEADERS if headers.get(name, "").strip()), None
+        ),
+        project=headers.get(PROJECT_HEADER, "").strip() or None,
+        client=shape.client,
+        tools=tuple(tool_names(body)),
+    )
+
+
+def _read(raw: bytes, packed: str) -> Json | None:
+    """A request's JSON; none where it is something else, which the upstream may understand."""
+    try:
+        if packed.strip().lower() == "gzip":
+            unpacking = zlib.decompressobj(31)
+            raw = unpacking.decompress(raw, _MOST_BYTES)
+            if unpacking.unconsumed_tail or not unpacking.eof:
+                return None
+        elif packed.strip().lower() not in ("", "identity"):
+            return None
+        found = json.loads(raw, parse_constant=_no_number, parse_float=_finite)
+    except (ValueError, zlib.error, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _written(body: Json) -> bytes:
+    """The same JSON whenever it is written."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half a character, which only JSON's own escapes can carry
+        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not valid JSON")

@@ -1,0 +1,177 @@
+"""Requests to the upstream and its answers, byte for byte as they come, for as long as the client is there.
+
+Where an upstream is, the operator says; nothing in a request can name another place, and what an upstream
+redirects to is the client's to follow. Knows nothing of memories.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from holdfast.agents.proxy.answer_reader import Hearing
+from holdfast.models.http_json import is_here
+
+if TYPE_CHECKING:
+    import httpx2
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+_CONNECT = 10.0  # seconds
+_SILENCE = 900.0  # seconds without a byte: a long answer that is not streamed comes at its end
+_KEPT_ALIVE = 20  # connections
+#: What belongs to one connection, not to what it carries.
+_HOP: Final = frozenset(
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer"
+    b" transfer-encoding upgrade".split()
+)
+# Answers come unpacked, so that they can be listened to; the length is counted anew.
+_NOT_FORWARDED: Final = _HOP | {b"host", b"content-length", b"accept-encoding", b"expect"}
+_OURS: Final = b"x-holdfast-"
+# About the upstream's own address, or added by the server that answers here.
+_NOT_ANSWERED: Final = _HOP | {b"date", b"server", b"alt-svc", b"strict-transport-security"}
+_PAGES: Final = b"access-control-"  # whether pages may read it is not the upstream's to say
+_log = logging.getLogger(__name__)
+
+
+class Upstream:
+    """One model's API: where it is, and the connections to it."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._client: httpx2.AsyncClient | None = None
+
+    def request(
+        self, method: str, path: str, query: bytes, headers: Headers, body: bytes, *, plain: bool = False
+    ) -> "httpx2.Request":
+        """A request to this upstream; `plain`: the body is not packed any more."""
+        import httpx2
+
+        target = f"{self._url}{path}" + (f"?{query.decode('latin-1')}" if query else "")
+        dropped = _NOT_FORWARDED | {b"content-encoding"} if plain else _NOT_FORWARDED
+        kept = [*_kept(headers, dropped, _OURS), (b"accept-encoding", b"identity")]
+        # Made here and not by the client, which would add headers of its own.
+        return httpx2.Request(method, target, headers=kept, content=body if method != "GET" else None)
+
+    async def send(self, request: "httpx2.Request") -> "httpx2.Response":
+        """The answer, of which nothing but its head is read.
+
+        Raises: httpx2.HTTPError.
+        """
+        import httpx2
+
+        if self._client is None:
+            self._client = httpx2.AsyncClient(
+                timeout=httpx2.Timeout(_SILENCE, connect=_CONNECT),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_KEPT_ALIVE),
+                follow_redirects=False,
+                trust_env=not is_here(self._url),
+            )
+        return await self._client.send(request, stream=True)
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+
+class Passing(Response):
+    """An upstream's answer on its way to the client. Gone is gone: who hangs up ends both connections."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        request: "httpx2.Request",
+        *,
+        problem: Callable[[int, str], Mapping[str, Any]],
+        listening: Callable[[Mapping[str, str]], Hearing] | None = None,
+        heard: Callable[[Hearing], None] = lambda _: None,
+    ) -> None:
+        super().__init__()
+        self._upstream = upstream
+        self._request = request
+        self._problem = problem
+        self._listening = listening
+        self._heard = heard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from anyio import create_task_group
+
+        async with create_task_group() as tasks:
+
+            async def until_gone() -> None:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(until_gone)
+            await self._passed(scope, receive, send)
+            tasks.cancel_scope.cancel()
+
+    async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        import httpx2
+
+        try:
+            answer = await self._upstream.send(self._request)
+        except httpx2.HTTPError as trouble:
+            status, why = _why(trouble)
+            host = self._request.url.host
+            _log.warning("the upstream %s %s", host, why)
+            told = JSONResponse(dict(self._problem(status, f"the upstream {host} {why}")), status)
+            await told(scope, receive, send)
+            return
+        try:
+            await self._streamed(answer, send)
+        finally:
+            from anyio import CancelScope
+
+            with CancelScope(shield=True):
+                await answer.aclose()
+
+    async def _streamed(self, answer: "httpx2.Response", send: Send) -> None:
+        import httpx2
+
+        listens = self._listening is not None and answer.status_code == 200
+        hearing = self._listening(answer.headers) if self._listening is not None and listens else None
+        headers = _kept(answer.headers.raw, _NOT_ANSWERED, _PAGES)
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
+        try:
+            async for data in answer.aiter_raw():
+                if hearing is not None and hearing.hear(data):
+                    self._heard(hearing)  # before the client has it all: its next request comes after
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+        except httpx2.HTTPError as trouble:
+            # The client sees what the upstream did: the connection ends before the answer does.
+            _log.warning(
+                "the upstream %s closed the connection: %s", self._request.url.host, type(trouble).__name__
+            )
+            return
+        if hearing is not None and hearing.ended():
+            self._heard(hearing)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _kept(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], family: bytes) -> Any:
+    """The headers that go on, in their order."""
+    given = [(name.lower(), name, value) for name, value in headers]
+    named = b",".join(value for lower, _, value in given if lower == b"connection")
+    also = {token.strip().lower() for token in named.split(b",")}
+    return [
+        (name, value)
+        for lower, name, value in given
+        if lower not in dropped and lower not in also and not lower.startswith(family)
+    ]
+
+
+def _why(trouble: Exception) -> tuple[int, str]:
+    import httpx2
+
+    match trouble:
+        case httpx2.ConnectTimeout() | httpx2.ConnectError():
+            return 502, "is unreachable"
+        case httpx2.TimeoutException():
+            return 504, "timed out"
+        case _:
+            return 502, "closed the connection without an answer"

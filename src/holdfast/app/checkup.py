@@ -1,0 +1,203 @@
+"""Checks an installation: its database, embedder, models, spaces and directories.
+
+A check changes nothing unless a repair is requested.
+"""
+
+from dataclasses import dataclass
+
+from holdfast.app import machine_checks, wiring
+from holdfast.domain.clock_check import LONGEST_PAUSE
+from holdfast.domain.damage import Damage, damage_findings
+from holdfast.domain.health import Finding, Health, findings, unread
+from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
+from holdfast.engine.ports import Clock, Embedder, Store
+from holdfast.engine.reading_state import ReadingState, reading_state
+from holdfast.engine.repair import repair
+from holdfast.engine.spaces import Overview, overview
+from holdfast.errors import Unavailable
+from holdfast.files.scan import ASKS_COMMAND
+from holdfast.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """What was seen, and what to do about it. Of a database that can't be used there are no spaces."""
+
+    health: Health
+    findings: tuple[Finding, ...]
+    embedder: str | None
+    spaces: tuple[Overview, ...] = ()
+    vectors: tuple[EmbeddingProgress, ...] = ()
+    models: tuple[ReadingState, ...] = ()
+    mended: tuple[Damage, ...] = ()  # what a repair found, a space each
+
+    @property
+    def healthy(self) -> bool:
+        return not any(finding.level == "problem" for finding in self.findings)
+
+
+def checkup(
+    db: str | None, embedder: Embedder | None, *, clock: Clock = wiring.utc_now, mend: bool = False
+) -> Checkup:
+    """Looks at the database at `db`, tries the embedder, then goes through the spaces and the machine.
+
+    Damage inside of the spaces is mended first where `mend` says so.
+    Raises: Unavailable, NewerSchema, Invalid.
+    """
+    health = wiring.examine(db)
+    name = embedder.name if embedder else None
+    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_reader()]
+    found += _machine(health, clock)
+    if not health.exists or health.damage or health.revision != health.head:
+        return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
+    store = wiring.open_store(db)
+    try:
+        mended = _mended(store, embedder, clock) if mend else ()
+        spaces, vectors, models = _spaces(store, name)
+        found += [*machine_checks.write_findings(store), *_damage(store), *_clock(store, clock)]
+        found += [*_unfinished(vectors), *_settings(), *_directories(store)]
+    finally:
+        store.close()
+    found += [each for one in models for each in unread(one.space, one.failed, one.error, one.put_off)]
+    return Checkup(
+        health=health,
+        findings=tuple(found),
+        embedder=name,
+        spaces=tuple(spaces),
+        vectors=tuple(vectors),
+        models=tuple(models),
+        mended=mended,
+    )
+
+
+def _machine(health: Health, clock: Clock) -> list[Finding]:
+    """What is said of all that is around the database."""
+    return [
+        *machine_checks.service_findings(),
+        *machine_checks.client_findings(),
+        *machine_checks.hook_findings(clock()),
+        *machine_checks.disk_findings(health.where),
+    ]
+
+
+def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Damage, ...]:
+    desks = (wiring.desk_for(space.name, store, clock=clock, embedder=embedder) for space in store.spaces())
+    return tuple(repair(desk=desk) for desk in desks)
+
+
+def _damage(store: Store) -> list[Finding]:
+    """What is said of rows that contradict each other."""
+    found = []
+    for space in store.spaces():
+        with store.read(space.name) as tx:
+            found += damage_findings(tx.integrity.damage())
+    return found
+
+
+def _clock(store: Store, clock: Clock) -> list[Finding]:
+    """What is said of a clock that is far from the newest change."""
+    found, now = [], clock()
+    for space in store.spaces():
+        with store.read(space.name) as tx:
+            newest = tx.journal.newest_before(now + 100 * LONGEST_PAUSE)
+        if newest is not None and now - newest > LONGEST_PAUSE:
+            says = f"the clock is {(now - newest).days} days after the newest change of space {space.name!r}"
+            advice = "decay is paused: set the clock, or run maintenance if the clock is right"
+            command = (
+                "decay is paused: set the clock, or, if it is right, run "
+                f"`holdfast tend --clock-is-right --space {space.name}`"
+            )
+            found.append(Finding("note", says, advice, command))
+        elif newest is not None and (newest - now).days >= 1:
+            says = f"the newest change of space {space.name!r} is {(newest - now).days} days in the future"
+            found.append(Finding("note", says, "check the clock of this machine"))
+    return found
+
+
+def _embedding(trouble: str | None) -> list[Finding]:
+    if trouble is None:
+        return []
+    says = f"the embedder does not work: {trouble}"
+    advice = "recall searches words only until it is fixed; set HOLDFAST_EMBEDDER=none to turn it off"
+    return [Finding("problem", says, advice)]
+
+
+def _reader() -> list[Finding]:
+    try:
+        wiring.own_reader().check_file()
+    except Unavailable as trouble:
+        says = f"the comparison model does not work: {trouble}"
+        advice = "until it is fixed, only identical texts count as duplicates, and recall is less precise"
+        return [Finding("problem", says, advice, trouble.command)]
+    return []
+
+
+def _unfinished(vectors: list[EmbeddingProgress]) -> list[Finding]:
+    """What is said of spaces whose vectors are not those that are wanted yet."""
+    found = []
+    for one in vectors:
+        figures = f"{one.done:,} of {one.total:,}"
+        if one.changing:
+            says = f"re-embedding: {figures} in space {one.space!r}, with {one.wanted}"
+            advice = f"until then, {one.searched} is used for search"
+            command = f"{advice}; finish now with `holdfast tend --space {one.space}`"
+        elif not one.complete:
+            says = f"embedding: {figures} in space {one.space!r}"
+            advice = "the next search finishes it"
+            command = f"{advice}, or run `holdfast tend --space {one.space}`"
+        else:
+            continue
+        found.append(Finding("note", says, advice, command))
+    return found
+
+
+def _spaces(
+    store: Store, embedder: str | None
+) -> tuple[list[Overview], list[EmbeddingProgress], list[ReadingState]]:
+    spaces, vectors, models = [], [], []
+    for space in store.spaces():
+        spaces.append(overview(space.name, store=store))
+        with store.read(space.name) as tx:
+            vectors.append(embedding_progress(embedder, tx))
+            models.append(reading_state(tx))
+    return spaces, vectors, models
+
+
+def _directories(store: Store) -> list[Finding]:
+    """What is said of directories that spaces are bound to on this machine."""
+    found = []
+    for binding in wiring.directories(store).bindings():
+        if store.space(binding.space) is None:
+            continue
+        space = overview(binding.space, store=store).space.name
+        state = wiring.directories(store).state(wiring.desk_for(space, store))
+        if state is not None and state.asks:
+            says = f"the files of space {space!r} need a decision"
+            command = f"{state.asks}: {ASKS_COMMAND.format(space)}"
+            found.append(Finding("problem", says, f"{state.asks} on the files page", command))
+        for trouble in state.troubles if state is not None else ():
+            says = f"the files of space {space!r}: {trouble}"
+            command = f"retry with `holdfast files sync --space {space}`"
+            found.append(Finding("problem", says, "retry on the files page", command))
+    return found
+
+
+def _settings() -> list[Finding]:
+    """What is said of models that are named and can't be asked, or never are."""
+    settings = Settings.read()
+    found = _keyless(settings)
+    if settings.gate_model is None or settings.extract_model is not None:
+        return found
+    advice = "set HOLDFAST_EXTRACT_MODEL too: the gate model only selects what to read"
+    return [*found, Finding("note", "HOLDFAST_GATE_MODEL is set without HOLDFAST_EXTRACT_MODEL", advice)]
+
+
+def _keyless(settings: Settings) -> list[Finding]:
+    """What is said of vendors' models that nobody gave a key for; no server is asked."""
+    named = (settings.gate_model, settings.extract_model, settings.judge_model)
+    advice = "until then, capture uses rules only"
+    return [
+        Finding("problem", f"{spec.name} needs an API key: set {spec.kind.upper()}_API_KEY", advice)
+        for spec in dict.fromkeys(named)
+        if spec is not None and spec.needs_key and settings.key_for_model(spec) is None
+    ]

@@ -1,0 +1,182 @@
+"""Where clients, their settings and this installation are put together: what `connect` and `up` call."""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from holdfast.agents import context_files
+from holdfast.agents.connect.clients import CLIENTS, Scope, Setup, client_named, in_use
+from holdfast.agents.connect.connection import Change, Connection
+from holdfast.app import paths, wiring
+from holdfast.engine.memories import Memories
+from holdfast.engine.ports import Store
+from holdfast.errors import HoldfastError, Invalid, Unavailable
+from holdfast.settings import Settings, portable_place, public_place
+
+__all__ = [
+    "CLIENTS",
+    "Change",
+    "ClientState",
+    "Connection",
+    "Scope",
+    "client_states",
+    "clients_in_use",
+    "connect",
+    "connection",
+    "context",
+    "disconnect",
+    "unwatch",
+    "watch",
+]
+
+
+def connection(
+    name: str,
+    *,
+    scope: Scope = "user",
+    directory: Path | None = None,
+    space: str | None = None,
+    db: str | None = None,
+) -> Connection:
+    """A client that can be connected with this installation.
+
+    Raises: Invalid, for an unknown client or scope, a database whose URL holds a password, or an
+    installation without its commands.
+    """
+    client = client_named(name)
+    here = directory or Path.cwd()
+    setup = Setup(
+        home=Path(os.path.expanduser("~")),
+        root=Path(paths.root_of(here) or here),
+        scope=scope,
+        hook=command_path("holdfast-hook"),
+        server=command_path("holdfast"),
+        space=space,
+        db=portable_place(db) if db else None,
+        environment=os.environ,
+    )
+    if client.reads_context:
+        file = paths.context_file(space or Settings.read().space, _project_of(setup))
+        setup = replace(setup, context=file)
+    return Connection(client, setup)
+
+
+def _project_of(setup: Setup) -> str | None:
+    return None if setup.scope == "user" else paths.project_of(setup.root)
+
+
+def connect(found: Connection, db: str | None = None) -> list[Change]:
+    """Connects a client; one without hooks also gets a file with the brief, kept up to date.
+
+    Raises: Invalid, Conflict, NotFound, Unavailable.
+    """
+    changes = found.connect()
+    if found.setup.context is not None:
+        with Memories.open(db, found.setup.space) as memories:
+            path, project = Path(found.setup.context), _project_of(found.setup)
+            watch(context(path, memories.store, space=memories.space, project=project), memories.store)
+    return changes
+
+
+def disconnect(found: Connection) -> list[Change]:
+    """Takes out what `connect` put in.
+
+    Raises: Invalid, Unavailable.
+    """
+    changes = found.disconnect()
+    if found.setup.context is not None:
+        unwatch(Path(found.setup.context))
+    return changes
+
+
+def clients_in_use() -> list[str]:
+    """The clients that seem to be used on this machine."""
+    return in_use(os.environ, Path(os.path.expanduser("~")))
+
+
+@dataclass(frozen=True, slots=True)
+class ClientState:
+    """A client of this machine, and whether it uses a space."""
+
+    name: str
+    title: str
+    used: bool  # whether it seems to be used on this machine
+    state: Literal["connected", "otherwise", "none", "unknown"]
+    says: str = ""  # why it is not known
+
+
+def client_states(space: str, db: str | None = None) -> list[ClientState]:
+    """How every client that there is stands to a space of the database `db`; nothing is changed."""
+    used = clients_in_use()
+    place = public_place(db) if db else None
+    return [_state(name, space, place, used=name in used) for name in CLIENTS]
+
+
+def _state(name: str, space: str, db: str | None, *, used: bool) -> ClientState:
+    title = CLIENTS[name].title
+    # Who named no space or no database when connecting meant the usual one.
+    named = (space, None) if space == Settings.read().space else (space,)
+    try:
+        ways = [connection(name, space=one, db=place) for one in named for place in {None, db}]
+        if any(not any(change.needed for change in way.connecting()) for way in ways):
+            return ClientState(name, title, used, "connected")
+        ours = any(change.needed for change in ways[0].disconnecting())
+    except (HoldfastError, OSError) as trouble:
+        return ClientState(name, title, used, "unknown", str(trouble))
+    return ClientState(name, title, used, "otherwise" if ours else "none")
+
+
+def context(path: Path, store: Store, *, space: str, project: str | None) -> context_files.ContextFile:
+    """A file that can hold the brief of a project.
+
+    Raises: Invalid, Unavailable.
+    """
+    try:
+        return context_files.context_file(path, db=store.where(), space=space, project=project)
+    except OSError as trouble:
+        raise Unavailable(f"{path} can't be read: {trouble.strerror}") from None
+
+
+def watch(file: context_files.ContextFile, store: Store) -> None:
+    """Writes the brief into the file, and keeps it up to date from now on.
+
+    Raises: Unavailable, Invalid, NotFound.
+    """
+    try:
+        wiring.brief_files(store).write(file)
+        context_files.register(file)
+    except OSError as trouble:
+        raise Unavailable(f"{file.path} can't be written: {trouble.strerror}") from None
+
+
+def unwatch(path: Path) -> bool:
+    """Takes the brief out of the file and leaves it alone from now on; false if it was not kept up to date.
+
+    Raises: Unavailable, Invalid.
+    """
+    try:
+        file = context_files.unregister(path)
+        if file is not None:
+            context_files.clear(file)
+    except OSError as trouble:
+        raise Unavailable(f"{path} can't be written: {trouble.strerror}") from None
+    return file is not None
+
+
+def command_path(name: str) -> str:
+    """The absolute path of one of this installation's commands.
+
+    Raises: Invalid.
+    """
+    beside = (Path(sys.executable).parent, Path(sys.argv[0]).absolute().parent)
+    for folder in beside:
+        for candidate in (folder / name, folder / f"{name}.exe"):
+            if candidate.is_file() and os.access(candidate, os.X_OK):
+                return str(candidate)
+    found = shutil.which(name)
+    if found is None:
+        raise Invalid(f"{name} not found next to {sys.executable}: reinstall the package")
+    return os.path.abspath(found)

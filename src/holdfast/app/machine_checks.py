@@ -1,0 +1,210 @@
+"""Checks of the machine: the service, connected clients, hooks, and the disk.
+
+Each check returns findings with advice. Nothing is changed, except for a test file that is removed again.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from holdfast import __version__
+from holdfast.app import client_setup, paths
+from holdfast.domain.health import Finding
+from holdfast.engine.ports import Store
+from holdfast.errors import HoldfastError, Unavailable
+
+LITTLE_SPACE = 100 * 1024 * 1024  # bytes
+_PATIENCE = 3.0  # seconds
+_LATELY = timedelta(days=1)
+_MOST_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
+_TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
+_FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?((?:NoAnswer|\w+Error|\w+Exception|\w+Interrupt): .*)$")
+_COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
+
+
+# ---------------------------------------------------------------------------------------------- the service
+
+
+def service_findings() -> list[Finding]:
+    """Whether the service runs, answers, is of this release, and still has its database."""
+    try:
+        announced = json.loads(Path(paths.service_file()).read_text(encoding="utf-8"))
+        url, pid = str(announced["url"]), int(announced["pid"])
+    except FileNotFoundError:
+        command = "start it with `holdfast up`: hooks need it"
+        return [Finding("note", "the service is not running", "start it: hooks need it", command)]
+    except (OSError, ValueError, KeyError, TypeError):
+        says = f"{paths.service_file()} can't be read"
+        command = "stop the service if it is running, then run `holdfast up`"
+        return [Finding("problem", says, "stop the service if it is running, then start it", command)]
+    if pid == os.getpid():
+        return []  # asked from within
+    if not _is_alive(pid):
+        says = f"the service crashed: process {pid} is gone"
+        return [Finding("problem", says, "start it again", command="start it again with `holdfast up`")]
+    return _answering(url, pid)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+def _answering(url: str, pid: int) -> list[Finding]:
+    import httpx2
+
+    try:
+        health = httpx2.get(f"{url}/health", timeout=_PATIENCE)
+        if health.status_code == 503:
+            advice = "put the file back or restore a backup, then restart the service"
+            detail = str(health.json().get("detail", "the service can't use its database"))
+            return [Finding("problem", detail.partition(":")[0], advice)]
+        health.raise_for_status()
+        version = _version(url)
+    except (httpx2.HTTPError, ValueError) as trouble:
+        says = f"the service at {url} (process {pid}) does not answer: {trouble or type(trouble).__name__}"
+        advice = "it may be busy: try again, then restart it"
+        return [Finding("problem", says, advice)]
+    if version not in (None, __version__):
+        says = f"the service runs version {version}, but {__version__} is installed"
+        return [Finding("problem", says, "restart the service")]
+    return []
+
+
+def _version(url: str) -> str | None:
+    import httpx2
+
+    try:
+        token = Path(paths.token_file()).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return None
+    known = {"Authorization": f"Bearer {token}"}
+    found = httpx2.get(f"{url}/api/openapi.json", headers=known, timeout=_PATIENCE)
+    found.raise_for_status()
+    version = found.json().get("info", {}).get("version")
+    return version if isinstance(version, str) else None
+
+
+# --------------------------------------------------------------------------------------------------- clients
+
+
+def client_findings() -> list[Finding]:
+    """Whether what `connect` wrote is still there, and calls commands that are there."""
+    found = []
+    for name, files in _connected().items():
+        client, _, place = name.partition(":")
+        title = client_setup.CLIENTS[client].title if client in client_setup.CLIENTS else client
+        command = f"run `holdfast connect {client}` again"
+        if place:
+            command = f"run `holdfast connect {client} --scope {place.partition(':')[0]}` again"
+        for path in files:
+            found += [
+                Finding("problem", f"{title}: {wrong}", "connect it again", command)
+                for wrong in _wrong_with(path)
+            ]
+    return found
+
+
+def _connected() -> dict[str, list[Path]]:
+    try:
+        records = json.loads(Path(paths.connections()).read_text(encoding="utf-8"))
+        return {str(name): [Path(one["path"]) for one in files] for name, files in records.items()}
+    except (OSError, ValueError, AttributeError, TypeError, KeyError):
+        return {}
+
+
+def _wrong_with(path: Path) -> Iterator[str]:
+    try:
+        commands = set(_COMMAND.findall(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as trouble:
+        yield f"{path} can't be read ({trouble.__class__.__name__}), so Holdfast is not connected"
+        return
+    if not commands:
+        yield f"the entries of `connect` are missing in {path}"
+    for command in sorted(commands):
+        if not (os.path.isfile(command) and os.access(command, os.X_OK)):
+            yield f"{path} calls {command}, which does not exist"
+
+
+# ----------------------------------------------------------------------------------------------------- hooks
+
+
+def hook_findings(now: datetime) -> list[Finding]:
+    """What hooks failed with lately, by their own log."""
+    failed = [said for at, said in _failures() if now - _LATELY <= at <= now + _LATELY]
+    if not failed:
+        return []
+    times = "once" if len(failed) == 1 else f"{len(failed):,} times"
+    says = f"hooks failed {times} in the last 24 hours; last error: {failed[-1]:.200}"
+    advice = f"see {paths.hook_log()}; sessions ran without memory meanwhile"
+    return [Finding("note", says, advice)]
+
+
+def _failures() -> Iterator[tuple[datetime, str]]:
+    try:
+        with open(paths.hook_log(), "rb") as log:
+            log.seek(max(os.fstat(log.fileno()).st_size - _MOST_LOG, 0))
+            lines = log.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        if match := _FAILED_HOOK.match(line):
+            with suppress(ValueError):
+                at = datetime.fromisoformat(match[1])
+                if at.tzinfo is not None:
+                    yield at, match[2]
+
+
+# -------------------------------------------------------------------------------------------------- the disk
+
+
+def disk_findings(database: str) -> list[Finding]:
+    """Whether there is room where the database and the product's own files are, and they can be written."""
+    folders = {paths.home()}
+    if "://" not in (path := database.removeprefix("sqlite:///")):
+        folders.add(str(Path(path).expanduser().absolute().parent))
+    return [each for folder in sorted(folders) if os.path.isdir(folder) for each in _disk(folder)]
+
+
+def _disk(folder: str) -> list[Finding]:
+    free = shutil.disk_usage(folder).free
+    trial = os.path.join(folder, f".holdfast-{os.urandom(6).hex()}.trial")
+    try:
+        paths.write_private(trial, bytes(_TRIED))
+        os.unlink(trial)
+    except OSError as trouble:
+        says = f"{folder} is not writable: {trouble.strerror}"
+        advice = "free disk space, or make the folder writable; until then the store is read-only"
+        return [Finding("problem", says, advice)]
+    if free < LITTLE_SPACE:
+        says = f"only {free // 2**20} MiB free in {folder}"
+        return [Finding("problem", says, "free disk space: on a full disk nothing can be stored")]
+    return []
+
+
+class _TakenBack(Exception):
+    """Ends a write that was only a trial."""
+
+
+def write_findings(store: Store) -> list[Finding]:
+    """Whether the database takes a write; it is taken back."""
+    for space in store.spaces()[:1]:
+        try:
+            with suppress(_TakenBack), store.write(space.name):
+                raise _TakenBack
+        except Unavailable as trouble:
+            advice = "until it is fixed, recall works but nothing new is stored"
+            return [Finding("problem", f"a test write failed: {trouble}", advice)]
+        except HoldfastError:
+            continue  # the space was deleted just now
+    return []

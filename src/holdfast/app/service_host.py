@@ -1,0 +1,275 @@
+"""Where doors and memories are put together to be served: MCP on standard input and output, and the service.
+
+The doors do not know each other, and none of them knows where a space is kept.
+"""
+
+import hmac
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from holdfast.app import paths, service_lock, wiring
+from holdfast.app.space_registry import House
+from holdfast.domain.access import EVERYTHING, Grant
+from holdfast.engine.memories import Memories
+from holdfast.errors import Forbidden, HoldfastError, Invalid, Unavailable
+from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    import socket
+
+    from fastapi import FastAPI
+
+    from holdfast.agents.brief_files import BriefFiles
+    from holdfast.engine.ports import TimeUp
+    from holdfast.web.dashboard.browsers import Browsers
+    from holdfast.web.service.app import Asking
+    from holdfast.web.service.guard import App
+    from holdfast.web.service.logs import LogForm
+    from holdfast.web.service.worker import Chore, Worker
+
+PORT = 7437
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def serve_mcp(db: str | None, space: str | None, *, project: str | None, session: str | None) -> None:
+    """Speaks MCP on standard input and output until the client is done."""
+    from holdfast.agents.mcp.stdio import serve
+
+    house = House(db, space)
+    focus = project or paths.project_of(os.getcwd())
+    try:
+        serve(lambda: house.memories().speaking_as("assistant", session=session, project=focus))
+    finally:
+        house.close()
+
+
+def serve(
+    db: str | None,
+    space: str | None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    outside: Sequence[str] = (),
+    log: "LogForm" = "off",
+    said: Callable[[str, str], None] = lambda url, login: None,
+) -> None:
+    """Runs the service until a signal ends it; `said` is told where it listens, and a link to sign in by.
+
+    `outside` are the names that others on the network know it by; without one it answers this machine alone.
+
+    Raises: Conflict, when a service of this home runs already; Invalid, Unavailable.
+    """
+    from holdfast.web.service import http_server, logs
+
+    logs.set_up(log)
+    with service_lock.the_only_one():
+        listening = _listening(host, port, outside)
+        house = House(db, space)
+        url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        try:
+            worker = _worker(house)
+            own = service_lock.own_token()
+            browsers = _browsers(own, house)
+            app = assembled(house, worker, own=own, outside=outside, browsers=browsers)
+            with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
+                house.memories()
+            with http_server.until_a_signal(), service_lock.announced(url, house.db), _watched(worker.wake):
+                http_server.serve(
+                    app,
+                    listening,
+                    started=lambda: said(url, _login(host, listening, browsers)),
+                    leaving=service_lock.withdraw,
+                )
+        finally:
+            listening.close()
+            house.close()
+
+
+def _listening(host: str, port: int, outside: Sequence[str]) -> "socket.socket":
+    from holdfast.web.service.http_server import listen
+
+    if host not in LOOPBACK and not outside:
+        right = f"use {' or '.join(LOOPBACK)}, or add --outside with the public host name"
+        raise Invalid(f"{host!r} is not a local address: {right}", field="host")
+    try:
+        return listen(host, port)
+    except OSError as error:
+        raise Unavailable(
+            f"can't listen on {host} port {port} ({error.strerror}): choose another port with --port"
+        ) from None
+
+
+def assembled(
+    house: House,
+    worker: "Worker | None" = None,
+    *,
+    own: str,
+    outside: Sequence[str] = (),
+    browsers: "Browsers | None" = None,
+) -> "App":
+    """The whole application over a house: every door of the service, behind the guard."""
+    from holdfast.agents import proxy
+    from holdfast.web import dashboard
+    from holdfast.web.service import metrics
+    from holdfast.web.service.app import ASKING, MountedMcp, Parts, application
+    from holdfast.web.service.logs import log_request
+    from holdfast.web.service.worker import Worker
+
+    worker = worker or Worker([])  # nobody works in the background then
+    figures = metrics.Metrics(house.figures)
+    board, entrance = dashboard.dashboard(browsers or _browsers(own, house))
+    parts = Parts(
+        answer_hook=_hooks(house, worker.wake),
+        check=house.check,
+        mcp=MountedMcp(lambda: _mcp(lambda: _for_model(house, ASKING.get()))),
+        rooms=house,
+        heard=worker.wake,
+        metrics=figures,
+        proxy=proxy.Proxy(house, upstreams=Settings.read().upstreams, heard=worker.wake),
+        board=board,
+    )
+    return application(
+        parts,
+        _routes(),
+        admit=_admission(own, house),
+        worker=worker,
+        outside=outside,
+        pages=entrance,
+        watchers=[figures.seen, log_request],
+    )
+
+
+def _mcp(open_memories: Callable[[], Memories]) -> Any:
+    from holdfast.agents.mcp.server import server
+
+    return server(open_memories)
+
+
+@cache
+def _routes() -> "FastAPI":
+    from holdfast.agents import proxy
+    from holdfast.web import dashboard, rest
+    from holdfast.web.service import metrics
+    from holdfast.web.service.app import all_routes
+
+    return all_routes([rest.router, metrics.router, proxy.router, dashboard.router])
+
+
+@contextmanager
+def _watched(woken: Callable[[], None]) -> Iterator[None]:
+    """Notices what is done by hand in bound directories, for as long as the service runs."""
+    from holdfast.files.watcher import Watching
+
+    watching = Watching(woken)
+    watching.start()
+    try:
+        yield
+    finally:
+        watching.stop()
+
+
+def _admission(own: str, house: House) -> Callable[[str], Grant | None]:
+    """Lets in whoever holds the token of this machine's user, with all rights, or one that they made."""
+
+    def admit(secret: str) -> Grant | None:
+        if hmac.compare_digest(secret.encode("utf-8", "replace"), own.encode()):
+            return EVERYTHING
+        return house.admit(secret)
+
+    return admit
+
+
+def _browsers(own: str, house: House) -> "Browsers":
+    """Who is signed in to the dashboard; a browser may do what the token may that it came in with."""
+    from holdfast.web.dashboard.browsers import Browsers, hashed
+
+    owners = hashed(own)
+
+    def held(token_hash: str) -> Grant | None:
+        return EVERYTHING if hmac.compare_digest(token_hash, owners) else house.admit_known(token_hash)
+
+    return Browsers(own=own, held=held, file=paths.browsers_file())
+
+
+def _login(host: str, listening: "socket.socket", browsers: "Browsers") -> str:
+    """A link that opens the dashboard on this machine, once."""
+    from holdfast.web.dashboard.login import link_path
+
+    there = host if host in LOOPBACK else LOOPBACK[0]
+    named = f"[{there}]" if ":" in there else there
+    return f"http://{named}:{listening.getsockname()[1]}{link_path(browsers)}"
+
+
+def _for_model(house: House, asking: "Asking") -> Memories:
+    """The space of a model that speaks MCP: the usual one for the user's own token, else the token's."""
+    if asking.grant == EVERYTHING:
+        found = house.memories(asking.space)
+    else:
+        found = house.entered(asking.grant, asking.space)
+    return found.speaking_as("assistant")
+
+
+def _hooks(
+    house: House, wake: Callable[[], None]
+) -> Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]:
+    """Answers hooks from the space that they name; what they noted down is taken in soon."""
+    from holdfast.agents.hooks.responses import answer
+
+    def answered(event: str, body: Mapping[str, Any], grant: Grant) -> Mapping[str, Any]:
+        space = body.get("space")
+        grant.require("admin")
+        if grant.spaces is not None:
+            raise Forbidden("hooks need the local token of this user, not a token for some spaces")
+        told = answer(event, body, house.memories(space if isinstance(space, str) and space else None))
+        wake()
+        return told
+
+    return answered
+
+
+def _worker(house: House) -> "Worker":
+    """What the service does in the background, the most urgent first.
+
+    Reading with a model waits for other people's machines, so that nothing else waits with it.
+    """
+    from holdfast.agents import capture_off
+    from holdfast.web.service.chores import capture, reading, upkeep, vectors
+    from holdfast.web.service.worker import Worker
+
+    spaces = house.spaces, house.memories
+    return Worker(
+        [*_first_chores(house), capture(*spaces, capture_off.reason), vectors(*spaces)],
+        when_idle=[upkeep(*spaces)],
+        beside=[reading(*spaces, capture_off.reason)] if house.reads else [],
+    )
+
+
+def _first_chores(house: House) -> "list[Chore]":
+    """What comes before all else: taking in what was said, and showing what is known."""
+    from holdfast.agents.hooks.captures import take_in
+    from holdfast.files.watcher import follow
+
+    @cache
+    def warmed_up() -> None:
+        # The first question loads words and models; a prompt that waits for its hook should not be it.
+        with suppress(HoldfastError):
+            house.memories().recall("what is known", threshold=float("inf"))
+
+    def warm(time_up: "TimeUp") -> bool:
+        warmed_up()
+        return False
+
+    def transcripts(time_up: "TimeUp") -> bool:
+        return take_in(house.memories, house.db, time_up=time_up) > 0
+
+    @cache
+    def files() -> "BriefFiles":
+        return wiring.brief_files(house.memories().store)
+
+    def briefs(time_up: "TimeUp") -> bool:
+        return files().refresh(time_up)
+
+    return [warm, transcripts, briefs, follow(lambda: house.memories().store)]

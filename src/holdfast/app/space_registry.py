@@ -1,0 +1,152 @@
+"""The spaces of one database while a process serves them, opened as they are asked for."""
+
+import threading
+
+from holdfast.app import wiring
+from holdfast.app.checkup import Checkup, checkup
+from holdfast.domain.access import EVERYTHING, Grant
+from holdfast.engine.administration import Administration
+from holdfast.engine.figures import Figures
+from holdfast.engine.memories import Memories
+from holdfast.engine.ports import Store
+from holdfast.engine.spaces import no_space
+from holdfast.engine.tokens import grant_by_hash, grant_of
+from holdfast.errors import Forbidden, Invalid
+from holdfast.settings import Settings, public_place
+
+
+class House:
+    """The spaces of one database, each opened when it is first asked for; one model for all of them.
+
+    Shared by all threads of a process.
+    """
+
+    def __init__(self, db: str | None = None, space: str | None = None) -> None:
+        self._db = db
+        self._settings = Settings.read()
+        self._space = space or self._settings.space
+        self._opening = threading.Lock()
+        self._store: Store | None = None
+        self._opened: dict[str, Memories] = {}
+        self._embedder = wiring.open_embedder(self._settings.embedder)
+        self._readers = wiring.open_readers(self._settings)
+
+    @property
+    def db(self) -> str:
+        """The database, as it can be named to other programs."""
+        return public_place(self._db or self._settings.db)
+
+    @property
+    def reads(self) -> bool:
+        """Whether there is a model that reads what was said."""
+        return self._readers is not None and self._readers.extract is not None
+
+    def memories(self, space: str | None = None) -> Memories:
+        """The memories of `space`, the usual one when none is named.
+
+        Raises: NotFound, Unavailable, NewerSchema, Invalid; asked again later it may be there.
+        """
+        name = space or self._space
+        with self._opening:
+            found = self._opened.get(name)
+            if found is None:
+                if self._store is None:
+                    self._store = wiring.open_store(self._db or self._settings.db)
+                found = self._opened[name] = Memories.of(
+                    self._store,
+                    name,
+                    embedder=self._embedder,
+                    budget=self._settings.budget,
+                    readers=self._readers,
+                )
+            return found
+
+    def entered(self, grant: Grant, space: str | None = None) -> Memories:
+        """The memories of `space` for whoever holds `grant`; where it reaches one space alone, that one.
+
+        An administrator's word is the operator's; all others speak for an assistant.
+        Raises: NotFound, for a space out of reach as for one that is not there; Invalid, with the names to
+        choose from; what `memories` raises.
+        """
+        if space is None:
+            within = self.spaces() if grant.spaces is None else list(grant.spaces)
+            if len(within) != 1:
+                raise _which(within)
+            [space] = within
+        if not grant.reaches(space):
+            raise no_space(space)
+        found = self.memories(space)
+        return (found if grant.allows("admin") else found.speaking_as("assistant")).granted(grant)
+
+    @property
+    def usual(self) -> str:
+        """The name of the space that is meant when none is named."""
+        return self._space
+
+    def administration(self, grant: Grant) -> Administration:
+        """Spaces and tokens, for whoever holds `grant`."""
+        return Administration(self.memories().store, grant=grant)
+
+    def admit(self, secret: str) -> Grant | None:
+        """What the holder of a token may do; none for an unknown one.
+
+        Raises: Unavailable.
+        """
+        return grant_of(secret, store=self.memories().store, now=wiring.utc_now())
+
+    def admit_known(self, token_hash: str) -> Grant | None:
+        """The same for a token that was shown before, by its hash.
+
+        Raises: Unavailable.
+        """
+        return grant_by_hash(token_hash, store=self.memories().store, now=wiring.utc_now())
+
+    def figures(self) -> Figures:
+        """How much there is and how much waits, in all spaces together.
+
+        Raises: Unavailable.
+        """
+        embedder = self._embedder.name if self._embedder else None
+        return self.administration(EVERYTHING).figures(embedder=embedder)
+
+    def checkup(self, grant: Grant) -> Checkup:
+        """What is right and wrong with the whole installation.
+
+        Raises: Forbidden, to who administers some spaces only; Unavailable, Invalid.
+        """
+        grant.require("admin")
+        if grant.spaces is not None:
+            raise Forbidden("a checkup covers all spaces: use a token for all spaces")
+        self.check()  # what is at the path now may be another file than the one in use
+        return checkup(self._db or self._settings.db, self._embedder)
+
+    def check(self) -> None:
+        """Raises: Unavailable, when the database was removed or replaced since it was opened."""
+        if self._store is not None:
+            self._store.check()
+
+    def left(self, space: str) -> None:
+        """A space was deleted: one of that name is another one from now on."""
+        with self._opening:
+            self._opened.pop(space, None)
+
+    def spaces(self) -> list[str]:
+        """The names of all spaces; the usual one exists from first use."""
+        usual = self.memories()
+        return [space.name for space in usual.store.spaces()]
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        with self._opening:
+            self._opened.clear()
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+
+def _which(names: list[str]) -> Invalid:
+    if not names:
+        return Invalid("the spaces of this token were deleted: create a new token", field="space")
+    return Invalid(
+        f"this token has several spaces: add ?space= with one of {', '.join(names)}", field="space"
+    )

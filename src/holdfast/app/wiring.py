@@ -1,0 +1,252 @@
+"""The one place where the parts are put together: store, judge, clock and ids for a space."""
+
+import os
+import secrets
+import string
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from holdfast.app import paths
+from holdfast.domain.budget import estimate_tokens
+from holdfast.domain.health import Health
+from holdfast.domain.memory import Source
+from holdfast.engine.language_models import Readers
+from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Space, Store
+from holdfast.engine.space_context import Desk
+from holdfast.engine.spaces import DEFAULT, create_space, profile_of
+from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
+from holdfast.language.compare import Judge, PairModel
+from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    from holdfast.agents.brief_files import BriefFiles
+    from holdfast.agents.importers import Found
+    from holdfast.files.bindings import Directories
+    from holdfast.models.reader import OwnReader
+
+JUDGED_WITHIN = 10.0  # seconds: somebody waits while a model judges
+#: One for each store: it remembers how it last found its directories.
+_DIRECTORIES: "WeakKeyDictionary[Store, Directories]" = WeakKeyDictionary()
+#: What followers of a store's changes go by.
+_CLOCKS: "WeakKeyDictionary[Store, Clock]" = WeakKeyDictionary()
+_ALPHABET = string.ascii_letters + string.digits
+
+
+def new_id() -> str:
+    """8 characters of A-Z a-z 0-9 from a cryptographic source."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
+    """The store at `db`, at the settings' place when none is given; what follows its changes goes by `clock`.
+
+    Raises: Unavailable, NewerSchema, Invalid.
+    """
+    from holdfast.store.database import Database
+
+    database = Database.open(db or Settings.read().db)
+    _CLOCKS[database] = clock
+    database.watchers.append(brief_files(database).changed)
+    database.watchers.append(lambda space: _files_follow(database, space))
+    return database
+
+
+def brief_files(store: Store) -> "BriefFiles":
+    """The files on this machine that show the memories of `store`."""
+    from holdfast.agents.brief_files import BriefFiles
+
+    clock = _CLOCKS.get(store, utc_now)
+    return BriefFiles(store, lambda space: desk_for(space, store, clock=clock, budget=Settings.read().budget))
+
+
+def directories(store: Store) -> "Directories":
+    """The directories on this machine that show spaces of `store`."""
+    from holdfast.files.bindings import Directories
+
+    if store not in _DIRECTORIES:
+        clock = _CLOCKS.get(store, utc_now)
+        _DIRECTORIES[store] = Directories(store, lambda space: desk_for(space, store, clock=clock))
+    return _DIRECTORIES[store]
+
+
+def _files_follow(store: Store, space: str) -> None:
+    if os.path.exists(paths.directories()):  # else nothing is loaded
+        directories(store).changed(space)
+
+
+def _files_first(desk: Desk) -> None:
+    if os.path.exists(paths.directories()):
+        directories(desk.store).arrive(desk)
+
+
+def open_embedder(name: str | None = None) -> Embedder | None:
+    """The embedder of that name, the settings' when none is given. Nothing is loaded before it is used.
+
+    Raises: Invalid, listing the forms of a name.
+    """
+    from holdfast.models.embedder_factory import opened
+    from holdfast.models.spec import parse
+
+    settings = Settings.read()
+    spec = parse(name or settings.embedder)
+    return opened(spec, key=settings.key_for(spec))
+
+
+def open_readers(settings: Settings | None = None) -> Readers | None:
+    """The language models that the settings name; none, when they name none. Nothing is loaded or asked yet.
+
+    Raises: Invalid, naming the variable.
+    """
+    settings = settings or Settings.read()
+    named = (settings.gate_model, settings.extract_model, settings.judge_model)
+    if not any(named):
+        return None
+    from holdfast.engine.language_models import Instructions
+    from holdfast.models.language_factory import opened_model
+    from holdfast.models.prices import cautious
+    from holdfast.prompts.texts import shipped
+
+    gate, extract, judge = (
+        opened_model(spec, key=settings.key_for_model(spec), within=within) if spec else None
+        for spec, within in zip(named, (None, None, JUDGED_WITHIN), strict=True)
+    )
+    return Readers(
+        gate=gate,
+        extract=extract,
+        judge=judge,
+        instructions=Instructions(
+            gate=shipped("capture-gate.md"), extract=shipped("capture-extract.md"), judge=shipped("judge.md")
+        ),
+        caps=settings.caps,
+        cautious=cautious(),
+    )
+
+
+@lru_cache(maxsize=8)
+def reopened(name: str) -> Embedder | None:
+    """The embedder that made the vectors of that name, shared by all spaces; none, where it can't be had."""
+    try:
+        return open_embedder(name)
+    except Invalid:  # an embedder that a program brought along, or one of another release
+        return None
+
+
+@lru_cache(maxsize=1)
+def own_reader() -> "OwnReader":
+    """Our own reader, shared by all spaces; loaded when it is first asked."""
+    from holdfast.models.reader import OwnReader
+
+    return OwnReader()
+
+
+@lru_cache(maxsize=1)
+def own_judge() -> Judge:
+    """The judge that every space shares, with the verdicts that it has made."""
+    return Judge(own_reader())
+
+
+def try_embedder(embedder: Embedder | None) -> str | None:
+    """What is wrong with an embedder, in one line; none when it embeds as it should."""
+    if embedder is None:
+        return None
+    from holdfast.engine.embedding import given
+    from holdfast.store.vectors import checked
+
+    def trial(texts: Sequence[str]) -> None:
+        if isinstance(embedder, FileBacked):  # what is loaded already works until the next start
+            embedder.check_file()
+        [parts] = embedder.documents(texts)  # first, for a server that has to load its model
+        checked([*embedder.queries(texts), *parts])
+
+    try:
+        given(embedder, trial, ["a trial"])
+    except Unavailable as trouble:
+        return f"{trouble}".strip().split("\n")[0]
+    return None
+
+
+def migrate(db: str | None = None) -> tuple[str | None, str]:
+    """Brings the database to this release's schema; answers the revisions before and after.
+
+    Raises: Unavailable, NewerSchema, Invalid.
+    """
+    from holdfast.store.database import Database
+    from holdfast.store.migrate import HEAD
+
+    database, found = Database.migrated(db or Settings.read().db)
+    database.close()
+    return found, HEAD
+
+
+def examine(db: str | None = None) -> Health:
+    """What can be seen of the database from outside; nothing is made or changed.
+
+    Raises: Unavailable, Invalid.
+    """
+    from holdfast.store.health import examine as look_at
+
+    return look_at(db or Settings.read().db)
+
+
+def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> "Found":
+    """The drafts in a file of another program, whose format is recognised unless it is named.
+
+    Raises: Invalid, for an unknown format.
+    """
+    from holdfast.agents import importers
+
+    return importers.drafts_in(text, source, format_name, name=name)
+
+
+def desk_for(
+    space: str,
+    store: Store,
+    *,
+    clock: Clock = utc_now,
+    ids: NewId = new_id,
+    judge: PairModel | None = None,
+    embedder: Embedder | None = None,
+    open_embedder: Callable[[str], Embedder | None] = reopened,
+    budget: int | None = None,
+    readers: Readers | None = None,
+) -> Desk:
+    """A space ready to work in. The default space exists from first use.
+
+    Raises: NotFound, with the command that would create the space.
+    """
+    return Desk(
+        space=space,
+        profile=profile_of(_existing(space, store, clock)),
+        store=store,
+        judge=Judge(judge) if judge is not None else own_judge(),
+        clock=clock,
+        new_id=ids,
+        estimate=estimate_tokens,
+        embedder=embedder,
+        reader=own_reader() if embedder is not None else None,
+        open_embedder=open_embedder,
+        budget=budget,
+        readers=readers,
+        arrive=_files_first,
+    )
+
+
+def _existing(space: str, store: Store, clock: Clock) -> Space:
+    found = store.space(space)
+    if found is None and space == DEFAULT:
+        try:
+            found = create_space(DEFAULT, store=store, clock=clock)
+        except Conflict:  # another process was faster
+            found = store.space(space)
+    if found is None:
+        raise NotFound(
+            f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
+        )
+    return found

@@ -1,0 +1,127 @@
+"""The agent: a model, the tools of a memory, and the loop between them.
+
+Messages are stored as a session, so that later ones can find them. A failing store never ends the chat, and a
+failing or interrupted chat loses no memory. Knows no vendor and no terminal.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from holdfast.agents.tools import call as call_tool
+from holdfast.engine.memories import Memories
+from holdfast.engine.sessions import Said
+from holdfast.errors import HoldfastError, Unavailable
+from holdfast.language.model_call import ModelTrouble
+from holdfast.models.chat import Talk, ToolCall, ToolResult
+
+_MOST_ROUNDS = 25  # tool rounds per user message; a model that wants more is stuck
+
+
+class Screen(Protocol):
+    """Where the person looks."""
+
+    def show(self, piece: str) -> None:
+        """A piece of the model's answer, as it comes."""
+
+    def note(self, line: str) -> None:
+        """What happens beside the answer: a tool, a memory that fails."""
+
+
+class Agent:
+    """One session. `record` false: messages are not stored."""
+
+    def __init__(
+        self, memories: Memories, talk: Talk, screen: Screen, *, session: str, record: bool = True
+    ) -> None:
+        self._memories = memories.speaking_as("assistant", session=session)
+        self._talk = talk
+        self._screen = screen
+        self._session = session
+        self._record = record
+        self.tokens = {"input_tokens": 0, "output_tokens": 0}
+
+    def turn(self, text: str) -> ModelTrouble | None:
+        """Answers what the person said; whatever happens, the next turn can begin.
+
+        Gives the trouble with the model, if it did not answer to the end. A KeyboardInterrupt breaks the
+        answer off, not the talk.
+        """
+        failed: ModelTrouble | None = None
+        answers: list[str] = []  # one a round; the last may be unfinished
+        self._talk.hear(text)
+        try:
+            self._answer(answers)
+        except KeyboardInterrupt:
+            self._screen.note("stopped")
+            self._talk.break_off(answers[-1])
+        except ModelTrouble as trouble:
+            failed = trouble
+            if len(answers) == 1 and not answers[0]:  # nothing came of it: it can be said again
+                self._talk.take_back()
+                return failed
+            self._talk.break_off(answers[-1])
+        self._keep(text, "\n\n".join(filter(None, map(str.strip, answers))))
+        return failed
+
+    def close(
+        self,
+        capture: Callable[[str], object] = lambda session: None,
+        end_later: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Ends the session, or notes its end; `capture` reads it where what is said is kept."""
+
+        def end() -> None:
+            try:
+                self._memories.close_session(self._session, usage=self.tokens)
+            except Unavailable:
+                end_later()
+                raise
+            if self._record:
+                capture(self._session)
+
+        self._unharmed("the session was not closed", end)
+
+    def _answer(self, answers: list[str]) -> None:
+        """Asks, carries out what the model wants done, and asks again until it wants nothing."""
+
+        def show(piece: str) -> None:
+            answers[-1] += piece
+            self._screen.show(piece)
+
+        for _ in range(_MOST_ROUNDS):
+            answers.append("")
+            spoken = self._talk.answer(show)
+            self.tokens["input_tokens"] += spoken.input_tokens
+            self.tokens["output_tokens"] += spoken.output_tokens
+            if spoken.cut_short:
+                self._screen.note(spoken.cut_short)
+            if not spoken.calls:
+                return
+            self._talk.hand_back([self._called(call) for call in spoken.calls])
+        self._screen.note(f"stopped after {_MOST_ROUNDS} rounds of tool calls")
+        self._talk.break_off()
+
+    def _called(self, call: ToolCall) -> ToolResult:
+        if call.arguments is None:
+            self._screen.note(f"{call.name}: the model sent invalid arguments")
+            return ToolResult(call, "The arguments are not a JSON object: send them again.", failed=True)
+        answer = call_tool(self._memories, call.name, call.arguments)
+        about = call.arguments.get("filename") or call.arguments.get("query") or ""
+        self._screen.note(f"{call.name} {about}".strip() + (f": {answer.text}" if answer.failed else ""))
+        return ToolResult(call, answer.text, answer.failed)
+
+    def _keep(self, asked: str, answered: str) -> None:
+        if not self._record:
+            return
+        both = [Said(role="user", content=asked), Said(role="assistant", content=answered)]
+
+        def keep() -> None:
+            self._memories.say_all(self._session, [each for each in both if each.content])
+
+        self._unharmed("the messages were not stored", keep)
+
+    def _unharmed(self, otherwise: str, work: Callable[[], object]) -> None:
+        try:
+            work()
+        except HoldfastError as trouble:
+            self._screen.note(f"{otherwise}: {trouble}")

@@ -1,0 +1,184 @@
+"""The commands connect and disconnect."""
+
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli import say
+from holdfast.cli.call import Call, in_space
+
+if TYPE_CHECKING:
+    from holdfast.app.client_setup import Change, Connection, Scope
+
+FILE = "file"
+_CLIENTS = ("claude-code", "codex", "gemini", "opencode")
+_client = click.argument("client", type=click.Choice([*_CLIENTS, FILE]))
+_path = click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
+_scope = click.option(
+    "--scope",
+    type=click.Choice(["user", "project", "local"]),
+    help="Settings to edit: user, project (shared) or local (this project, not shared). Default: user.",
+)
+_project = click.option("--project", is_flag=True, help="Same as --scope project.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Show the changes without making them.")
+
+
+@click.command()
+@_client
+@_path
+@_scope
+@_project
+@_dry_run
+@in_space
+@click.pass_obj
+def connect(
+    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
+) -> None:
+    """Connect an agent: install its hooks and MCP server.
+
+    Edits the agent's settings and keeps a copy of the original; safe to repeat. `connect file PATH` keeps an
+    up-to-date brief in a file such as AGENTS.md, for agents that read one; its other lines are not changed.
+
+    \b
+        holdfast connect claude-code --dry-run
+        holdfast connect claude-code
+        holdfast connect gemini --project
+        holdfast connect file AGENTS.md
+    """
+    from holdfast.app import client_setup
+
+    if client == FILE:
+        _watch(call, _file_given(path), dry_run)
+        return
+    found = _connection(call, client, path, scope, project)
+    changes = found.connecting() if dry_run else client_setup.connect(found, call.db)
+    if dry_run or not any(change.needed for change in changes):
+        _tell(call, found, changes, "Nothing to do: already connected", dry_run)
+        return
+    lines = [f"Connected {found.client.title}", *(f"  {change.path}" for change in changes if change.needed)]
+    lines += [f"  Backup: {backup}" for backup in found.backups()]
+    lines += [found.client.then] if found.client.then else []
+    again = ["disconnect", client, *(["--scope", found.setup.scope] if found.setup.scope != "user" else [])]
+    lines.append(f"Undo with `holdfast {' '.join(again)}`")
+    _tell(call, found, changes, "\n".join(lines), dry_run)
+
+
+@click.command()
+@_client
+@_path
+@_scope
+@_project
+@_dry_run
+@in_space
+@click.pass_obj
+def disconnect(
+    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
+) -> None:
+    """Disconnect an agent: remove what connect added.
+
+    If the settings were not edited since, they are restored byte for byte.
+
+    \b
+        holdfast disconnect claude-code
+        holdfast disconnect file AGENTS.md
+    """
+    from holdfast.app import client_setup
+
+    if client == FILE:
+        _unwatch(call, _file_given(path), dry_run)
+        return
+    found = _connection(call, client, path, scope, project)
+    changes = found.disconnecting() if dry_run else client_setup.disconnect(found)
+    if dry_run or not any(change.needed for change in changes):
+        _tell(call, found, changes, "Nothing to do: not connected", dry_run)
+        return
+    lines = [f"Disconnected {found.client.title}"]
+    lines += [
+        f"  {change.path}{'' if change.after is not None else ' (removed)'}"
+        for change in changes
+        if change.needed
+    ]
+    _tell(call, found, changes, "\n".join(lines), dry_run)
+
+
+def _connection(
+    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool
+) -> "Connection":
+    from holdfast.app import client_setup
+
+    if path is not None:
+        raise click.UsageError(f"{client} takes no PATH: only `connect file PATH` does")
+    if project and scope not in (None, "project"):
+        raise click.UsageError(f"--project and --scope {scope} can't be combined")
+    chosen: Scope = "project" if project else scope or "user"
+    return client_setup.connection(client, scope=chosen, space=call.space, db=call.db)
+
+
+def _tell(call: Call, found: "Connection", changes: "list[Change]", text: str, dry_run: bool) -> None:
+    changed = [change for change in changes if change.needed]
+    answer: dict[str, Any] = {
+        "client": found.client.name,
+        "scope": found.setup.scope,
+        "dry_run": dry_run,
+        "changed": [str(change.path) for change in changed],
+        "backups": found.backups(),
+    }
+    if dry_run:
+        diff = "".join(map(_diff, changed))
+        answer["diff"] = diff
+        text = diff.rstrip("\n") or text
+    call.tell("\n".join(say.visible(line) for line in text.split("\n")), answer)
+
+
+def _diff(change: "Change") -> str:
+    before, after = (
+        (side or b"").decode().splitlines(keepends=True) for side in (change.before, change.after)
+    )
+    old = str(change.path) if change.before is not None else "/dev/null"
+    new = str(change.path) if change.after is not None else "/dev/null"
+    lines = unified_diff(before, after, old, new)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+# -------------------------------------------------------------------------------------------- context files
+
+
+def _file_given(path: Path | None) -> Path:
+    if path is None:
+        raise click.UsageError("missing PATH: for example `holdfast connect file AGENTS.md`")
+    return path.expanduser().absolute()
+
+
+def _watch(call: Call, path: Path, dry_run: bool) -> None:
+    from holdfast.app import client_setup
+    from holdfast.app.paths import project_of
+
+    project = project_of(path.parent)
+    with call.memories() as memories:
+        file = client_setup.context(path, memories.store, space=memories.space, project=project)
+        if not dry_run:
+            client_setup.watch(file, memories.store)
+    done = "Would write" if dry_run else "Writing"
+    about = f" of project {project}" if project else ""
+    text = f"{done} the brief{about} to {path}"
+    call.tell(
+        say.one_line(text), {"file": str(path), "space": file.space, "project": project, "dry_run": dry_run}
+    )
+
+
+def _unwatch(call: Call, path: Path, dry_run: bool) -> None:
+    from holdfast.agents import context_files
+    from holdfast.app import client_setup
+
+    kept = any(known.path == str(path) for known in context_files.registered())
+    if kept and not dry_run:
+        client_setup.unwatch(path)
+    if not kept:
+        text = f"Nothing to do: {path} has no brief"
+    else:
+        text = f"{'Would remove' if dry_run else 'Removed'} the brief from {path}"
+    call.tell(say.one_line(text), {"file": str(path), "removed": kept and not dry_run, "dry_run": dry_run})

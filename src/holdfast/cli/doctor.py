@@ -1,0 +1,188 @@
+"""The command `doctor`: checks the installation and suggests fixes."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli import say
+from holdfast.cli.call import Call, on_store
+from holdfast.cli.spaces import overview_table
+from holdfast.wire import as_json
+
+if TYPE_CHECKING:
+    from holdfast.app.checkup import Checkup
+    from holdfast.domain.damage import Damage
+    from holdfast.domain.health import Health
+    from holdfast.engine.embedding_progress import EmbeddingProgress
+    from holdfast.engine.reading_state import ReadingState
+
+_NO_MODEL = "none: capture uses rules only"
+_NO_EMBEDDER = "none: recall searches words only"
+
+
+@click.command()
+@click.option("--repair", is_flag=True, help="Rebuild indexes and repair what can be repaired.")
+@on_store
+@click.pass_obj
+def doctor(call: Call, repair: bool) -> None:
+    """Check the installation and suggest fixes.
+
+    Checks the database (path, permissions, size, schema, integrity, checksums of texts), a test write, the
+    embedder, the service, connected agents, the hook log, the disk and the clock. Shows for each space what
+    it holds, what is not embedded yet, and what models cost. Exit code 1 when there is a problem.
+
+    --repair rebuilds vectors and the word index, removes orphaned rows, and restores damaged texts from their
+    second copy.
+
+    \b
+        holdfast doctor
+        holdfast doctor --json
+        holdfast doctor --repair
+    """
+    from holdfast.app import wiring
+    from holdfast.app.checkup import checkup
+
+    seen = checkup(call.db, wiring.open_embedder(), clock=call.time(), mend=repair)
+    if call.json:
+        call.tell("", _as_json(seen) | _vectors_json(seen.vectors) | _models_json(seen.models))
+    else:
+        _show(seen)
+    if not seen.healthy:
+        raise click.exceptions.Exit(1)
+
+
+def _models() -> str:
+    from holdfast.settings import Settings
+
+    settings = Settings.read()
+    named = {
+        "gate": settings.gate_model,
+        "extract": settings.extract_model,
+        "judge": settings.judge_model,
+    }
+    return ", ".join(f"{purpose} {spec.name}" for purpose, spec in named.items() if spec) or _NO_MODEL
+
+
+def _spent(models: "Sequence[ReadingState]") -> str:
+    from holdfast.domain.spend import dollars, total
+
+    whole = total(one.spent for one in models)
+    unknown = f", {say.count(whole.unpriced_calls, 'call')} with unknown price" * bool(whole.unpriced_calls)
+    waiting = sum(one.waiting for one in models)
+    queue = f", {say.count(waiting, 'passage')} to read" * bool(waiting)
+    return f"{dollars(whole.micro_dollars)} in {say.count(whole.calls, 'call')}{unknown}{queue}"
+
+
+def _models_json(models: "Sequence[ReadingState]") -> dict[str, Any]:
+    return {
+        "models": [
+            {
+                "space": one.space,
+                "waiting": one.waiting,
+                "failed": one.failed,
+                "error": one.error,
+                "calls": one.spent.calls,
+                "dollars": one.spent.micro_dollars / 1_000_000,
+            }
+            for one in models
+        ]
+    }
+
+
+def _vectors_json(vectors: "Sequence[EmbeddingProgress]") -> dict[str, Any]:
+    return {
+        "vectors": [
+            {
+                "space": one.space,
+                "wanted": one.wanted,
+                "searched": one.searched,
+                "done": one.done,
+                "total": one.total,
+                "complete": one.complete,
+            }
+            for one in vectors
+        ]
+    }
+
+
+def _facts(health: "Health") -> list[tuple[str, str]]:
+    product = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[health.kind]
+    checked = "damaged" if health.damage else "ok" if health.kind == "sqlite" else "checked by the server"
+    facts = [
+        ("database", say.one_line(health.where)),
+        ("runs on", f"{product} {health.version or ''}".strip()),
+    ]
+    if not health.exists:
+        return facts
+    facts.append(("size", f"{health.size or 0:,} bytes"))
+    facts += [("mode", f"{health.mode:04o}")] if health.mode is not None else []
+    facts += [("log", f"{health.log_size:,} bytes")] if health.log_size is not None else []
+    return [*facts, ("schema", health.revision or "no tables"), ("integrity", checked)]
+
+
+def _show(seen: "Checkup") -> None:
+    waiting = sum(one.waiting for one in seen.spaces)
+    facts = [*_facts(seen.health), ("inbox", f"{waiting:,} waiting")]
+    facts += [("embedder", seen.embedder or _NO_EMBEDDER), ("models", _models())]
+    facts.append(("spent", _spent(seen.models)))
+    for name, value in facts:
+        click.echo(f"{click.style(name.rjust(9), dim=True)}  {value}")
+    if seen.spaces:
+        click.echo()
+        overview_table(list(seen.spaces)).show()
+    click.echo()
+    for damage in seen.mended:
+        click.echo(f"{click.style('repaired', fg='green')}: {_mended(damage)}")
+    for finding in seen.findings:
+        colour = "red" if finding.level == "problem" else "yellow"
+        click.echo(f"{click.style(finding.level, fg=colour)}: {say.one_line(finding.says)}")
+        click.echo(f"  {say.one_line(finding.command or finding.advice)}")
+    if waiting:
+        click.echo(f"{click.style('note', fg='yellow')}: {_waiting(waiting)} for approval")
+        click.echo("  review with `holdfast inbox`, per space")
+    if seen.healthy:
+        click.echo(click.style("No problems found", fg="green"))
+
+
+def _mended(damage: "Damage") -> str:
+    counts = (
+        (len(damage.texts), "text"),
+        (damage.vectors, "vector"),
+        (damage.words, "word index entry", "word index entries"),
+        (damage.orphans, "orphan"),
+    )
+    found = [say.count(*each) for each in counts if each[0]]
+    return f"space {damage.space}: {', '.join(found) or 'nothing to repair'}"
+
+
+def _waiting(amount: int) -> str:
+    return f"{say.memories(amount)} {'waits' if amount == 1 else 'wait'}"
+
+
+def _as_json(seen: "Checkup") -> dict[str, Any]:
+    health = seen.health
+    return {
+        "healthy": seen.healthy,
+        "database": {
+            "where": health.where,
+            "kind": health.kind,
+            "exists": health.exists,
+            "version": health.version,
+            "size": health.size,
+            "mode": None if health.mode is None else f"{health.mode:04o}",
+            "log_size": health.log_size,
+            "revision": health.revision,
+            "head": health.head,
+            "damage": list(health.damage),
+        },
+        "findings": [
+            {"level": one.level, "says": one.says, "advice": one.command or one.advice}
+            for one in seen.findings
+        ],
+        "spaces": [as_json.overview(one) for one in seen.spaces],
+        "waiting": sum(one.waiting for one in seen.spaces),
+        "embedder": seen.embedder,
+        "repaired": [asdict(one) for one in seen.mended],
+    }

@@ -1,0 +1,211 @@
+"""How the command line formats memories and outcomes for people.
+
+Stored text is never sent raw to the terminal: control characters are written as escapes.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, assert_never
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory, Message, Session
+    from holdfast.domain.outcomes import Outcome, Refused
+    from holdfast.domain.ranking import MessageHit
+
+# Controls but for newline and tab, and marks that hide or reorder text.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+MOST_QUOTED = 300  # characters of a message in a list
+_BLANKS = re.compile(r"\s+")
+
+
+def visible(text: str) -> str:
+    """`text` with terminal control characters escaped."""
+    return _STEERING.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str) -> str:
+    """The same on a single line."""
+    return visible(_BLANKS.sub(_on_one_line, text.strip()))
+
+
+def _on_one_line(blanks: re.Match[str]) -> str:
+    return " " if "\n" in blanks[0] else blanks[0].replace("\t", " ")
+
+
+def number(value: float) -> str:
+    """A confidence or score without trailing zeros: 0.7, 0.85, 1."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def moment(value: datetime) -> str:
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def count(amount: int, noun: str, plural: str | None = None) -> str:
+    """`1 memory`, `2 memories`."""
+    return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
+
+
+def memories(amount: int) -> str:
+    return count(amount, "memory", "memories")
+
+
+def identifier(memory_id: str) -> str:
+    return click.style(one_line(memory_id), fg="cyan")
+
+
+def command(*words: str) -> str:
+    """A follow-up command, in the same space as this one."""
+    context = click.get_current_context(silent=True)
+    space = getattr(context.obj, "space", None) if context else None
+    if space and space != (os.environ.get("HOLDFAST_SPACE") or "default"):
+        words = (*words, "--space", space)
+    return f"`{one_line(' '.join(['holdfast', *words]))}`"
+
+
+def headline(memory: "Memory") -> str:
+    """`a1b2c3d4  [timing] jellyfin: Takes 60s to start after a restart`; of a superseded one its date too."""
+    about = f"{one_line(memory.subject)}: " if memory.subject else ""
+    label = click.style(f"[{one_line(memory.category)}]", dim=True)
+    return f"{identifier(memory.id)}  {label} {about}{one_line(memory.content)}{superseded(memory)}"
+
+
+def superseded(memory: "Memory") -> str:
+    """The date of a superseded memory and its successor; empty for others."""
+    if memory.superseded_by is None:
+        return ""
+    return f" [{memory.created_at:%Y-%m-%d}, superseded by {memory.superseded_by}]"
+
+
+def quote(hit: "MessageHit", query: str) -> str:
+    """`2026-03-01 14:30  Caroline: "I moved here" [session s1]`; of a long text the part asked for."""
+    label = click.style(f"[session {one_line(hit.message.session)}{_project(hit.session)}]", dim=True)
+    return f"{message(hit.message, query)} {label}"
+
+
+def message(told: "Message", query: str) -> str:
+    """Who said what and when."""
+    from holdfast.domain.passage import passage
+    from holdfast.domain.terms import stems
+
+    said = passage(told.content or "", set(stems(query)), MOST_QUOTED)
+    who = click.style(one_line(told.speaker or told.role), fg="cyan")
+    return f'{moment(told.said_at)}  {who}: "{one_line(said)}"'
+
+
+def _project(session: "Session | None") -> str:
+    return f", project {one_line(session.project)}" if session is not None and session.project else ""
+
+
+def line(memory: "Memory", *, weighed: bool = True) -> str:
+    """The headline with confidence, and with the state unless it is active."""
+    notes = [f"confidence {number(memory.confidence)}"] if weighed else []
+    if memory.state != "active":
+        notes.append(state(memory))
+    if memory.pinned:
+        notes.append("pinned")
+    return headline(memory) + (click.style(f" ({', '.join(notes)})", dim=True) if notes else "")
+
+
+def state(memory: "Memory") -> str:
+    """The state in the words of the commands: a forgotten memory is a deleted one."""
+    return "deleted" if memory.state == "forgotten" else memory.state
+
+
+def outcome(result: "Outcome", *, weighed: bool = True) -> str:
+    """The outcome of a draft."""
+    from holdfast.domain import outcomes
+
+    stored = outcomes.settled(result)
+    return _outcome(result, weighed) + (redacted(stored) if stored is not None else "")
+
+
+def redacted(memory: "Memory") -> str:
+    """A further line that names what was redacted in a memory; empty when nothing was."""
+    from holdfast.wire import as_json
+
+    kinds = as_json.redacted(memory)
+    return f"\n  Redacted before storing: {', '.join(kinds)}" if kinds else ""
+
+
+def _outcome(result: "Outcome", weighed: bool) -> str:
+    from holdfast.domain import outcomes
+
+    match result:
+        case outcomes.Added(memory, related):
+            near = [f"  Similar: {line(other, weighed=weighed)}" for other in related]
+            return "\n".join([_done("Added", line(memory, weighed=weighed)), *near])
+        case outcomes.Reinforced(memory, previous, counted):
+            return _reinforced(memory, previous, counted)
+        case outcomes.Merged(memory, previous):
+            return _done("Merged into", f"{line(memory, weighed=weighed)}{_grown(memory, previous)}")
+        case outcomes.Contradicting(memory, weakened):
+            return _contradicting(memory, weakened, weighed)
+        case outcomes.UpdateSuggested(known, relation):
+            how = "duplicate of" if relation == "same" else "contradicts"
+            return "\n".join(
+                [
+                    f"Not stored: {how} {line(known, weighed=weighed)}",
+                    f"  Edit it with {command('revise', known.id, 'TEXT')}",
+                ]
+            )
+        case outcomes.Waiting(memory, reason, known):
+            return _waiting(memory, reason, known)
+        case outcomes.Refused():
+            return f"Not stored: {refused(result)}"
+        case _:
+            assert_never(result)
+
+
+def refused(result: "Refused") -> str:
+    """Why a draft was not stored, and how to restore a deleted memory."""
+    if result.deleted is None:
+        return one_line(result.reason)
+    back = f"{command('restore', result.known_id or '')} or " if result.deleted.restorable else ""
+    return f"{one_line(result.reason)}: use {back}--anyway to store it again"
+
+
+def _done(word: str, rest: str) -> str:
+    return f"{click.style(word, fg='green')} {rest}"
+
+
+def _reinforced(memory: "Memory", previous: "Memory", counted: bool) -> str:
+    if not counted:
+        why = "Already counted for this session; nothing changed"
+        return f"Duplicate of {line(memory)}\n  {why}"
+    step = f"{number(previous.confidence)} -> " if previous.confidence != memory.confidence else ""
+    return _done(
+        "Reinforced" if previous.active else "Reactivated",
+        f"{identifier(memory.id)} ({step}{number(memory.confidence)})",
+    )
+
+
+def _grown(memory: "Memory", previous: "Memory") -> str:
+    grown = []
+    if memory.version != previous.version:
+        grown.append(f"now version {memory.version}")
+    if memory.importance != previous.importance:
+        grown.append(f"importance {previous.importance} -> {memory.importance}")
+    return f"\n  {', '.join(grown)}" if grown else ""
+
+
+def _contradicting(memory: "Memory", weakened: Iterable["Memory"], weighed: bool) -> str:
+    word = click.style("Added", fg="yellow")
+    lines = [f"{word} {line(memory, weighed=weighed)}"]
+    for old in weakened:
+        now = f" (now {number(old.confidence)})" if weighed else ""
+        lines.append(f"  Contradicts {identifier(old.id)}{now}: {one_line(old.content)}")
+    return "\n".join([*lines, f"  All are kept and linked; see {command('why', memory.id)}"])
+
+
+def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
+    lines = [f"{click.style('Waiting', fg='yellow')} {headline(memory)}", f"  Reason: {one_line(reason)}"]
+    lines += [f"  Existing: {line(other)}" for other in known]
+    lines.append(f"  Approve it with {command('inbox approve', memory.id)}, or use `reject`")
+    return "\n".join(lines)

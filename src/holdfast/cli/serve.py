@@ -1,0 +1,128 @@
+"""The command that runs the service."""
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli import say
+from holdfast.cli.call import Call, in_space
+
+if TYPE_CHECKING:
+    from holdfast.app.demo import Shown
+
+_QUESTION = "why do films stutter"
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Default: 7437; 0 picks a free port.")
+@click.option(
+    "--outside",
+    multiple=True,
+    metavar="NAME",
+    help="Also accept requests from the network for this host name; repeatable. Use a TLS proxy.",
+)
+@click.option(
+    "--log",
+    type=click.Choice(["off", "text", "json"]),
+    default="off",
+    show_default=True,
+    help="Log each request to standard error, without content; off logs errors only.",
+)
+@click.option("--example", is_flag=True, help="Serve example data from a temporary store, not your own.")
+@in_space
+@click.pass_context
+def serve(
+    ctx: click.Context, host: str, port: int | None, outside: tuple[str, ...], log: str, example: bool
+) -> None:
+    """Run the service: dashboard, REST, hooks, MCP, proxy, background jobs.
+
+    One process serves all agents and spaces of this user. Stop it with Ctrl-C or SIGTERM.
+
+    \b
+        holdfast serve
+        holdfast serve --port 0 --log json
+        holdfast serve --host 0.0.0.0 --outside memory.example.org
+        holdfast serve --example
+    """
+    call = ctx.ensure_object(Call)
+    if example:
+        if call.db or call.space or outside:
+            raise click.UsageError("--example can't be combined with --db, --space or --outside", ctx)
+        _example(call, host, port, log)
+        return
+    from holdfast.app import service_host
+
+    def said(url: str, login: str) -> None:
+        terminal = sys.stdout is not None and sys.stdout.isatty()
+        call.tell(*_where(url, login, terminal=terminal))
+
+    service_host.serve(
+        call.db,
+        call.space,
+        host=host,
+        port=service_host.PORT if port is None else port,
+        outside=outside,
+        log=log,  # type: ignore[arg-type]  # click has checked it
+        said=said,
+    )
+
+
+def _where(url: str, login: str, *, terminal: bool) -> tuple[str, dict[str, str]]:
+    """The addresses as text and as data. The login link is shown on a terminal only, never in a log."""
+    places = {"url": url, "mcp": f"{url}/mcp", "api": f"{url}/api", **({"login": login} if terminal else {})}
+    dashboard = f"Dashboard (one-time link): {login}" if terminal else "Dashboard: run `holdfast open`"
+    return f"Serving on {url} (MCP at {url}/mcp, REST at {url}/api)\n  {dashboard}", places
+
+
+def _example(call: Call, host: str, port: int | None, log: str) -> None:
+    from holdfast.app.demo import serve_example
+
+    def said(shown: "Shown") -> None:
+        answer = {
+            "url": shown.url,
+            "mcp": f"{shown.url}/mcp",
+            "api": f"{shown.url}/api",
+            "login": shown.login,
+            "home": shown.home,
+            "token": shown.token,
+            "spaces": [each.space.name for each in shown.spaces],
+        }
+        call.tell("\n".join(_told(shown)), answer)
+
+    if not call.json:
+        click.echo("Loading example data…", err=True)
+    serve_example(host=host, port=port, log=log, said=said)  # type: ignore[arg-type]  # click has checked it
+
+
+def _told(shown: "Shown") -> list[str]:
+    """The addresses, the token, and commands to try."""
+    first = shown.spaces[0].space.name
+    inside = f"HOLDFAST_HOME={shlex.quote(shown.home)} holdfast"
+    query = f"query={_QUESTION}"
+    return [
+        click.style(
+            "Holdfast with example data. Your own store is not touched. Press Ctrl-C to stop.", bold=True
+        ),
+        "",
+        f"  login    {shown.login}",
+        f"  url      {shown.url}",
+        f"  token    {shown.token}",
+        *(
+            f"  space    {each.space.name}: {say.count(each.active, 'memory', 'memories')}, "
+            f"{say.count(each.sessions, 'session')}, {each.waiting} in the inbox"
+            for each in shown.spaces
+        ),
+        "",
+        "Try it in another terminal:",
+        f"  curl -sG -H 'Authorization: Bearer {shown.token}' {shown.url}/api/recall "
+        f"-d space={first} --data-urlencode {shlex.quote(query)}",
+        f"  {inside} recall --space {first} {shlex.quote(_QUESTION)}",
+        f"  {inside} brief --space {shown.spaces[-1].space.name}",
+        f"  {inside} inbox --space {first}",
+        f"  {inside} connect claude-code --space {first} --dry-run",
+        "",
+        "To use your own data: holdfast up",
+    ]

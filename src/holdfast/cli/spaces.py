@@ -1,0 +1,222 @@
+"""The commands about spaces: create, list, show, change, delete."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli import say
+from holdfast.cli.call import Call, confirm, on_store
+from holdfast.cli.tables import Column, Table
+from holdfast.errors import Invalid
+from holdfast.wire import as_json
+
+if TYPE_CHECKING:
+    from holdfast.domain.profile import Profile
+    from holdfast.engine.spaces import Overview
+
+
+_MESSAGES = click.option(
+    "--messages",
+    type=click.Choice(("on", "off")),
+    help="Store and search session messages. New spaces: on.",
+)
+
+
+@click.group()
+@on_store
+def space() -> None:
+    """Manage spaces: create, list, show, change, delete.
+
+    A space is a named, isolated set of memories with one profile.
+
+    \b
+        holdfast space create ops --profile ops
+        holdfast space list
+    """
+
+
+@space.command()
+@click.argument("name")
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    metavar="NAME|FILE.toml",
+    help="default, ops, assistant, semantic, files, or your own TOML file.",
+)
+@_MESSAGES
+@on_store
+@click.pass_obj
+def create(call: Call, name: str, profile: str, messages: str | None) -> None:
+    """Create a space with a profile.
+
+    \b
+        holdfast space create ops --profile ops
+        holdfast space create lab --profile lab.toml --messages off
+    """
+    from holdfast.engine.spaces import create_space, set_keeps_messages
+
+    text = _profile_text(profile) if profile.endswith(".toml") else None
+    with call.store() as store:
+        made = create_space(name, store=store, clock=call.time(), profile=profile, text=text)
+        if messages == "off":
+            made = set_keeps_messages(name, False, store=store)
+    answer = {
+        "space": {
+            "name": made.name,
+            "profile": made.profile,
+            "keeps_messages": made.keeps_messages,
+            "created_at": as_json.moment(made.created_at),
+        }
+    }
+    kept = "" if made.keeps_messages else "; messages are not stored"
+    call.tell(f"Created space {made.name} with profile {made.profile}{kept}", answer)
+
+
+@space.command()
+@click.argument("name")
+@_MESSAGES
+@on_store
+@click.pass_obj
+def change(call: Call, name: str, messages: str | None) -> None:
+    """Change the settings of a space.
+
+    Without messages, memories can't cite their source messages and recall can't quote them. Messages stored
+    before the change are kept.
+
+    \b
+        holdfast space change ops --messages off
+    """
+    from holdfast.engine.spaces import set_keeps_messages
+
+    if messages is None:
+        raise click.UsageError(
+            "nothing to change: add --messages on or --messages off", click.get_current_context()
+        )
+    with call.store() as store:
+        changed = set_keeps_messages(name, messages == "on", store=store)
+    told = "stores" if changed.keeps_messages else "no longer stores"
+    answer = {"space": {"name": changed.name, "keeps_messages": changed.keeps_messages}}
+    call.tell(f"Space {changed.name} {told} messages", answer)
+
+
+def _profile_text(file: str) -> str:
+    """A profile's TOML, checked with the file's own name in what is wrong with it."""
+    from holdfast.profiles import parse
+
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "not UTF-8"
+        raise Invalid(f"the profile {file!r} can't be read: {why}", field="profile") from None
+    parse(text, where=file)
+    return text
+
+
+@space.command("list")
+@on_store
+@click.pass_obj
+def list_(call: Call) -> None:
+    """List all spaces.
+
+    \b
+        holdfast space list
+    """
+    from holdfast.engine.spaces import overview
+
+    with call.store() as store:
+        found = [overview(one.name, store=store) for one in store.spaces()]
+    if call.json:
+        call.tell("", {"spaces": [as_json.overview(one) for one in found], "total": len(found)})
+    elif found:
+        overview_table(found).show()
+    else:
+        click.echo(
+            "No spaces yet: `default` is created with the first memory; create others with "
+            "`holdfast space create NAME`"
+        )
+
+
+@space.command()
+@click.argument("name")
+@on_store
+@click.pass_obj
+def show(call: Call, name: str) -> None:
+    """Show a space: its profile, rules and counts.
+
+    \b
+        holdfast space show ops
+    """
+    from holdfast.engine.spaces import overview, profile_of
+
+    with call.store() as store:
+        found = overview(name, store=store)
+    profile = profile_of(found.space)
+    answer = {"space": as_json.overview(found), "profile": {"name": profile.name, "says": profile.says}}
+    answer["profile"]["categories"] = list(profile.category_names)
+    call.tell(_described(found, profile), answer)
+
+
+@space.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@on_store
+@click.pass_obj
+def delete(call: Call, name: str, yes: bool) -> None:
+    """Delete a space and everything in it for good.
+
+    \b
+        holdfast space delete lab
+        holdfast space delete lab --yes
+    """
+    from holdfast.engine.spaces import delete_space, overview
+
+    with call.store() as store:
+        found = overview(name, store=store)
+        held = found.active + found.inactive + found.waiting + found.forgotten
+        confirm(
+            f"This deletes space {name} with {say.memories(held)} and {say.count(found.sessions, 'session')} "
+            "for good",
+            yes=yes,
+        )
+        delete_space(name, store=store)
+    call.tell(f"Deleted space {name} with {say.memories(held)}", {"deleted": name, "memories": held})
+
+
+def overview_table(found: list["Overview"]) -> Table:
+    counted = {"active": "active", "inactive": "inactive", "waiting": "waiting"}
+    counted |= {"deleted": "forgotten", "sessions": "sessions"}
+    columns = [Column(title="space", style="cyan"), Column(title="profile")]
+    table = Table([*columns, *(Column(title=title, justify="right") for title in counted)])
+    for one in found:
+        numbers = [f"{getattr(one, name):,}" for name in counted.values()]
+        table.rows.append([one.space.name, one.space.profile, *numbers])
+    return table
+
+
+def _described(found: "Overview", profile: "Profile") -> str:
+    policy, limits, block = profile.policy, profile.limits, profile.block
+    width = max(map(len, profile.category_names))
+    fades = (
+        f"{say.number(policy.decay_by)} per week, after {policy.decay_after_days} days unconfirmed"
+        if policy.decay_by
+        else "never"
+    )
+    line = ", single line" if limits.one_line else ""
+    lines = [
+        f"{click.style(found.space.name, fg='cyan')}, profile {profile.name}: {say.one_line(profile.says)}",
+        f"  memories   {found.active:,} active, {found.inactive:,} inactive, {found.waiting:,} waiting, "
+        f"{found.forgotten:,} deleted; {say.count(found.sessions, 'session')}",
+        f"  text       {limits.content_min:,} to {limits.content_max:,} characters{line}",
+        f"  duplicate  {policy.on_same}; contradiction: {policy.on_contradiction}; "
+        f"deletion: {policy.removal}",
+        f"  decay      {fades}",
+        f"  brief      {block.layout}, {block.budget:,} tokens",
+        f"  messages   {'stored and searched' if found.space.keeps_messages else 'not stored'}",
+        "  categories",
+    ]
+    for category in profile.categories:
+        default = " (default)" if category.name == profile.default_category else ""
+        lines.append(f"    {category.name.ljust(width)}  {say.one_line(category.says)}{default}")
+    return "\n".join(lines)

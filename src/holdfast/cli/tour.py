@@ -1,0 +1,87 @@
+"""The command `tour`: six real commands with their output, in a temporary store."""
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import click
+
+from holdfast.cli import cli
+from holdfast.cli.call import Call
+
+_TIMING: Final = ("-c", "timing", "-s", "jellyfin")
+
+#: What is told, and the command that shows it. OLDEST stands for an id.
+STEPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        "An agent learns something about a service and stores it.",
+        ("remember", "Takes 60s to start after restart", *_TIMING),
+    ),
+    (
+        "Later the same fact comes in other words: the confidence of the memory goes up.",
+        ("remember", "Takes about 60 seconds to start after a restart", *_TIMING),
+    ),
+    (
+        "Then a contradiction: both are kept, and the confidence of the older one goes down.",
+        ("remember", "Takes 30s to start after restart", *_TIMING),
+    ),
+    ("Search for it.", ("recall", "how long does jellyfin take to start")),
+    ("Print the memory block for an agent's prompt.", ("brief",)),
+    ("Show where a memory came from and why it is trusted.", ("why", "OLDEST")),
+)
+
+
+@click.command("tour")
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Try six commands on temporary data.
+
+    \b
+        holdfast tour
+    """
+    ctx.exit(tour())
+
+
+def tour() -> int:
+    """Walks through the steps; the exit code of the first command that fails, else 0."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-tour-") as folder:
+        place = str(Path(folder) / "holdfast.db")
+        click.echo(click.style("Holdfast in six commands, in a temporary store", bold=True))
+        for number, (told, words) in enumerate(STEPS, start=1):
+            arguments = [_oldest(place) if word == "OLDEST" else word for word in words]
+            click.echo(f"\n{number}. {told}")
+            click.echo(click.style(f"$ holdfast {shlex.join(arguments)}", fg="green"))
+            code = _run(arguments, place)
+            if code:
+                return code
+    click.echo("\nContinue in your own store:")
+    for command in ('remember "What is worth knowing"', "--help"):
+        click.echo(click.style(f"$ {_program()} {command}", fg="green"))
+    return 0
+
+
+def _run(arguments: list[str], place: str) -> int:
+    try:
+        cli.main(arguments, prog_name="holdfast", obj=Call(db=place, space="default"))
+    except SystemExit as done:
+        return int(done.code or 0)
+
+
+def _oldest(place: str) -> str:
+    with Call(db=place, space="default").memories() as memories:
+        return memories.find(order="created").memories[0].id
+
+
+def _program() -> str:
+    """How this installation's command is called from here."""
+    if shutil.which("holdfast"):
+        return "holdfast"
+    return os.path.relpath(Path(sys.prefix) / "bin" / "holdfast")
+
+
+if __name__ == "__main__":
+    raise SystemExit(tour())

@@ -1,0 +1,185 @@
+"""The commands export and import."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from holdfast.cli import say
+from holdfast.cli.call import Call, in_space
+from holdfast.cli.param_types import read_input
+from holdfast.errors import Invalid
+
+_TRANSCRIPTS = ("claude-code", "codex", "gemini", "chatgpt", "claude-ai")
+_DRAFTS = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
+_FORMATS = ("holdfast", *_TRANSCRIPTS, *_DRAFTS)
+
+
+@click.command()
+@click.argument("file", default="-", metavar="[FILE]")
+@in_space
+@click.pass_obj
+def export(call: Call, file: str) -> None:
+    """Export a space as JSON lines.
+
+    The archive is complete: versions, links, sessions, journal. FILE is - for standard output.
+
+    \b
+        holdfast export --space ops ops.jsonl
+        holdfast export | gzip > memories.jsonl.gz
+    """
+    from holdfast.cli.atomic_files import write_whole
+
+    with call.memories() as memories:
+        if file == "-":
+            for line in memories.export():
+                click.echo(line, nl=False)
+            return
+        last = write_whole(Path(file), memories.export())
+        space = memories.space
+    held = json.loads(last)["counts"].get("memories", 0)
+    answer = {"space": space, "file": file, "memories": held}
+    call.tell(say.one_line(f"Exported {say.memories(held)} from space {space} to {file}"), answer)
+
+
+@click.command("import")
+@click.argument("path", metavar="PATH")
+@click.option("--from", "format_name", type=click.Choice(_FORMATS), help="Format of PATH. Default: detected.")
+@click.option("--review", is_flag=True, help="Put everything into the inbox for review.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported without importing it.")
+@click.option("--follow", is_flag=True, help="Keep importing transcripts as they grow, until Ctrl-C.")
+@click.option("-v", "--verbose", is_flag=True, help="List the kinds of entries that were skipped.")
+@in_space
+@click.pass_obj
+def import_(
+    call: Call, path: str, format_name: str | None, review: bool, dry_run: bool, follow: bool, verbose: bool
+) -> None:
+    """Import transcripts, chat exports, notes, archives, CSV or plain text.
+
+    PATH is a file, a folder, or - for standard input. Importing the same data twice changes nothing.
+    Invalid lines and incomplete files are reported and skipped.
+
+    Transcripts (claude-code, codex, gemini, opencode) and chat exports (chatgpt, claude-ai; a zip file or
+    conversations.json) become sessions with their messages; tool output and subagents are skipped.
+
+    These become memories: mcp-memory (the graph of the MCP memory server), auto-memory (Claude Code's own
+    notes), basic-memory (a folder of notes), mem0 (JSON), and text (one memory per line). jsonl objects and
+    csv columns may have content, category, subject, summary, tags, importance, confidence and project. An
+    archive of `holdfast export` (holdfast) is restored field by field.
+
+    \b
+        holdfast import ~/.claude/projects
+        holdfast import ~/.codex/sessions --follow
+        holdfast import chatgpt-export.zip --dry-run
+        holdfast import ~/basic-memory --from basic-memory
+        holdfast import memory.jsonl --from mcp-memory
+        jq -c '.notes[]' dump.json | holdfast import - --from jsonl
+    """
+    from holdfast.agents.transcripts import check_export
+
+    place = Path(path)
+    if follow and dry_run:
+        raise _wrong("--follow and --dry-run can't be combined")
+    if path != "-" and (place.is_dir() or format_name in _TRANSCRIPTS or _is_transcript(place, format_name)):
+        _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow, verbose=verbose)
+        return
+    if follow and format_name not in (None, *_TRANSCRIPTS):
+        raise _wrong(f"--follow works with transcripts only, not with {format_name}")
+    if follow or format_name in _TRANSCRIPTS:
+        raise _wrong(f"not a transcript: give a file or folder of {', '.join(_TRANSCRIPTS)}")
+    if place.suffix == ".zip":
+        check_export(place)
+        raise Invalid(f"{path!r} is not an export of chatgpt or claude-ai: give its format with --from")
+    _take_file(call, path, format_name, review, dry_run)
+
+
+def _is_transcript(place: Path, format_name: str | None) -> bool:
+    """Whether a file without --from is a transcript."""
+    from holdfast.agents.transcripts import transcript_format
+
+    try:
+        return format_name is None and place.is_file() and transcript_format(place) is not None
+    except OSError:
+        return False  # reported when it is read
+
+
+def _take_place(
+    call: Call,
+    place: Path,
+    format_name: str | None,
+    *,
+    review: bool,
+    dry_run: bool,
+    follow: bool,
+    verbose: bool,
+) -> None:
+    """Imports a transcript, or a folder of transcripts and notes."""
+    from holdfast.agents.transcripts import Transcripts
+    from holdfast.cli import import_drafts, import_transcripts
+
+    if format_name in ("holdfast", "jsonl", "text"):
+        raise _wrong(f"format {format_name} needs a file, not a folder")
+    if review and not place.is_dir():
+        raise _wrong("--review does not apply to transcripts: leave it out")
+    found = Transcripts(place, format_name)
+    if follow:
+        import_transcripts.follow(call, found)
+        return
+    said = None
+    if format_name not in _DRAFTS:
+        said = import_transcripts.of_place(call, found, dry_run=dry_run, verbose=verbose)
+    if said is not None and place.is_file() and said.answer["refused"] and not said.answer["files"]:
+        raise Invalid(said.answer["refused"][0]["reason"])
+    noted = []
+    if place.is_dir() and format_name not in _TRANSCRIPTS:
+        noted = import_drafts.of_folder(call, place, format_name, review=review, dry_run=dry_run)
+    if not noted and (said is None or not said.answer["files"]):
+        raise Invalid(f"{str(place)!r} has no transcripts or notes in a known format: give a file")
+    reports = [*([said] if said else []), *noted]
+    answer = {**(said.answer if said else {}), "notes": [report.answer for report in noted]}
+    call.tell("\n".join(line for report in reports for line in report.lines), answer)
+
+
+def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry_run: bool) -> None:
+    from holdfast.cli import import_drafts
+    from holdfast.cli.atomic_files import MOST_TEXT, read_lines, read_text
+    from holdfast.engine.archive import is_archive
+
+    given = read_input(MOST_TEXT + 1) if path == "-" else None
+    first = next((line for line in read_lines(path, given) if line.strip()), "")
+    if not first:
+        named = "standard input" if given is not None else repr(path)
+        raise Invalid(f"{named} is empty: nothing was imported")
+    if format_name == "holdfast" or (format_name is None and is_archive(first)):
+        if review:
+            raise _wrong("--review does not apply to archives: leave it out")
+        _take_archive(call, read_lines(path, given), dry_run)
+        return
+    text, raw = read_text(path, given)
+    report = import_drafts.of_file(call, path, text, raw, format_name, review=review, dry_run=dry_run)
+    call.tell("\n".join(report.lines), report.answer)
+    if report.nothing:
+        raise click.exceptions.Exit(1)
+
+
+def _take_archive(call: Call, lines_of_it: Iterable[str], dry_run: bool) -> None:
+    with call.memories() as memories:
+        parts = memories.import_archive(lines_of_it, dry_run=dry_run)
+    added, known = sum(part.added for part in parts), sum(part.known for part in parts)
+    different = [one for part in parts for one in part.different]
+    buried = [one for part in parts for one in part.buried]
+    lines = [f"{'Would import' if dry_run else 'Imported'} {say.memories(added)}; {known:,} already there"]
+    if different:
+        lines.append(f"  Different here, not overwritten: {', '.join(different)}")
+    if buried:
+        lines.append(f"  Deleted here, not restored: {', '.join(buried)}")
+    answer = {"format": "holdfast", "added": added, "known": known, "different": different, "buried": buried}
+    if dry_run:
+        answer["dry_run"] = True
+        lines.append("  Dry run: nothing was imported")
+    call.tell("\n".join(lines), answer)
+
+
+def _wrong(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context())

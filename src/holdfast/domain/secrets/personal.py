@@ -1,0 +1,116 @@
+"""Secrets of people rather than of programs: account numbers, PINs, check codes, wallet seeds, .pgpass lines.
+
+Each is known by its form and a check sum, or by its form and the word before it. Knows no keys of settings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from holdfast.domain.secrets.spans import Span
+from holdfast.domain.secrets.values import is_placeholder, is_said
+
+# How long an account number of each country is; others are none.
+_COUNTRIES = (
+    "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 "
+    "EG29 ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 "
+    "KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 "
+    "PS29 PT25 QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 "
+    "XK20"
+)
+_LENGTHS = {each[:2]: int(each[2:]) for each in _COUNTRIES.split()}
+_SEED_WORDS = (24, 21, 18, 15, 12)
+# Words of sentences that are no words of a seed, though as short.
+_NO_SEED = frozenset(
+    "the and are was for not must has have had your its our but their been were from should each only".split()
+)
+_IS = r"(?:\s(?:is|was|are|ist|sind|war|lautet|est|es|è|é|e['’]|now)){0,2}\s{0,3}[:=]?\s{0,3}[\"'`“]?"
+_POSTGRES_PORTS = ("*", "5432", "5433", "5434", "6432")
+
+
+@cache
+def _account() -> re.Pattern[str]:
+    return re.compile(r"[A-Z](?<![0-9A-Za-z][A-Z])[A-Z][0-9]{2}(?:[ ]?[0-9A-Za-z]){11,28}")
+
+
+@cache
+def _pin() -> re.Pattern[str]:
+    """A number right behind the word only where the word is written as people write it for this."""
+    told = rf"(?i:pin(?:[- ]?(?:code|number|nummer))?|geheimzahl)(?:{_IS})(?<![Pp][Ii][Nn] )(?<![Pp][Ii][Nn])"
+    whose = r"(?i:card|bank|sim|door|phone|alarm|atm|my|code)\s(?i:pin)\s"
+    return re.compile(
+        rf"(?<![\w-])(?:{told}|(?<!GPIO )(?<!gpio )PIN\s|{whose})"
+        r"(?P<value>[0-9]{4,8})(?![\w.%-]|\s?[a-z]{1,2}\b)"
+    )
+
+
+@cache
+def _check_code() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w-])(?i:cvc2?|cvv2?|csc|cvn|(?:card )?security code)(?:{_IS})\s?"
+        r"(?P<value>[0-9]{3,4})(?![\w.%-])"
+    )
+
+
+@cache
+def _seed() -> re.Pattern[str]:
+    word = r"(?:[0-9]{1,2}[.):]?\s)?[a-z]{3,8}"
+    return re.compile(
+        r"(?i:\b(?:seed(?:[- ](?:phrase|words?))?|(?:recovery|backup|wallet)[- ](?:phrase|words?|seed)"
+        rf"|mnemonic(?:[- ]phrase)?)(?:\s(?:for|of)\s(?:the|my|our)\s\w{{1,20}})?){_IS}"
+        rf"(?P<value>(?:{word}[\s,;]{{1,4}}){{11,23}}{word})(?![\w-])"
+    )
+
+
+@cache
+def _pgpass() -> re.Pattern[str]:
+    field = r"[^\s:/]{1,128}"
+    return re.compile(
+        rf"^(?:{field}|/[^\s:]{{1,128}}):(?P<port>\*|[0-9]{{4,5}}):(?P<base>{field}):(?P<user>{field}):"
+        r"(?P<value>(?:[^\s\\]|\\.){3,200})[ \t]{0,4}$",
+        re.MULTILINE,
+    )
+
+
+def find_personal(text: str) -> list[Span]:
+    """Account numbers, PINs, check codes of cards, wallet seeds and lines of a .pgpass file."""
+    spans = [*_accounts(text), *_seeds(text), *_passwords(text)]
+    for kind, pattern in (("pin", _pin()), ("card-code", _check_code())):
+        spans.extend((*found.span("value"), kind) for found in pattern.finditer(text))
+    return spans
+
+
+def _accounts(text: str) -> Iterator[Span]:
+    for found in _account().finditer(text):
+        length = _LENGTHS.get(found[0][:2], 0)
+        end, left = found.start(), length
+        while left and end < found.end():
+            left -= text[end] != " "
+            end += 1
+        number = text[found.start() : end].replace(" ", "").upper()
+        if length and len(number) == length and not text[end : end + 1].isalnum() and _checks(number):
+            yield found.start(), end, "iban"
+
+
+def _checks(number: str) -> bool:
+    """Its letters as numbers from 10 on, the first four signs last: one is left of the division by 97."""
+    return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
+
+
+def _seeds(text: str) -> Iterator[Span]:
+    for found in _seed().finditer(text):
+        words = re.findall(r"[a-z]{3,8}", found["value"])
+        if len(words) in _SEED_WORDS and _NO_SEED.isdisjoint(words):
+            yield *found.span("value"), "seed-phrase"
+
+
+def _passwords(text: str) -> Iterator[Span]:
+    if text.count(":") < 4:
+        return
+    for found in _pgpass().finditer(text):
+        value = found["value"]
+        named = found["base"].isdigit() or found["user"].isdigit() or is_placeholder(value)
+        if not named and (found["port"] in _POSTGRES_PORTS or is_said(value, strong=True)):
+            yield *found.span("value"), "password"

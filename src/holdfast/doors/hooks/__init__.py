@@ -1,1 +1,0 @@
-"""Hooks of agents: the command that an agent runs (`command`), and what the service answers (`answers`)."""

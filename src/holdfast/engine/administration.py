@@ -1,0 +1,137 @@
+"""`Administration`: the spaces of one database and who may enter them, for whoever holds the right grant.
+
+The counterpart of `Memories`, which knows one space from inside.
+"""
+
+from holdfast.app import wiring
+from holdfast.domain.access import EVERYTHING, Grant, needs
+from holdfast.engine import figures, spaces, tokens
+from holdfast.engine.ports import Clock, NewId, Space, Store, Token
+from holdfast.engine.spaces import DEFAULT, Overview, no_space
+from holdfast.engine.tokens import NewToken
+from holdfast.errors import Forbidden, NotFound
+
+
+class Administration:
+    """Spaces and tokens; what the grant does not reach looks as if it were not there."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock = wiring.utc_now,
+        ids: NewId = wiring.new_id,
+        grant: Grant = EVERYTHING,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._grant = grant
+
+    def granted(self, grant: Grant) -> "Administration":
+        """The same for whoever holds `grant`."""
+        return Administration(self._store, clock=self._clock, ids=self._ids, grant=grant)
+
+    @needs("read")
+    def spaces(self) -> list[Overview]:
+        """The spaces within reach and how much is in them."""
+        names = [space.name for space in self._store.spaces() if self._grant.reaches(space.name)]
+        return [spaces.overview(name, store=self._store) for name in names]
+
+    @needs("read")
+    def names(self) -> list[str]:
+        """The names of the spaces within reach, without a look into them."""
+        return [space.name for space in self._store.spaces() if self._grant.reaches(space.name)]
+
+    @needs("read")
+    def space(self, name: str) -> Overview:
+        """One space.
+
+        Raises: NotFound.
+        """
+        return spaces.overview(self._reached(name), store=self._store)
+
+    @needs("admin")
+    def create_space(
+        self, name: str, *, profile: str = DEFAULT, text: str | None = None, keeps_messages: bool = True
+    ) -> Space:
+        """Makes a space; only for who administers all of them.
+
+        Raises: Forbidden, Invalid, Conflict.
+        """
+        if self._grant.spaces is not None:
+            raise Forbidden("this token is limited to its own spaces: use a token for all spaces")
+        made = spaces.create_space(name, store=self._store, clock=self._clock, profile=profile, text=text)
+        if keeps_messages:
+            return made
+        return spaces.set_keeps_messages(name, False, store=self._store)
+
+    @needs("admin")
+    def change_space(self, name: str, *, keeps_messages: bool) -> Space:
+        """Says whether a space stores what is said in its sessions.
+
+        Raises: NotFound.
+        """
+        return spaces.set_keeps_messages(self._reached(name), keeps_messages, store=self._store)
+
+    @needs("admin")
+    def delete_space(self, name: str) -> Overview:
+        """Removes a space with everything in it, for good; answers what was there.
+
+        Raises: NotFound.
+        """
+        gone = spaces.overview(self._reached(name), store=self._store)
+        spaces.delete_space(name, store=self._store)
+        return gone
+
+    @needs("metrics")
+    def figures(self, *, embedder: str | None = None) -> figures.Figures:
+        """How much there is and how much waits, in all spaces together; `embedder` is the one in use.
+
+        Raises: Forbidden, to who reaches some spaces only.
+        """
+        if self._grant.spaces is not None:
+            raise Forbidden("metrics cover all spaces: use a token for all spaces")
+        return figures.figures(store=self._store, now=self._clock(), embedder=embedder)
+
+    @needs("admin")
+    def tokens(self) -> list[Token]:
+        """The tokens that open nothing but spaces within reach, ended ones too."""
+        return [token for token in self._store.tokens.all() if self._covers(token.spaces)]
+
+    @needs("admin")
+    def create_token(
+        self, *scopes: str, spaces: tuple[str, ...] | None = None, name: str | None = None
+    ) -> NewToken:
+        """Makes a token for spaces within reach, or for all of them.
+
+        Raises: Forbidden, Invalid, NotFound.
+        """
+        if spaces is None and self._grant.spaces is not None:
+            raise Forbidden("this token is limited to its own spaces: name one of them")
+        for space in spaces or ():
+            self._reached(space)
+        return tokens.create_token(
+            store=self._store, clock=self._clock, ids=self._ids, scopes=scopes, spaces=spaces, name=name
+        )
+
+    @needs("admin")
+    def revoke_token(self, token_id: str) -> Token:
+        """Ends a token at once.
+
+        Raises: NotFound.
+        """
+        known = {token.id for token in self.tokens()}
+        if token_id not in known:
+            raise NotFound(f"there is no token {token_id!r}", command="see `holdfast token list`")
+        return tokens.revoke_token(token_id, store=self._store, now=self._clock())
+
+    def _covers(self, names: tuple[str, ...] | None) -> bool:
+        if self._grant.spaces is None:
+            return True
+        return names is not None and all(self._grant.reaches(name) for name in names)
+
+    def _reached(self, name: str) -> str:
+        if not self._grant.reaches(name):
+            raise no_space(name)
+        return name

@@ -1,0 +1,82 @@
+"""What goes to the inbox instead of into memory, and why."""
+
+from datetime import datetime
+
+from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.outcomes import Waiting
+from holdfast.engine import changes
+from holdfast.engine.neighbours import Findings, Surroundings, look_beside
+from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Desk
+
+
+def protected(known: Memory, draft: Draft, tx: Transaction) -> bool:
+    """Whether a draft comes from where nobody vouched for it, and meets what an operator stands for."""
+    return not draft.source.trusted and tx.journal.vouched_for(known.id)
+
+
+def why_wait(draft: Draft, findings: Findings, tx: Transaction) -> str | None:
+    """Why a person has to look first, if so. What is known already need not wait."""
+    if findings.same is not None:
+        return None
+    if draft.doubtful:
+        return draft.doubtful
+    owned = [known.id for known in findings.contradicted if protected(known, draft, tx)]
+    if not owned:
+        return None
+    return f"it came from {draft.source.origin} and contradicts the operator's memory {', '.join(owned)}"
+
+
+def wait(
+    reason: str,
+    draft: Draft,
+    findings: Findings,
+    tx: Transaction,
+    desk: Desk,
+    now: datetime,
+    around: Surroundings,
+) -> Waiting:
+    """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
+    if findings.contradicted and desk.profile.policy.on_contradiction == "suggest":
+        return propose(findings.contradicted[0], draft, tx, desk, now, reason, around)
+    against = findings.contradicted + findings.related
+    if there := _waiting_already(draft, around):
+        return Waiting(there, there.waiting_for or reason, against)
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    for known in findings.contradicted:
+        changes.connect(tx, memory.id, known.id, "contradicts", source=draft.source, now=now)
+    for known in findings.related:
+        changes.connect(tx, memory.id, known.id, "related", source=draft.source, now=now)
+    return Waiting(memory, reason, against)
+
+
+def propose(
+    known: Memory,
+    draft: Draft,
+    tx: Transaction,
+    desk: Desk,
+    now: datetime,
+    reason: str | None = None,
+    around: Surroundings | None = None,
+) -> Waiting:
+    """Leaves it to a person whether a draft may take the place of a known memory."""
+    reason = (
+        draft.doubtful
+        or reason
+        or f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
+    )
+    if there := _waiting_already(draft, around or look_beside(draft, tx, desk)):
+        return Waiting(there, there.waiting_for or reason, (known,))
+    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
+    return Waiting(memory, reason, (known,))
+
+
+def _waiting_already(draft: Draft, around: Surroundings) -> Memory | None:
+    for each in around.of("waiting"):
+        waiting = each.candidate.found
+        assert isinstance(waiting, Memory)
+        alike = (waiting.project, waiting.confidence) == (draft.project, draft.confidence)
+        if alike and each.verdict.relation == "same":
+            return waiting
+    return None

@@ -1,0 +1,87 @@
+"""look: what a question would bring up and why, for a person who wants to see it.
+
+Finds as `recall` and words as `context` do, by the same steps. A look is no use: it counts no access and
+leaves no receipt.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from holdfast.domain.query import Filter
+from holdfast.domain.ranking import Hit, MemoryHit, bounded
+from holdfast.domain.render import HitBlock, render_hits
+from holdfast.engine import context
+from holdfast.engine.memory_search import FoundMemory
+from holdfast.engine.query_prepare import ask
+from holdfast.engine.quote_rules import Quotations
+from holdfast.engine.recall import Candidate, Ranking, Recall, best, checked, search
+from holdfast.engine.space_context import Desk
+
+NEARLY = 5  # of those that fell below the threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What recall would answer, what it nearly did, and the block that a prompt would get."""
+
+    recall: Recall
+    nearly: tuple[Hit, ...]  # below the threshold, the nearest to it first
+    #: By the id of a memory or message: what of its relevance is held against the floor, and the floor.
+    held: dict[str, tuple[float, float]]
+    block: HitBlock
+    budget: int  # tokens of the block at most
+
+
+def look(
+    query: str,
+    *,
+    desk: Desk,
+    project: str | None = None,
+    limit: int = 5,
+    as_of: datetime | None = None,
+    budget: int = context.BUDGET,
+) -> Look:
+    """What `query` would bring up, now or at a past moment.
+
+    Raises: Invalid.
+    """
+    query = checked(query, limit)
+    policy, now = desk.profile.policy, as_of or desk.now()
+    [asked] = ask([query], desk=desk, asked_at=now, messages=True)
+    with desk.store.read(desk.space) as tx:
+        where = Filter(project=project, other_projects=project is None)
+        quotations = Quotations(policy, tx, everything=as_of is not None)
+        found = search(asked, where, tx, quotations, limit=max(limit, context.MOST_HITS), as_of=as_of)
+        above, below = found.parted()
+        ranking = Ranking(policy, now, asked.question.terms, quotations, as_of)
+        hits = best(above, ranking, limit, tx)
+        nearly = best(below, ranking, max(len(below), 1), tx)
+        given = context.for_prompt(best(above, ranking, context.MOST_HITS, tx))
+    stems = set(asked.question.terms)
+    held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
+    held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
+    least = min((each.floor for each in found.memories), default=0.0)  # of successors that were not found
+    held = {owner(hit): (hit.parts["relevance"], least) for hit in hits} | held
+    weak = {each.memory.id if isinstance(each, FoundMemory) else each.message.id for each in below}
+    nearly = [hit for hit in nearly if owner(hit) in weak]
+    nearly.sort(key=lambda hit: _missing(*held[owner(hit)]))
+    return Look(
+        Recall(tuple(hits), len(below), found.matched(asked)),
+        tuple(nearly[:NEARLY]),
+        held,
+        render_hits(given, wanted=stems, budget=budget, estimate=desk.estimate),
+        budget,
+    )
+
+
+def _bounded(evidence: float, found: Candidate) -> float:
+    return bounded(evidence, by_meaning=found.by_meaning)
+
+
+def _missing(own: float, floor: float) -> float:
+    return floor - own  # not a ratio: the floor of memories is 0 where one of them answers
+
+
+def owner(hit: Hit) -> str:
+    """The id of what was found."""
+    return hit.memory.id if isinstance(hit, MemoryHit) else hit.message.id

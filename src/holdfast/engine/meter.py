@@ -1,0 +1,121 @@
+"""Every call of a model goes through here: held to the limits, written down before it is made, then settled.
+
+Written down first with the most that it can cost: two workers at once can't pass a limit, and a call whose
+end nobody saw still counts.
+"""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from holdfast.domain.spend import FREE, GroupedBy, ModelCall, Purpose, SpendReport, Usage, over
+from holdfast.engine.language_models import Readers
+from holdfast.engine.ports import LanguageModel, Transaction
+from holdfast.engine.space_context import Desk
+from holdfast.errors import Invalid, Unavailable
+from holdfast.language.model_call import Answer, ModelTrouble, Question
+
+_FRAME = 64  # tokens that an API adds to what it is sent
+
+
+class CapReached(Unavailable):
+    """A limit does not allow the call; `until` is when the day's limit begins anew."""
+
+    def __init__(self, message: str, *, until: datetime | None) -> None:
+        super().__init__(message)
+        self.until = until
+
+
+def ask(
+    question: Question, purpose: Purpose, model: LanguageModel, *, desk: Desk, session: str | None
+) -> Answer:
+    """The model's answer, metered.
+
+    Raises: CapReached, before anything is sent; ModelTrouble and its kinds; Unavailable.
+    """
+    readers = desk.readers
+    assert readers is not None
+    most = Usage(input=_tokens(question, desk), output=question.max_tokens)
+    with desk.store.write(desk.space) as tx:
+        call = _call(purpose, model, most, desk, session)
+        _refuse_beyond_the_caps(call, most, tx, readers, model)
+        tx.spend.add(call)
+    try:
+        answer = model.ask(question)
+    except ModelTrouble as trouble:
+        _settle(
+            replace(call, outcome=trouble.outcome),
+            trouble.usage if trouble.usage is not None else most,
+            model,
+            desk,
+        )
+        raise
+    except Unavailable:  # no SDK, no key: nothing was sent
+        _settle(replace(call, outcome="unavailable"), Usage(), model, desk)
+        raise
+    usage = answer.usage or replace(most, output=desk.estimate(json.dumps(dict(answer.value))))
+    _settle(replace(call, outcome="answered"), usage, model, desk)
+    return answer
+
+
+def spend(*, desk: Desk, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
+    """What the space spent, of late or ever, by one label.
+
+    Raises: Invalid.
+    """
+    if days is not None and not 1 <= days <= 36_500:
+        raise Invalid(f"days must be 1 or more, not {days}", field="days")
+    now = desk.now()
+    since = _day(now) - timedelta(days=days - 1) if days is not None else None
+    with desk.store.read(desk.space) as tx:
+        groups = tuple(tx.spend.grouped(by, since=since))
+        total, today = tx.spend.total(since=since), tx.spend.total(since=_day(now))
+    readers = desk.readers
+    if readers is None:
+        return SpendReport(by=by, groups=groups, total=total, today=today)
+    spent = today.at_most(readers.cautious)
+    asked = [model for model in (readers.gate, readers.extract, readers.judge) if model is not None]
+    least = 0 if all(model.price == FREE for model in asked) else 1
+    stopped = over(readers.caps, least, spent, None)
+    return SpendReport(by=by, groups=groups, total=total, today=today, caps=readers.caps, stopped=stopped)
+
+
+def _call(purpose: Purpose, model: LanguageModel, most: Usage, desk: Desk, session: str | None) -> ModelCall:
+    return ModelCall(
+        id=desk.new_id() + desk.new_id(),
+        purpose=purpose,
+        model=model.name,
+        usage=most,
+        micro_dollars=model.price.of(most) if model.price is not None else None,
+        session=session,
+        created_at=desk.now(),
+    )
+
+
+def _refuse_beyond_the_caps(
+    call: ModelCall, most: Usage, tx: Transaction, readers: Readers, model: LanguageModel
+) -> None:
+    day = _day(call.created_at)
+    today = tx.spend.total(since=day).at_most(readers.cautious)
+    session = None
+    if call.session is not None:
+        session = tx.spend.total(session=call.session).at_most(readers.cautious)
+    more = (model.price or readers.cautious).of(most)
+    if reason := over(readers.caps, more, today, session):
+        of_the_day = over(replace(readers.caps, session=None), more, today, session) is not None
+        raise CapReached(reason, until=day + timedelta(days=1) if of_the_day else None)
+
+
+def _settle(call: ModelCall, usage: Usage, model: LanguageModel, desk: Desk) -> None:
+    money = model.price.of(usage) if model.price is not None else None
+    with desk.store.write(desk.space) as tx:
+        tx.spend.save(replace(call, usage=usage, micro_dollars=money))
+
+
+def _tokens(question: Question, desk: Desk) -> int:
+    schema = json.dumps(dict(question.schema))
+    return _FRAME + sum(desk.estimate(text) for text in (question.system, question.user, schema))
+
+
+def _day(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,0 +1,184 @@
+"""What a draft is to what is known, deleted, archived, waiting, or just saved by a tool.
+
+Candidates are looked for in a read transaction and judged outside of it. The judge keeps its verdicts by
+text, so that the write transaction, which looks again where the space has changed since, finds them made.
+At most FEW pairs of one draft are judged, the nearest of all kinds together.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.domain.memory import Draft, Memory, Tombstone
+from holdfast.domain.subjects import same_subject
+from holdfast.domain.terms import shared
+from holdfast.domain.text import normal_form
+from holdfast.engine.candidates import (
+    LEAST,
+    Candidate,
+    Meaning,
+    Role,
+    candidates,
+    deleted,
+    meaning_of,
+    nearest,
+    out_of_sight,
+    statement_of,
+)
+from holdfast.engine.intake import text_hash
+from holdfast.engine.ports import Judge, Transaction
+from holdfast.engine.space_context import Desk
+from holdfast.language.compare import Verdict
+from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
+
+_ACROSS = 0.8  # how surely two say the same that are labelled differently
+_AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate with its verdict."""
+
+    candidate: Candidate
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What stands around a draft, judged, and the number of the space's last change when it was looked at."""
+
+    seq: int
+    judged: tuple[Judged, ...]
+    meaning: Meaning | None = None
+
+    def of(self, role: Role) -> Iterator[Judged]:
+        """What is known of one kind, nearest first."""
+        return (each for each in self.judged if each.candidate.role == role)
+
+    @property
+    def note(self) -> str | None:
+        """Which model judged what, for the journal; none where none did."""
+        said = [each for each in self.of("known") if each.verdict.judge]
+        if not said:
+            return None
+        return f"{said[0].verdict.judge}: {', '.join(map(_told, said))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a draft is to what is known."""
+
+    same: Memory | None
+    contradicted: tuple[Memory, ...]
+    related: tuple[Memory, ...]  # near calls: kept apart, linked
+    note: str | None = None  # who judged, and how surely
+
+
+def look(draft: Draft, desk: Desk, *, extra: Sequence[Candidate] = ()) -> Surroundings:
+    """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
+    meaning = meaning_of(draft, desk)
+    with desk.store.read(desk.space) as tx:
+        seq = tx.dump.last_seq()
+        found = [*candidates(draft, tx, desk, meaning), *extra]
+    return Surroundings(seq, _judged(nearest(found, meaning), desk.judge), meaning)
+
+
+def still(seen: Surroundings, draft: Draft, tx: Transaction, desk: Desk) -> Surroundings:
+    """The same inside a write transaction: looked at again if the space has changed since."""
+    seq = tx.dump.last_seq()
+    if seq == seen.seq:
+        return seen
+    extra = [each.candidate for each in seen.of("saved")]
+    found = [*candidates(draft, tx, desk, seen.meaning), *extra]
+    return Surroundings(seq, _judged(nearest(found, seen.meaning), desk.judge), seen.meaning)
+
+
+def findings(around: Surroundings, draft: Draft) -> Findings:
+    """What the draft is to the active memories around it."""
+    same: list[tuple[Judged, Memory]] = []
+    contradicted, related = [], []
+    for each in around.of("known"):
+        known, verdict = each.candidate.found, each.verdict
+        assert isinstance(known, Memory)
+        match verdict.relation:
+            case "same" if verdict.similarity >= _ACROSS or _labelled_alike(known, draft):
+                same.append((each, known))
+            case "contradicts" if known.project == draft.project and _may_contradict(known, draft):
+                # A project may differ from the general rule; that is no reason to doubt the rule.
+                contradicted.append(known)
+            case _ if not verdict.certain:
+                related.append(known)
+    return Findings(_repeated(same, draft), tuple(contradicted), tuple(related), around.note)
+
+
+def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | None:
+    """Which memory a draft repeats: its very words win, then the nearest of those that are likeliest.
+
+    Among equals it is the one that was known first.
+    """
+    said = normal_form(draft.content)
+    surest = max((each.verdict.similarity for each, _ in same), default=0.0)
+    likely = [pair for pair in same if pair[0].verdict.similarity >= surest - _AS_SURE]
+    likely.sort(
+        key=lambda pair: (
+            normal_form(pair[1].content) != said,
+            -pair[0].candidate.nearness,
+            pair[1].created_at,
+            pair[1].id,
+        )
+    )
+    return likely[0][1] if likely else None
+
+
+def buried(draft: Draft, tx: Transaction, around: Surroundings) -> Tombstone | None:
+    """The tombstone that forbids the draft: of the very text, or of a rewording whose text is kept."""
+    exact = tx.tombstones.get(text_hash(draft.content, tx.space.key))
+    if exact is not None:
+        return exact
+    for each in around.of("deleted"):
+        tombstone = each.candidate.found
+        assert isinstance(tombstone, Tombstone)
+        if each.verdict.relation == "same" and tx.tombstones.get(tombstone.hash) is not None:
+            return tombstone
+    return None
+
+
+def look_beside(draft: Draft, tx: Transaction, desk: Desk) -> Surroundings:
+    """What waits or was archived that a checked draft may say again."""
+    new = statement_of(draft)
+    found = list(out_of_sight(draft, new, tx, desk))
+    return Surroundings(tx.dump.last_seq(), _judged(nearest(found, None), desk.judge))
+
+
+def look_at_deleted(draft: Draft, tx: Transaction, judge: Judge, *, across: bool) -> Surroundings:
+    """What was deleted that a checked draft may say again; `across`: whatever its subject and category."""
+    found = list(deleted(draft, tx, across))
+    return Surroundings(tx.dump.last_seq(), _judged(nearest(found, None), judge))
+
+
+def maybe_same(one: str, other: str) -> bool:
+    """Whether two texts have so many words in common that a judge should look at them."""
+    return shared(one, other) >= LEAST
+
+
+def _judged(chosen: Sequence[Candidate], judge: Judge) -> tuple[Judged, ...]:
+    verdicts = judge.compare([(each.known, each.draft) for each in chosen])
+    return tuple(Judged(each, verdict) for each, verdict in zip(chosen, verdicts, strict=True))
+
+
+def _told(each: Judged) -> str:
+    """A verdict in a few words: what it is to which memory, and how surely."""
+    known, verdict = each.candidate.found, each.verdict
+    assert isinstance(known, Memory)
+    sure = {"same": "the same as", "contradicts": "contradicts", "distinct": "distinct from"}
+    near = {NEARLY_SAME: "nearly the same as", NEARLY_CONTRADICTS: "nearly contradicts"}
+    words = next((near[reason] for reason in verdict.reasons if reason in near), sure[verdict.relation])
+    return f"{words} {known.id} ({verdict.probability:.2f})"
+
+
+def _labelled_alike(known: Memory, draft: Draft) -> bool:
+    return known.category == draft.category and same_subject(known.subject, draft.subject)
+
+
+def _may_contradict(known: Memory, draft: Draft) -> bool:
+    missing = known.subject is None or draft.subject is None
+    return missing or same_subject(known.subject, draft.subject)

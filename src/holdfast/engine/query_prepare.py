@@ -1,0 +1,132 @@
+"""Asking: a question read with what is known of the space, and its meaning as vectors.
+
+What was written lately gets its vectors first, within bounds. Where meaning can't be had, words have to do.
+"""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.calibration import Calibration, calibrated
+from holdfast.engine.embedding import caught_up, cosine, embed_missing, embedded, given, searched_with
+from holdfast.engine.ports import Embedder, Reader, VectorModel, VectorRows
+from holdfast.engine.space_context import Desk
+from holdfast.errors import Unavailable
+from holdfast.language.question import Question, question
+
+MOST_READ = 2_000  # characters of a question that are read beside each candidate
+EMBEDDED_FIRST = 2_000  # texts without a vector that a question waits for; the rest follow with `tend`
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The vectors of a question, one for each of its forms, and the model that made them."""
+
+    embedder: Embedder
+    vectors: tuple[bytes, ...]
+    calibration: Calibration
+
+    @property
+    def model(self) -> str:
+        return self.embedder.name
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that is ready to be searched for."""
+
+    question: Question
+    meaning: Meaning | None  # none: by words alone
+    reader: Reader | None = None  # none: nothing is read
+
+    def read(self, texts: Sequence[str]) -> list[float] | None:
+        """How likely each text helps with the question; none, where nobody can read them."""
+        if self.reader is None:
+            return None
+        try:
+            return self.reader.helps(self.question.text[:MOST_READ], texts)
+        except Unavailable as trouble:
+            _log.warning("hits are not checked by the reader: %s", trouble)
+            return None
+
+    def cosines(
+        self, rows: VectorRows[Any], limit: int, also: Collection[str], *, forms: int | None = None
+    ) -> dict[str, tuple[float, ...]] | None:
+        """The nearest, and those of `also`, with a cosine for each form on the scale of recall's constants.
+
+        None, where meaning can't be searched.
+        """
+        if self.meaning is None:
+            return None
+        try:
+            found = rows.nearest(self.meaning.vectors[:forms], self.meaning.model, limit, also)
+        except Unavailable as trouble:
+            _log.warning("semantic search is not available: %s", trouble)
+            return None
+        scale = self.meaning.calibration
+        if scale == Calibration():
+            return found
+        return {
+            owner: tuple(calibrated(cosine, scale) for cosine in cosines) for owner, cosines in found.items()
+        }
+
+    def cosines_of(self, texts: Sequence[str]) -> list[float] | None:
+        """How near texts without stored vectors are to the question as it stands; none, where that fails."""
+        if self.meaning is None:
+            return None
+        try:
+            vectors = embedded(self.meaning.embedder, texts)
+        except Unavailable as trouble:
+            _log.warning("semantic search is not complete: %s", trouble)
+            return None
+        asked, scale = self.meaning.vectors[0], self.meaning.calibration
+        return [calibrated(max(cosine(asked, part) for part in parts), scale) for parts in vectors]
+
+
+def ask(texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool) -> list[Asked]:
+    """The questions, read; those to messages also as the people that they name would have put them."""
+    with desk.store.read(desk.space) as tx:
+        speakers = tx.sessions.speakers() if messages else []
+        models = {model.name: model for model in tx.models.all()} if desk.embedder else {}
+        keeps = tx.space.keeps_messages
+        tables = (tx.memory_vectors, tx.message_vectors)
+        damaged = any(table.damaged(model) for table in tables for model in models)
+    questions = [question(text, speakers, asked_at.date()) for text in texts]
+    if desk.embedder is None:
+        return [Asked(each, None) for each in questions]
+    configured = models.get(desk.embedder.name)
+    if configured is None or damaged or not caught_up(configured, keeps):
+        models = _fed(desk)
+    embedder = searched_with(desk, desk.embedder, list(models.values()))
+    vectors = _vectors(embedder, [form for each in questions for form in each.forms])
+    if vectors is None:
+        return [Asked(each, None) for each in questions]
+    searched = models.get(embedder.name)
+    scale = Calibration.of_row(searched.calibration if searched else None)
+    coming = iter(vectors)
+    return [
+        Asked(each, Meaning(embedder, tuple(next(coming) for _ in each.forms), scale), desk.reader)
+        for each in questions
+    ]
+
+
+def _fed(desk: Desk) -> dict[str, VectorModel]:
+    """The models by name, once what was written lately has its vectors."""
+    try:
+        embed_missing(desk, limit=EMBEDDED_FIRST)
+    except Unavailable as trouble:
+        _log.warning("semantic search is not complete: %s", trouble)
+    with desk.store.read(desk.space) as tx:
+        return {model.name: model for model in tx.models.all()}
+
+
+def _vectors(embedder: Embedder, forms: Sequence[str]) -> list[bytes] | None:
+    try:
+        found = given(embedder, lambda texts: embedder.queries(texts), forms)
+    except Unavailable as trouble:
+        _log.warning("semantic search is not available: %s", trouble)
+        return None
+    return found if len(found) == len(forms) else None

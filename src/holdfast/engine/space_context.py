@@ -1,0 +1,83 @@
+"""What every verb works with: one space, its rules, and the outside that was wired in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from holdfast.domain.budget import Estimate
+from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.profile import Profile
+from holdfast.engine.language_models import Readers
+from holdfast.engine.ports import Clock, Embedder, Judge, NewId, Reader, Store, Transaction
+from holdfast.errors import Conflict, NotFound, Outdated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """One space, ready to work in."""
+
+    space: str
+    profile: Profile
+    store: Store
+    judge: Judge
+    clock: Clock
+    new_id: NewId
+    estimate: Estimate
+    embedder: Embedder | None = None  # none: recall by words
+    reader: Reader | None = None  # none: recall reads nothing
+    open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
+    budget: int | None = None  # tokens of a brief; none = the profile's
+    arrive: Callable[["Desk"], None] | None = None  # takes over what was changed outside, before each verb
+    readers: Readers | None = None  # none: capture by rules alone
+
+    def now(self) -> datetime:
+        return self.clock()
+
+
+def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:
+    """The memory with this id; a forgotten one counts only when asked for.
+
+    Raises: NotFound.
+    """
+    memory = tx.memories.get(memory_id)
+    if memory is None:
+        raise NotFound(
+            f"there is no memory {memory_id!r} in space {tx.space.name!r}",
+            command="`holdfast list` shows them",
+        )
+    if memory.state == "forgotten" and not forgotten:
+        raise NotFound(
+            f"memory {memory_id} is deleted; it can be restored",
+            command=f"`holdfast restore {memory_id}` restores it",
+        )
+    return memory
+
+
+def known_spelling(draft: Draft, tx: Transaction, desk: Desk) -> Draft:
+    """The draft with its subject as it was spelt first; where a subject is a name, each spelling is one."""
+    if draft.subject is None or desk.profile.policy.subject_is_key:
+        return draft
+    return replace(draft, subject=tx.memories.first_spelling(draft.subject))
+
+
+def expect(memory: Memory, version: int | None) -> None:
+    """Raises Outdated when `memory` has another version than the caller last saw."""
+    if version is not None and memory.version != version:
+        raise Outdated(
+            f"memory {memory.id} is at version {memory.version}, not {version}: reload it, then try again",
+            command=f"`holdfast show {memory.id}` shows it",
+        )
+
+
+def refuse_taken_name(
+    subject: str | None, project: str | None, memory_id: str, tx: Transaction, desk: Desk
+) -> None:
+    """Raises Conflict when one subject means one memory and another one has it."""
+    if not desk.profile.policy.subject_is_key or subject is None:
+        return
+    for other in tx.memories.named(subject, project):
+        if other.id != memory_id:
+            raise Conflict(
+                f"memory {other.id} already has the name {subject!r}: "
+                "choose another name, or delete that one first"
+            )

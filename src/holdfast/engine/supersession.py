@@ -1,0 +1,125 @@
+"""Superseded memories: active ones that a newer active memory contradicts, and which it leads.
+
+Kept as `supersedes` links, which count as long as both memories are active: what ends the newer one ends it.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from holdfast.domain.memory import Memory, Source
+from holdfast.domain.ranking import Hit, MemoryHit
+from holdfast.domain.supersession import successors
+from holdfast.engine import changes
+from holdfast.engine.ports import Transaction
+
+
+def superseded_by(tx: Transaction, memory_ids: Collection[str] | None = None) -> dict[str, str]:
+    """The successor of each of these memories that is superseded; without ids, of all."""
+    if memory_ids is not None and not memory_ids:
+        return {}
+    found = successors(tx.links.superseding(memory_ids))
+    return found if memory_ids is None else {one: found[one] for one in memory_ids if one in found}
+
+
+def mark(memories: Sequence[Memory], tx: Transaction) -> list[Memory]:
+    """The memories, the superseded ones with their successors' ids."""
+    found = superseded_by(tx, [memory.id for memory in memories if memory.active])
+    return [replace(each, superseded_by=found[each.id]) if each.id in found else each for each in memories]
+
+
+def mark_past(memories: Sequence[Memory], moment: datetime, tx: Transaction) -> list[Memory]:
+    """The same among memories as they were at a past moment."""
+    then = {memory.id: memory for memory in memories if memory.active}
+    links = [
+        link
+        for link in tx.links.of_kind("supersedes")
+        if link.created_at <= moment
+        and {link.from_id, link.to_id} <= then.keys()
+        and then[link.from_id].project in (None, then[link.to_id].project)
+    ]
+    found = successors(links)
+    return [replace(each, superseded_by=found[each.id]) if each.id in found else each for each in memories]
+
+
+def supersede(newer: Memory, older: Memory, tx: Transaction, *, source: Source, now: datetime) -> None:
+    """Lets the one lead that was said later; an old transcript supersedes nothing that is known since."""
+    if _said_at(newer, tx) < _said_at(older, tx):
+        newer, older = older, newer
+    changes.connect(tx, newer.id, older.id, "supersedes", source=source, now=now)
+
+
+def lead_again(
+    memory: Memory, over: Iterable[Memory], tx: Transaction, *, source: Source, now: datetime
+) -> None:
+    """Lets a memory that was said again lead over those that had superseded it."""
+    successor = superseded_by(tx, [memory.id]).get(memory.id)
+    for newer in over:
+        if newer.id == successor:
+            tx.links.remove(memory.id, newer.id, "supersedes")  # of an earlier turn: the latest link counts
+            changes.connect(tx, memory.id, newer.id, "supersedes", source=source, now=now)
+
+
+def end_leading(memory_id: str, tx: Transaction) -> None:
+    """Takes back that a memory supersedes what it contradicts; what it only proposes to replace stays so."""
+    links = [link for link in tx.links.of(memory_id) if link.from_id == memory_id]
+    against = {link.to_id for link in links if link.kind == "contradicts"}
+    for link in links:
+        if link.kind == "supersedes" and link.to_id in against:
+            tx.links.remove(memory_id, link.to_id, "supersedes")
+
+
+def successors_of_hits(hits: Sequence[Hit], tx: Transaction, past: datetime | None = None) -> list[Hit]:
+    """The hits with each successor above what it supersedes, found or not.
+
+    One that the question missed, or found further down, stands and scores as what it supersedes.
+    """
+    memories = [hit.memory for hit in hits if isinstance(hit, MemoryHit)]
+    if past is not None:
+        found = {one.id: one.superseded_by for one in mark_past(memories, past, tx) if one.superseded_by}
+        known = {memory.id: memory for memory in memories}
+    else:
+        found, known = _chain(memories, tx)
+    if not found:
+        return list(hits)
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        if isinstance(hit, MemoryHit):
+            for newer in _above(hit, found, known):
+                first.setdefault(newer.memory.id, newer)
+            shown = replace(hit, memory=replace(hit.memory, superseded_by=found.get(hit.memory.id)))
+            first.setdefault(hit.memory.id, shown)
+        else:
+            first[f"message {hit.message.id}"] = hit
+    return list(first.values())
+
+
+def _chain(memories: Sequence[Memory], tx: Transaction) -> tuple[dict[str, str], dict[str, Memory]]:
+    """Successors of memories, and theirs, with all of them."""
+    known = {memory.id: memory for memory in memories}
+    found: dict[str, str] = {}
+    asked = list(known)
+    while asked:
+        new = superseded_by(tx, asked)
+        found |= new
+        asked = [one for one in dict.fromkeys(new.values()) if one not in known]
+        known |= {memory.id: memory for memory in tx.memories.many(asked)} if asked else {}
+    return found, known
+
+
+def _above(hit: MemoryHit, found: dict[str, str], known: dict[str, Memory]) -> list[MemoryHit]:
+    """The successors of a hit, the last one first."""
+    above: list[MemoryHit] = []
+    seen = {hit.memory.id}
+    one = found.get(hit.memory.id)
+    while one is not None and one not in seen and one in known:
+        memory = replace(known[one], superseded_by=found.get(one))
+        above.insert(0, replace(hit, memory=memory))
+        seen.add(one)
+        one = found.get(one)
+    return above
+
+
+def _said_at(memory: Memory, tx: Transaction) -> datetime:
+    message = tx.sessions.message(memory.source.message) if memory.source.message else None
+    return message.said_at if message is not None else memory.created_at

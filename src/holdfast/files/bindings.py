@@ -1,0 +1,299 @@
+"""The directories on this machine that show spaces of one database: bound, kept in step, let go.
+
+Before a verb what was done by hand is taken over; after a change the files follow, at once. Trouble with a
+directory is logged and never reaches the caller: the memories are safe, and the next use repairs it.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from holdfast.app import paths
+from holdfast.domain.query import Filter
+from holdfast.engine.ports import Bound, Store, TimeUp
+from holdfast.engine.space_context import Desk
+from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
+from holdfast.files import memory_paths as standing
+from holdfast.files.directory_sync import Meeting
+from holdfast.files.registry import Binding, Registry
+from holdfast.files.safe_directory import SafeDirectory
+from holdfast.files.scan import GONE, SyncReport, asks_about
+
+LAYOUTS: Final = ("files", "folders", "shared")
+_SETTLED_NS: Final = 2_000_000_000  # what was changed longer ago shows any further change
+_log = logging.getLogger(__name__)
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryState:
+    """How a directory stands to its space."""
+
+    path: str
+    layout: str
+    here: bool  # whether it is on this machine
+    files: int
+    asks: str | None
+    troubles: tuple[str, ...]
+    conflicts: tuple[str, ...]  # ids in the inbox
+    agreed_at: str | None
+
+
+class Directories:
+    """The directories that show spaces of one store. Shared by all threads of a process."""
+
+    def __init__(self, store: Store, desk_of: Callable[[str], Desk]) -> None:
+        self._store = store
+        self._desk_of = desk_of
+        self._where = store.where()
+        self._registry = Registry()
+        self._inside = threading.local()  # a sync writes to the store, which must not start another one
+        self._clean: dict[str, tuple[str, ...]] = {}  # the directory as it was when both sides agreed
+        self._followed: dict[str, int] = {}  # the last change of each space that its files show
+        self._behind: set[str] = set()  # spaces whose files could not follow
+        self._asked: dict[str, str | None] = {}  # what each directory was last heard to ask
+
+    def bindings(self) -> list[Binding]:
+        """Those of this store, on this machine."""
+        return [binding for binding in self._registry.read() if binding.db == self._where]
+
+    def changed(self, space: str) -> None:
+        """Call this after every write to a space; costs next to nothing where none is bound."""
+        binding = self._binding(space)
+        if binding is None or self._busy():
+            return
+        self._quietly(binding, lambda: self._tell(space, self.sync(self._desk_of(space))))
+
+    def arrive(self, desk: Desk, *, most: int | None = None, time_up: TimeUp = lambda: False) -> bool:
+        """Call this before every use of a space: what was done by hand is taken over first.
+
+        True, where more than `most` files were changed, or the time was up, and the rest is left to the next
+        call.
+        """
+        binding = self._binding(desk.space)
+        if binding is None or self._busy():
+            return False
+        report = self._quietly(binding, lambda: self._arrive(desk, binding, most, time_up))
+        self._tell(desk.space, report)
+        return report is not None and report.unfinished
+
+    def sync(
+        self,
+        desk: Desk,
+        *,
+        accept_empty: bool = False,
+        write_back: bool = False,
+        most: int | None = None,
+        time_up: TimeUp = lambda: False,
+    ) -> SyncReport:
+        """Brings a directory and its space to agree; what came of it is the caller's to tell.
+
+        Raises: NotFound, when none is bound here; Unavailable, TooLong.
+        """
+        binding = self._binding(desk.space)
+        if binding is None:
+            raise NotFound(
+                f"space {desk.space!r} is not bound to a directory on this machine",
+                command="`holdfast files init DIR`",
+            )
+        with self._alone(binding.path):
+            with self._store.read(desk.space) as tx:
+                bound = tx.files.bound()
+            if bound is None:
+                raise NotFound(
+                    f"space {desk.space!r} is not bound to a directory", command="`holdfast files init DIR`"
+                )
+            try:
+                root = SafeDirectory(binding.path, create=accept_empty or write_back)
+            except NotFound:
+                return self._vanished(desk, bound)
+            with root:
+                meeting = Meeting(desk, root, bound)
+                report = meeting.held(
+                    accept_empty=accept_empty, write_back=write_back, most=most, time_up=time_up
+                )
+            self._clean.pop(desk.space, None)
+            self._followed[desk.space] = meeting.followed
+            self._behind.discard(desk.space)
+            return report
+
+    def bind(self, desk: Desk, path: str, layout: str | None = None) -> SyncReport:
+        """Binds a space to a directory, which is made if need be; both sides are brought to agree.
+
+        Raises: Conflict, when either is bound already; Invalid, Unavailable.
+        """
+        real = os.path.realpath(os.path.expanduser(path))
+        layout = layout or _usual(desk, real)
+        if layout not in LAYOUTS:
+            raise Invalid(f"unknown layout {layout!r}: use {', '.join(LAYOUTS)}", field="layout")
+        self._refuse_bound(desk, real)
+        with SafeDirectory(real, create=True) as root:
+            root.list()  # a directory that can't be one is refused before anything is kept
+        with self._store.write(desk.space) as tx:
+            tx.files.bind(Bound(path=real, layout=layout, bound_at=desk.now()))
+        self._registry.add(Binding(real, self._where, desk.space))
+        return self.sync(desk)
+
+    def unbind(self, desk: Desk) -> str:
+        """Lets go of a directory; its files stay where they are. Answers its path.
+
+        Raises: NotFound.
+        """
+        with self._inside_marked(), self._store.write(desk.space) as tx:
+            bound = tx.files.bound()
+            if bound is None:
+                raise NotFound(f"space {desk.space!r} is not bound to a directory")
+            tx.files.unbind()
+        self._registry.remove(bound.path)
+        self._clean.pop(desk.space, None)
+        return bound.path
+
+    def state(self, desk: Desk) -> DirectoryState | None:
+        """How the directory of a space stands once what was done by hand is taken over; none without one."""
+        binding = self._binding(desk.space)
+        if binding is not None and not self._busy():
+            self._quietly(binding, lambda: self._arrive(desk, binding))
+        with self._store.read(desk.space) as tx:
+            bound = tx.files.bound()
+            if bound is None:
+                return None
+            found = standing.places(tx, desk)
+            waiting = tx.memories.find(Filter(states=("waiting",), origin="file"))
+        self._asked[desk.space] = bound.asks  # whoever reads this state is told
+        here = binding is not None
+        troubles = [f"{path}: {why[1]}" for path, why in bound.refused.items()]
+        unwritten = [place.path for place in found if place.is_behind]
+        if unwritten and bound.asks is None:
+            troubles.append(f"{len(unwritten):,} files are not written yet, {unwritten[0]} among them")
+        if here and not os.access(bound.path, os.W_OK | os.X_OK) and os.path.isdir(bound.path):
+            troubles.append(f"{bound.path} can't be written to")
+        return DirectoryState(
+            path=bound.path,
+            layout=bound.layout,
+            here=here,
+            files=len(found),
+            asks=bound.asks,
+            troubles=tuple(troubles),
+            conflicts=tuple(memory.id for memory in waiting),
+            agreed_at=bound.agreed_at.isoformat() if bound.agreed_at else None,
+        )
+
+    # ------------------------------------------------------------------------------------------------ inside
+
+    def _arrive(
+        self, desk: Desk, binding: Binding, most: int | None = None, time_up: TimeUp = lambda: False
+    ) -> SyncReport | None:
+        try:
+            root = SafeDirectory(binding.path)
+        except NotFound:
+            return self.sync(desk)
+        with root:
+            listing = root.list()
+            snapshot = listing.snapshot()
+            with self._store.read(desk.space) as tx:
+                last = tx.journal.last()
+                bound = tx.files.bound()
+                unfollowed = set(tx.files.unfollowed())
+            refused = bound.refused.keys() if bound is not None else set()
+            if desk.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
+                return self.sync(desk, most=most, time_up=time_up)
+            followed = self._followed.get(desk.space) == last
+            if followed and self._clean.get(desk.space) == snapshot:
+                return None
+            meeting = Meeting(desk, root, bound)
+            if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
+                return self.sync(desk, most=most, time_up=time_up)
+            self._followed[desk.space] = last
+            latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
+            if time.time_ns() - latest > _SETTLED_NS:
+                self._clean[desk.space] = snapshot
+        return None
+
+    def _vanished(self, desk: Desk, bound: Bound) -> SyncReport:
+        asks = asks_about(GONE, bound.path)
+        if bound.asks != asks:
+            with self._inside_marked(), self._store.write(desk.space) as tx:
+                tx.files.bind(replace(bound, asks=asks))
+        return SyncReport(asks=asks)
+
+    def _refuse_bound(self, desk: Desk, path: str) -> None:
+        with self._store.read(desk.space) as tx:
+            bound = tx.files.bound()
+        if bound is not None and (bound.path != path or self._binding(desk.space) is not None):
+            raise Conflict(
+                f"space {desk.space!r} is bound to {bound.path}",
+                command="`holdfast files unbind` unbinds it",
+            )
+        for other in self._registry.read():
+            nested = os.path.commonpath([other.path, path]) in (other.path, path)
+            if nested and (other.db, other.space) != (self._where, desk.space):
+                raise Conflict(
+                    f"{path} overlaps {other.path}, which is already bound to space {other.space!r}"
+                )
+
+    def _binding(self, space: str) -> Binding | None:
+        for binding in self._registry.read():
+            if binding.space == space and binding.db == self._where:
+                return binding
+        return None
+
+    def _busy(self) -> bool:
+        return getattr(self._inside, "busy", False)
+
+    @contextmanager
+    def _inside_marked(self) -> Iterator[None]:
+        before = self._busy()
+        self._inside.busy = True
+        try:
+            yield
+        finally:
+            self._inside.busy = before
+
+    @contextmanager
+    def _alone(self, path: str) -> Iterator[None]:
+        """Holds the lock of a directory, against threads and processes."""
+        import fcntl
+
+        lock = paths.directory_lock(path)
+        paths.make_folder(os.path.dirname(lock))
+        with open(lock, "a", encoding="ascii") as file, self._inside_marked():
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _quietly(self, binding: Binding, work: Callable[[], Done]) -> Done | None:
+        try:
+            return work()
+        except (OSError, HoldfastError) as trouble:  # what was remembered is committed
+            self._behind.add(binding.space)
+            _log.warning("the directory %s can't be updated: %s", binding.path, trouble)
+            return None
+
+    def _tell(self, space: str, report: SyncReport | None) -> None:
+        """Logs what came of looking at a directory that nobody asked about; what it asks, once."""
+        if report is None:
+            return
+        for waiting in report.conflicts:
+            _log.warning("space %s: %s is in the inbox: it was changed on both sides", space, waiting)
+        for path in report.redacted:
+            _log.warning("space %s: a secret was redacted from %s", space, path)
+        for path in report.by_lines:
+            _log.warning("space %s: the front matter of %s is no YAML: read line by line", space, path)
+        for path, (_, why) in report.refused.items():
+            _log.warning("space %s: %s was not imported: %s", space, path, why)
+        if report.asks and self._asked.get(space) != report.asks:
+            _log.warning("space %s: %s", space, report.asks)
+        self._asked[space] = report.asks
+
+
+def _usual(desk: Desk, path: str) -> str:
+    """How a directory is laid out unless somebody says otherwise."""
+    if not desk.profile.policy.subject_is_key:
+        return "folders"
+    parts = Path(path).parts
+    return "shared" if parts[-1:] == ("memory",) and ".claude" in parts else "files"

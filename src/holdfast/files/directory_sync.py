@@ -1,0 +1,299 @@
+"""A bound directory and the memories of its space, brought to agree.
+
+What was done by hand is taken over, then the files are written that say something else than their memories.
+Both sides are held against what they last agreed on. One process at a time: the caller holds the directory's
+lock. A directory that is empty or gone never empties the space: it asks.
+"""
+
+import hashlib
+import time
+from dataclasses import replace
+from typing import Final
+
+from holdfast.domain.file_paths import INDEX, MOST_FILES
+from holdfast.engine.file_changes import set_aside
+from holdfast.engine.ports import Bound, FileRow, TimeUp
+from holdfast.engine.space_context import Desk
+from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
+from holdfast.files import frontmatter, note_format, shared_index
+from holdfast.files.edits import Taking
+from holdfast.files.file_stamp import Listing
+from holdfast.files.memory_paths import Place, index_of, is_nested, note, places, regrouped
+from holdfast.files.safe_directory import SafeDirectory
+from holdfast.files.scan import BY_HAND, EMPTY, OnDisk, SyncReport, asks_about
+from holdfast.files.verbs import put
+
+_UNSURE_NS: Final = 2_000_000_000  # a file changed so shortly before we looked may have been changed after
+_BYTES: Final = 4  # that a character takes at most
+_MOST_HEADING: Final = 65_536
+
+
+class Meeting:
+    """One look at both sides, and what follows."""
+
+    def __init__(self, desk: Desk, root: SafeDirectory, bound: Bound) -> None:
+        self._desk = desk
+        self._root = root
+        self._bound = bound
+        self.report = SyncReport()
+        self.listing = Listing()
+        self.followed = 0  # the number of the change up to which the files say what the memories say
+        self._unsure = False  # whether a file had to be read because it was changed when we last looked
+
+    def held(
+        self,
+        *,
+        accept_empty: bool = False,
+        write_back: bool = False,
+        most: int | None = None,
+        time_up: TimeUp = lambda: False,
+    ) -> SyncReport:
+        """Brings both sides to agree, or as far as `most` files and the time for those that are gone go.
+
+        Raises: Unavailable, TooLong.
+        """
+        with self._desk.store.read(self._desk.space) as tx:
+            rows = {row.path: row for row in tx.files.all()}
+        self.listing = self._root.list()
+        self._root.sweep(self.listing)
+        gone = self._gone(rows)
+        if self._is_emptied(rows, gone) and not accept_empty:
+            if not write_back:
+                return self._ask(EMPTY)
+            self._forget_disk(gone)
+            gone = set()
+        self._keep_index_lines()
+        changed = self._other(rows, most=most)
+        # A file that is gone may be one of those that were not looked at yet, under a new name.
+        self._take_over(changed, gone, None if self.report.unfinished else time_up)
+        self._write()
+        return self.report
+
+    def untouched(self, listing: Listing) -> bool:
+        """Whether nothing was done by hand since both sides agreed, as far as one look tells."""
+        with self._desk.store.read(self._desk.space) as tx:
+            rows = {row.path: row for row in tx.files.all()}
+        self.listing = listing
+        return not (self._gone(rows) or self._other(rows) or self._unsure) and self._index_is_ours()
+
+    def lags(self) -> bool:
+        """Whether a memory was changed whose file was not: by a process that was cut off."""
+        with self._desk.store.read(self._desk.space) as tx:
+            found = places(tx, self._desk)
+            standing = {place.path for place in found}
+            if any(row.path not in standing for row in tx.files.all()):
+                return True
+        return any(place.is_behind and place.path not in self._bound.refused for place in found)
+
+    # -------------------------------------------------------------------------------- what was done by hand
+
+    def _gone(self, rows: dict[str, FileRow]) -> set[str]:
+        """The files that are not there any more; what took the place of one, a link say, is left alone."""
+        for path in rows.keys() & self.listing.left_alone.keys():
+            self.report.refused[path] = ("", self.listing.left_alone[path])
+        here = self.listing.files.keys() | self.listing.left_alone.keys()
+        return {path for path, row in rows.items() if row.hash is not None and path not in here}
+
+    def _is_emptied(self, rows: dict[str, FileRow], gone: set[str]) -> bool:
+        known = [row for row in rows.values() if row.hash is not None and (row.memory or row.given)]
+        if not known or any(_is_note(path) for path in self.listing.files):
+            return False
+        return all(row.path in gone for row in known) and (len(known) > 1 or not self.listing.index)
+
+    def _ask(self, why: str) -> SyncReport:
+        asks = asks_about(why, self._bound.path)
+        self.report.asks = asks
+        if self._bound.asks != asks:
+            with self._desk.store.write(self._desk.space) as tx:
+                tx.files.bind(replace(self._bound, asks=asks))
+        return self.report
+
+    def _forget_disk(self, gone: set[str]) -> None:
+        with self._desk.store.write(self._desk.space) as tx:
+            for path in gone:
+                row = tx.files.get(path)
+                if row is not None:
+                    tx.files.put(replace(row, hash=None, stat=None))
+
+    def _other(self, rows: dict[str, FileRow], *, most: int | None = None) -> dict[str, OnDisk]:
+        """The files that are new, or not what they were when both sides agreed; of these `most`."""
+        found: dict[str, OnDisk] = {}
+        agreed = self._bound.agreed_at
+        since = int(agreed.timestamp() * 1e9) - _UNSURE_NS if agreed is not None else 0
+        for path, seen in self.listing.files.items():
+            row = rows.get(path)
+            if row is None and not _is_note(path):
+                continue
+            if row is not None and row.stat == seen.state and seen.changed_ns < since:
+                continue
+            state, why = self._bound.refused.get(path, ("", ""))
+            if state == seen.state:
+                self.report.refused[path] = (state, why)
+                continue
+            other = row is None or row.stat != seen.state  # else nothing but a look tells
+            if other and most is not None and len(found) >= most:
+                self.report.unfinished = True
+                continue
+            on_disk = self._looked_at(path, row, len(rows))
+            if on_disk is not None:
+                found[path] = on_disk
+        return found
+
+    def _looked_at(self, path: str, row: FileRow | None, known: int) -> OnDisk | None:
+        """A file's text; none if it is what it was, gone, or just about to be written."""
+        most = self._desk.profile.limits.content_max * _BYTES + _MOST_HEADING
+        seen = self.listing.files[path]
+        try:
+            content, seen = self._root.read(path, most)
+        except NotFound:
+            return None
+        except (Invalid, TooLong) as reason:
+            return OnDisk(seen, "", None, str(reason))
+        digest = hashlib.sha256(content).hexdigest()
+        if row is not None and row.hash == digest and row.stat in (None, seen.state):
+            self._unsure |= time.time_ns() - seen.changed_ns > _UNSURE_NS
+            return None
+        if not content and row is not None and time.time_ns() - seen.changed_ns < _UNSURE_NS:
+            return None  # emptied by an editor that is about to write
+        if row is None and known >= MOST_FILES:
+            return OnDisk(seen, digest, None, f"there are {MOST_FILES:,} files already")
+        try:
+            return OnDisk(seen, digest, content.decode())
+        except UnicodeDecodeError:
+            return OnDisk(seen, digest, None, "it is not UTF-8 text")
+
+    def _take_over(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp | None) -> None:
+        if not changed and not gone:
+            return
+        with self._desk.store.write(self._desk.space) as tx:
+            Taking(tx, self._desk, self.report).all(changed, gone, time_up)
+            # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
+            self._bound = replace(self._bound, index_hash=None)
+            tx.files.bind(self._bound)
+
+    # -------------------------------------------------------------------------------- what we write
+
+    def _write(self) -> None:
+        """Makes the files say what their memories say, then notes what both sides agree on."""
+        if self._bound.layout == "folders":
+            with self._desk.store.write(self._desk.space) as tx:
+                regrouped(tx, self._desk)
+        with self._desk.store.read(self._desk.space) as tx:
+            followed = tx.journal.last()
+            taken = frozenset(self.listing.files) | frozenset(self.listing.left_alone)
+            rows = {row.path: row for row in tx.files.all()}
+            found = places(tx, self._desk, taken=taken, rows=rows)
+            nested = is_nested(tx)
+        standing = {place.path for place in found}
+        rows_now = dict(rows)
+        for path in sorted(rows.keys() - standing):
+            if path not in self.report.refused and self._remove(path):
+                rows_now[path] = replace(rows[path], hash=None)
+        for place in found:
+            if place.path not in self.report.refused:
+                row = self._written(place, nested)
+                if row is not None:
+                    rows_now[place.path] = row
+        self._agree(rows, rows_now, found)
+        self.followed = followed
+
+    def _remove(self, path: str) -> bool:
+        """Takes away the file of a memory that is gone; true once it is."""
+        if path in self.listing.files:
+            try:
+                lost = self._root.delete(path, self.listing.files[path])
+            except NotFound:
+                return True
+            self._rescue(path, lost)
+            self.report.removed.append(path)
+        return True
+
+    def _written(self, place: Place, nested: bool) -> FileRow | None:
+        """The row of a file that had to be written; none if it says already what it should."""
+        memory = place.memory
+        if not place.is_behind:
+            return None
+        text = place.text(nested=nested)
+        seen, lost = self._root.write(place.path, text.encode(), self.listing.files.get(place.path))
+        self._rescue(place.path, lost)
+        self.report.written.append(place.path)
+        made = note_format.row_for(place.path, memory, text, nested=nested)
+        return replace(made, hash=hashlib.sha256(text.encode()).hexdigest(), stat=seen.state)
+
+    def _rescue(self, path: str, lost: bytes | None) -> None:
+        """Keeps what somebody wrote into a file at the very moment that we replaced it."""
+        text = lost.decode(errors="replace") if lost is not None else ""
+        known = self._bound_hash(path)
+        if lost is None or not text.strip() or hashlib.sha256(lost).hexdigest() == known:
+            return
+        draft = note_format.draft_of(frontmatter.read(text), path, self._desk.profile, BY_HAND)
+        reason = f"{path} was edited while Holdfast changed it"
+        with self._desk.store.write(self._desk.space) as tx:
+            waiting = set_aside(draft, reason, tx=tx, desk=self._desk, now=self._desk.now())
+        self.report.conflicts.append(waiting.id)
+
+    def _bound_hash(self, path: str) -> str | None:
+        with self._desk.store.read(self._desk.space) as tx:
+            row = tx.files.get(path)
+        return row.hash if row is not None else None
+
+    def _agree(self, rows: dict[str, FileRow], rows_now: dict[str, FileRow], found: list[Place]) -> None:
+        index_hash = self._write_index(found)
+        state = replace(
+            self._bound,
+            index_hash=index_hash,
+            asks=None,
+            refused={path: list(why) for path, why in self.report.refused.items()},
+        )
+        same = rows == rows_now and state == self._bound and self.report.quiet and not self._unsure
+        if same and self._bound.agreed_at is not None and not self.report.written:
+            return
+        with self._desk.store.write(self._desk.space) as tx:
+            for path, row in rows_now.items():
+                if row != rows.get(path):
+                    note(row, rows.get(path), tx)
+            tx.files.bind(replace(state, agreed_at=self._desk.now()))
+
+    # -------------------------------------------------------------------------------------------- the index
+
+    def _write_index(self, found: list[Place]) -> str:
+        current = self._index_on_disk()
+        shown = [place for place in found if place.memory is not None]
+        if self._bound.layout == "shared":
+            text = shared_index.followed(current, shown)
+        else:
+            text = index_of(shown, self._desk)
+        if text != current:
+            self._root.write(INDEX, text.encode())
+            self.report.written.append(INDEX)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _index_on_disk(self) -> str | None:
+        try:
+            return self._root.read(INDEX, 1 << 22)[0].decode(errors="replace")
+        except (NotFound, Invalid):
+            return None
+
+    def _index_is_ours(self) -> bool:
+        """Whether the index is what we last wrote."""
+        current = self._index_on_disk()
+        known = self._bound.index_hash
+        return current is not None and known == hashlib.sha256(current.encode()).hexdigest()
+
+    def _keep_index_lines(self) -> None:
+        """What somebody wrote into the index becomes a note, for the index is made anew."""
+        current = self._index_on_disk()
+        if current is None or self._bound.layout == "shared" or self._index_is_ours():
+            return
+        kept = shared_index.foreign_lines(current, self._desk.profile)
+        if kept:
+            text = "\n".join(kept) + "\n"
+            name = f"from_index_{hashlib.sha256(text.encode()).hexdigest()[:8]}.md"
+            try:
+                put(name, text, desk=self._desk, source=BY_HAND)
+            except HoldfastError as reason:
+                self.report.refused[INDEX] = ("", f"its text can't be stored: {reason}")
+
+
+def _is_note(path: str) -> bool:
+    return path.endswith(".md")

@@ -1,0 +1,53 @@
+"""One look at a bound directory: what was found in it, and what came of it."""
+
+from dataclasses import dataclass, field
+
+from holdfast.domain.memory import Source
+from holdfast.files.file_stamp import Seen
+
+BY_HAND = Source(origin="file")
+GONE = "the directory does not exist"
+EMPTY = "all of its files are gone"
+#: What the command line says after the question, for a space.
+ASKS_COMMAND = (
+    "`holdfast files sync --space {} --write-back` restores the files, "
+    "`--accept-empty` deletes their memories, `holdfast files unbind` unbinds the directory"
+)
+
+
+def asks_about(why: str, path: str) -> str:
+    """What a person has to decide, in words that fit every door."""
+    return f"{why}: {path}. Nothing was deleted. Restore the files, or delete their memories"
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """A file that is other than when both sides agreed, or new; or why it can't be taken."""
+
+    seen: Seen
+    hash: str
+    text: str | None
+    wrong: str | None = None
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What one look at the directory came to, by path."""
+
+    taken: list[str] = field(default_factory=list)  # changed by hand
+    new: list[str] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)  # deleted by hand
+    conflicts: list[str] = field(default_factory=list)  # changed on both sides: the file's text waits
+    redacted: list[str] = field(default_factory=list)  # a secret was taken out of the file
+    by_lines: list[str] = field(default_factory=list)  # the heading is no YAML, and was read line by line
+    refused: dict[str, tuple[str, str]] = field(default_factory=dict)  # path: its state, and why
+    written: list[str] = field(default_factory=list)  # by us
+    removed: list[str] = field(default_factory=list)
+    asks: str | None = None  # nothing was done: a person has to decide first
+    unfinished: bool = False  # there were more files than were asked for: the rest comes with the next look
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing was done by hand that would have to be told."""
+        return not (self.taken or self.new or self.renamed or self.gone or self.conflicts or self.redacted)

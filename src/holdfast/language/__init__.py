@@ -1,0 +1,1 @@
+"""What texts say: statements compared, conversations read, questions and days understood. Pure: no store."""

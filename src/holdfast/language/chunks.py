@@ -1,0 +1,91 @@
+"""Cuts a session into chunks: what is new, with a little of what came before.
+
+Only what people and agents said is a source: never system prompts, tool output, text that programs put into
+a person's message, or quotations of our own memories. Knows messages, not how they are stored.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.domain.budget import Estimate, estimate_tokens
+from holdfast.domain.memory import Message
+from holdfast.language.gate import AGENT, PERSON, Spoken
+from holdfast.language.injected_text import typed
+from holdfast.language.sentences import MOST_CHARACTERS
+
+TOKENS = 500  # of a chunk
+OVERLAP = 100  # tokens of it that stood in the one before
+_TAIL = 400  # characters that are left of a long message where it is only context
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Messages that are new, and the ones before them that help to understand them."""
+
+    context: tuple[Message, ...]
+    new: tuple[Message, ...]
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return self.context + self.new
+
+    @property
+    def spoken(self) -> tuple[Spoken, ...]:
+        return tuple(
+            Spoken(message.role, message.content or "", message.said_at.date()) for message in self.messages
+        )
+
+
+def sources(messages: Sequence[Message]) -> list[Message]:
+    """What of the messages somebody said himself; the rest, and the end of what is too long, is no source."""
+    found = []
+    for message in messages:
+        text = (message.content or "") if not message.off_record else ""
+        if message.role == PERSON:
+            text = typed(text)
+        elif message.role != AGENT:
+            continue
+        if text.strip():
+            found.append(replace(message, content=text[:MOST_CHARACTERS]))
+    return found
+
+
+def chunks(
+    before: Sequence[Message], new: Sequence[Message], estimate: Estimate = estimate_tokens
+) -> Iterator[Chunk]:
+    """`new` in pieces of about 500 tokens; each begins with about 100 of what came before it.
+
+    None is longer than `MOST_CHARACTERS`, whatever a token is.
+    """
+    spoken = sources(new)
+    earlier = sources(before)
+    start = 0
+    while start < len(spoken):
+        size = len(spoken[start].content or "")
+        context = _tail([*earlier, *spoken[:start]], estimate, MOST_CHARACTERS - size)
+        size += sum(len(message.content or "") for message in context)
+        room = TOKENS - sum(estimate(message.content or "") for message in context)
+        end = start + 1  # one message is never cut: a sentence keeps its place in it
+        used = estimate(spoken[start].content or "")
+        while end < len(spoken):
+            used += estimate(spoken[end].content or "")
+            size += len(spoken[end].content or "")
+            if used > room or size > MOST_CHARACTERS:
+                break
+            end += 1
+        yield Chunk(tuple(context), tuple(spoken[start:end]))
+        start = end
+
+
+def _tail(messages: Sequence[Message], estimate: Estimate, most: int) -> list[Message]:
+    """The last messages, about `OVERLAP` tokens of them and the last one in any case that it fits."""
+    found: list[Message] = []
+    used = 0
+    for message in reversed(messages):
+        text = (message.content or "")[-_TAIL:]
+        used += estimate(text)
+        most -= len(text)
+        if most < 0 or (found and used > OVERLAP):
+            break
+        found.insert(0, replace(message, content=text))
+    return found

@@ -1,0 +1,9 @@
+"""Same, contradicting or something else: what a new statement is to a known one.
+
+Exact rules, and the verdicts of a model that is passed in. Knows no store and no clock.
+"""
+
+from holdfast.language.comparison import Relation, Statement, Verdict
+from holdfast.language.judge import Judge, PairModel
+
+__all__ = ["Judge", "PairModel", "Relation", "Statement", "Verdict"]

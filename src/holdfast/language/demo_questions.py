@@ -1,0 +1,77 @@
+"""Questions that a person's own past can answer: about what was special to a session of theirs.
+
+Pure. A word tells much when it was said often in one session and in few others.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from holdfast.domain.secrets import redact
+from holdfast.domain.stemming import stem
+from holdfast.domain.terms import STOP_WORDS
+from holdfast.domain.words import folded
+
+_MOST_TEXT: Final = 400  # characters of a message that are looked at: people say first what it is about
+_WORD = re.compile(r"[^\W\d_]{3,24}(?:['’-][^\W\d_]+)?")
+_AROUND: Final = ".,;:!?()[]{}\"'`*“”„«»"
+#: Words of every conversation with an agent; what was said about them tells nothing.
+_WORN: Final = frozenset(
+    "please thanks thank hello yes okay sure just now here make need want like use using try let get got "
+    "know way thing something good great also more some all new file code run test fix add change check "
+    "look see first next again still only very much many well done work works working".split()
+)
+_NAMED: Final = 1.5  # how much more a name tells, inside of a sentence
+
+
+def questions(sessions: Sequence[Sequence[str]], most: int = 5) -> list[str]:
+    """Up to `most` questions, the most telling first, each about another session's messages."""
+    said = [[list(_telling_words(text)) for text in texts] for texts in sessions]
+    often = [Counter(stem(folded(word)) for words in texts for word in words) for texts in said]
+    spread = Counter(base for counts in often for base in counts)
+    found: list[tuple[float, str]] = []
+    for texts, counts in zip(said, often, strict=True):
+        best = max((_asked(words, counts, spread, len(said)) for words in texts if words), default=None)
+        if best is not None:
+            found.append(best)
+    found.sort(key=lambda each: (-each[0], each[1]))
+    return [f"What did I say about {phrase}?" for phrase in dict.fromkeys(phrase for _, phrase in found)][
+        :most
+    ]
+
+
+def _asked(
+    words: Sequence[str], counts: Counter[str], spread: Counter[str], sessions: int
+) -> tuple[float, str]:
+    """How much the two most telling words of a message tell, and the words."""
+    weights: dict[str, float] = {}
+    for word in words:
+        base = stem(folded(word))
+        rare = math.log((sessions + 1) / spread[base]) + 0.1
+        named = _NAMED if word[0].isupper() and not word.isupper() else 1.0
+        weights.setdefault(word, rare * named * (1 + math.log(counts[base])))
+    chosen = sorted(weights, key=lambda word: -weights[word])[:2]
+    in_order = [word for word in weights if word in chosen]
+    return sum(weights[word] for word in chosen), " and ".join(in_order)
+
+
+def _telling_words(text: str) -> Iterator[str]:
+    """The words that could say what a message is about; none of one that holds a secret or is no prose."""
+    start = text.strip()[:_MOST_TEXT]
+    if "```" in start or redact(start).text != start:
+        return
+    for token in _prose(start):
+        word = token.strip(_AROUND)
+        plain = folded(word)
+        if _WORD.fullmatch(word) and plain not in STOP_WORDS and plain not in _WORN:
+            yield word
+
+
+def _prose(text: str) -> Iterable[str]:
+    """The words of lines that read like sentences: commands and logs have too much between words."""
+    for line in text.split("\n"):
+        letters = sum(letter.isalpha() or letter.isspace() for letter in line)
+        if letters >= 0.8 * len(line):
+            yield from line.split()

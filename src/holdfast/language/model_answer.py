@@ -1,0 +1,209 @@
+"""What a model made of a conversation, believed in nothing: form, category, length, names, numbers and dates.
+
+A fact that fails one of these is dropped with the reason; the rest goes on. Knows the form of questions and
+answers, not who is asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.text import normal_form
+from holdfast.language.chunks import Chunk
+from holdfast.language.extract import MOST_CHARACTERS
+from holdfast.language.gate import AGENT
+from holdfast.language.grounding import Grounds
+from holdfast.language.model_call import Schema, as_data
+from holdfast.language.sentences import own_voice
+
+Said = Literal["new", "same_as", "updates", "contradicts"]
+
+MOST_FACTS = 12  # of one chunk; whoever finds more pours it all out
+_MOST_TAGS = 5
+_MOST_TAG = 40  # characters
+_MOST_KNOWN = 300  # characters of a known memory that are shown
+
+GATE_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {"keep": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["keep", "reason"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One thing that a model took from a conversation; `message` counts from 0."""
+
+    text: str
+    category: str
+    subject: str | None
+    importance: int
+    tags: tuple[str, ...]
+    message: int
+    said: Said = "new"
+    of: int = 0  # the number of a known memory, from 1
+
+
+def extract_schema(categories: Sequence[str]) -> Schema:
+    """The form of an answer; limits are checked afterwards, for not every server knows them."""
+    fact = {
+        "text": {"type": "string"},
+        "category": {"type": "string", "enum": list(categories)},
+        "subject": {"type": "string"},
+        "importance": {"type": "integer"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "message": {"type": "integer"},
+        "relation": {"type": "string", "enum": ["new", "same_as", "updates", "contradicts"]},
+        "of": {"type": "integer"},
+    }
+    item = {
+        "type": "object",
+        "properties": fact,
+        "required": list(fact),
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": item}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    }
+
+
+def conversation(chunk: Chunk) -> str:
+    """A chunk for a prompt: a line each message, in its writer's own voice alone."""
+    lines = [
+        as_data(
+            message=number,
+            said_by="agent" if message.role == AGENT else "person",
+            on=message.said_at.date().isoformat(),
+            text=own_voice(message.content or ""),
+        )
+        for number, message in enumerate(chunk.messages, start=1)
+    ]
+    return "\n".join(["CONVERSATION", *lines])
+
+
+def known_ones(memories: Sequence[Memory]) -> str:
+    """Known memories for a prompt, numbered from 1."""
+    lines = [
+        as_data(
+            memory=number,
+            category=memory.category,
+            subject=memory.subject or "",
+            text=memory.content[:_MOST_KNOWN],
+        )
+        for number, memory in enumerate(memories, start=1)
+    ]
+    return "\n".join(["KNOWN MEMORIES", *(lines or ["(none)"])])
+
+
+def grounds_of(chunk: Chunk) -> Grounds:
+    """What may be said of a chunk: what its speakers said themselves."""
+    return Grounds([(own_voice(each.content or ""), each.said_at.date()) for each in chunk.messages])
+
+
+def gate_answer(value: Mapping[str, Any]) -> tuple[bool, str]:
+    """Yes or no, with the reason.
+
+    Raises: ValueError, for an answer of another form.
+    """
+    keep, reason = value.get("keep"), value.get("reason")
+    if not isinstance(keep, bool):
+        raise ValueError("its answer has no keep (true or false)")
+    return keep, reason[:MOST_CHARACTERS] if isinstance(reason, str) else ""
+
+
+def facts_in(
+    value: Mapping[str, Any], chunk: Chunk, categories: Sequence[str]
+) -> tuple[list[Fact], list[str]]:
+    """The facts of an answer that may be kept, and why others may not.
+
+    Raises: ValueError, for an answer of another form.
+    """
+    found = value.get("facts")
+    if not isinstance(found, list):
+        raise ValueError("its answer has no facts (a list)")
+    grounds = grounds_of(chunk)
+    kept: dict[str, Fact] = {}
+    dropped: list[str] = []
+    formless = 0
+    for entry in found[:MOST_FACTS]:
+        try:
+            fact = _fact(entry, categories)
+        except ValueError as wrong:
+            formless += 1
+            dropped.append(str(wrong))
+            continue
+        if reason := _unfit(fact, chunk, grounds):
+            dropped.append(reason)
+        else:
+            kept.setdefault(normal_form(fact.text), _trimmed(fact, grounds))
+    if formless and formless == len(found[:MOST_FACTS]):
+        raise ValueError(f"none of its facts has the requested form: {dropped[0]}")
+    if len(found) > MOST_FACTS:
+        dropped.append(f"{len(found) - MOST_FACTS} more than {MOST_FACTS} facts")
+    return list(kept.values()), dropped
+
+
+def _fact(entry: Any, categories: Sequence[str]) -> Fact:
+    """Raises: ValueError, naming what is wrong; never by the model's own words."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"a fact is a {type(entry).__name__}, not an object")
+    text, category, subject = (entry.get(name) for name in ("text", "category", "subject"))
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("a fact has no text")
+    if category not in categories:
+        raise ValueError("a fact has a category that this space does not have")
+    importance, message, of = (entry.get(name) for name in ("importance", "message", "of"))
+    said = entry.get("relation")
+    tags = entry.get("tags")
+    known: Said = "new"
+    if said in ("same_as", "updates", "contradicts") and type(of) is int:
+        known = said
+    return Fact(
+        text=" ".join(text.split()),
+        category=str(category),
+        subject=subject.strip() or None if isinstance(subject, str) else None,
+        importance=min(max(importance, 1), 5) if type(importance) is int else 3,
+        tags=tuple(tag.strip() for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        message=message - 1 if type(message) is int else -1,
+        said=known,
+        of=of if known != "new" and type(of) is int else 0,
+    )
+
+
+def _unfit(fact: Fact, chunk: Chunk, grounds: Grounds) -> str | None:
+    """Why a fact may not be kept; none, when it may."""
+    if len(fact.text) > MOST_CHARACTERS:
+        return f"a fact of {len(fact.text):,} characters, more than {MOST_CHARACTERS}"
+    if not 0 <= fact.message < len(chunk.messages):
+        return "a fact that cites no message of the conversation"
+    context = len(chunk.context)
+    answered = fact.message == context - 1 and chunk.messages[fact.message].role == AGENT
+    if fact.message < context and not answered:
+        return "a fact from a message that was read before"
+    strange = grounds.strange(fact.text)
+    return (
+        f"a fact with {len(strange)} names, numbers or dates that are not in the conversation"
+        if strange
+        else None
+    )
+
+
+def _trimmed(fact: Fact, grounds: Grounds) -> Fact:
+    """The fact without a subject and tags that nobody said."""
+    tags = [tag for tag in fact.tags if 0 < len(tag) <= _MOST_TAG and not grounds.strange(tag)]
+    subject = fact.subject if fact.subject and not grounds.strange(f"of {fact.subject}") else None
+    return Fact(
+        text=fact.text,
+        category=fact.category,
+        subject=subject,
+        importance=fact.importance,
+        tags=tuple(dict.fromkeys(tags))[:_MOST_TAGS],
+        message=fact.message,
+        said=fact.said,
+        of=fact.of,
+    )

@@ -1,0 +1,51 @@
+"""What a person does not want to have kept: off the record, marked as private, an offer that is declined."""
+
+import re
+from dataclasses import dataclass
+
+from holdfast.domain.secrets.regions import find_regions
+from holdfast.domain.secrets.spans import PRIVATE
+from holdfast.language.cues import begins, phrases
+from holdfast.language.injected_text import typed
+from holdfast.language.sentences import Sentence, sentences
+
+# "I don't remember that" asks for nothing.
+_OF_SOMEBODY = re.compile(r"\b(?:i|we|they|he|she)(?: \w+)? $", re.IGNORECASE)
+_POINTS_BACK = re.compile(r"\b(?:it|that)\b", re.IGNORECASE)
+_LITTLE = 2  # words that a mere request has besides
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be off the record: the message itself, and what it answers."""
+
+    this: bool = False
+    before: bool = False
+
+
+def is_private(text: str) -> bool:
+    """Whether a part of a text is marked as private."""
+    return any(kind == PRIVATE for _, _, kind in find_regions(text))
+
+
+def wish(text: str, answered: str | None) -> Wish:
+    """What a person's message asks for; `answered` is what an agent said right before it."""
+    own = typed(text)
+    if answered is not None and begins("refused", own) and phrases("offered_to_remember").search(answered):
+        return Wish(this=len(sentences(own)) < 2, before=True)
+    if not phrases("off_record").search(own):  # nearly always, and soon seen
+        return Wish()
+    said = sentences(own)
+    asking = [number for number, each in enumerate(said) if _asks(each)]
+    if not asking:
+        return Wish()
+    # A request that says nothing else is about what was said before it.
+    first = said[0].own
+    bare = len(phrases("off_record").sub("", first).split()) <= _LITTLE
+    points = len(said) == 1 or _POINTS_BACK.search(first) is not None
+    return Wish(this=True, before=asking[0] == 0 and bare and points)
+
+
+def _asks(sentence: Sentence) -> bool:
+    found = phrases("off_record").search(sentence.own)
+    return found is not None and not sentence.asks and not _OF_SOMEBODY.search(sentence.own[: found.start()])

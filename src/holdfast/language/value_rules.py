@@ -1,0 +1,60 @@
+"""Exact rules about values: numbers with units, counts, dates, times and versions.
+
+Two texts with different values do not say the same; a measured value may differ a little.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.domain.text import normal_form
+from holdfast.language.quantities import Found, Quantity, equal, find_quantities, measured
+
+_SAY_NOTHING = frozenset(("a", "an", "the", "about", "around", "roughly", "approximately"))
+_FIGURE = re.compile(r"\S*\d\S*")
+# Kinds that are told apart by how a value is written, not by what it says.
+_ALIKE = {"period": "time", "version": "count"}
+
+
+def different_values(one: str, other: str) -> bool:
+    """Whether each of two texts gives a value of one kind that the other does not give.
+
+    Or one sentence stands twice, with other figures in its places.
+    """
+    if one == other:
+        return False
+    if _frame(one) == _frame(other):
+        return not measured_again(one, other)
+    ours, theirs = ([found.quantity for found in find_quantities(text.lower())] for text in (one, other))
+    left = {_kind(mine) for mine in ours if not any(equal(mine, yours) for yours in theirs)}
+    right = {_kind(yours) for yours in theirs if not any(equal(mine, yours) for mine in ours)}
+    return not left.isdisjoint(right)
+
+
+def measured_again(one: str, other: str) -> bool:
+    """Whether two texts are one sentence with measured values that differ a little: 60 s, then 58 s."""
+    ours, theirs = (find_quantities(text.lower()) for text in (one, other))
+    if not ours or len(ours) != len(theirs):
+        return False
+    alike = all(_agree(mine.quantity, yours.quantity) for mine, yours in zip(ours, theirs, strict=True))
+    return alike and _rest(one.lower(), ours) == _rest(other.lower(), theirs)
+
+
+def _frame(text: str) -> str:
+    """The text with a mark in place of each word that has a digit."""
+    return _FIGURE.sub("#", normal_form(text))
+
+
+def _agree(one: Quantity, other: Quantity) -> bool:
+    return equal(one, other) and (one.text == other.text or measured(one) or one.value == other.value)
+
+
+def _rest(text: str, found: list[Found]) -> list[str]:
+    """The words of a text with a mark in place of each value."""
+    for item in reversed(found):
+        text = f"{text[: item.start]} # {text[item.end :]}"
+    return [word for word in normal_form(text).split() if word not in _SAY_NOTHING]
+
+
+def _kind(quantity: Quantity) -> str:
+    return _ALIKE.get(quantity.kind, quantity.kind)

@@ -1,0 +1,1 @@
+"""What `holdfast serve` offers over HTTP: the service itself, REST, and the dashboard."""

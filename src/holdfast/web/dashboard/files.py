@@ -1,0 +1,92 @@
+"""/files: the memories of a space as files, and the state of the folder that they are synced with."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from holdfast.domain.file_paths import MOST_FILES
+from holdfast.errors import Invalid
+from holdfast.files.scan import SyncReport
+from holdfast.web.dashboard.responses import PageRoute, done, in_address, page, part
+from holdfast.web.dashboard.visit import Reading, Sent, Writing
+
+SECTION: Final = "files"
+SHOWN: Final = 100  # files at a time; the rest is found by a word
+_COUNTED: Final = (
+    ("taken", "changed in the folder"),
+    ("new", "new"),
+    ("renamed", "renamed"),
+    ("gone", "deleted in the folder"),
+    ("conflicts", "changed on both sides (see the inbox)"),
+    ("redacted", "with a secret redacted"),
+    ("by_lines", "with invalid YAML front matter, parsed line by line"),
+    ("refused", "rejected"),
+    ("written", "written"),
+    ("removed", "removed"),
+)
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/files")
+def files(visit: Reading, q: Annotated[str, Query(max_length=200)] = "") -> Response:
+    held = visit.memories.find(limit=1).total  # first: this takes over what was done by hand
+    found = visit.memories.files() if held <= MOST_FILES else []
+    state = visit.memories.directory()
+    word = q.strip().casefold()
+    wanted = [one for one in found if word in f"{one.path} {one.name} {one.description or ''}".casefold()]
+    given = page(
+        visit,
+        "files.html",
+        q=q,
+        state=state,
+        agreed_at=datetime.fromisoformat(state.agreed_at) if state and state.agreed_at else None,
+        files=wanted[:SHOWN],
+        fitting=len(wanted),
+        total=len(found),
+        held=held,
+        most=MOST_FILES,
+        index=visit.memories.file_index() if held <= MOST_FILES else "",
+    )
+    return in_address(visit, given, visit.address("/files", q=q))
+
+
+@router.get("/files/file")
+def file(visit: Reading, path: Annotated[str, Query(max_length=1_000)]) -> Response:
+    """One file, as in the folder."""
+    return page(visit, "file.html", file=visit.memories.file(path))
+
+
+@router.get("/files/accept")
+def ask_to_accept(visit: Writing) -> Response:
+    """Asks before the memories of an emptied folder are deleted."""
+    shown = part if visit.partial else page
+    return shown(visit, "files_accept.html", state=visit.memories.directory())
+
+
+@router.post("/files/sync")
+def sync(visit: Writing, sent: Sent) -> Response:
+    """Syncs the folder with the space; an emptied folder only as `meant` says."""
+    meant = sent.text("meant")
+    if meant not in ("", "accept", "write"):
+        raise Invalid(f"unknown value {meant!r:.40}: use accept or write", field="meant")
+    report = visit.memories.sync_directory(accept_empty=meant == "accept", write_back=meant == "write")
+    home = visit.address("/files")
+    if report.asks:
+        return done(visit, _asks(report.asks), tone="note", back=home, leave=home)
+    return done(visit, said(report), back=home, leave=home)
+
+
+def said(report: SyncReport) -> str:
+    """What a sync came to, in a sentence."""
+    parts = []
+    for name, words in _COUNTED:
+        if amount := len(getattr(report, name)):
+            parts.append(f"{amount:,} {words}")
+    return f"Synced: {', '.join(parts)}." if parts else "Already in sync."
+
+
+def _asks(asks: str) -> str:
+    return f"Not synced: {asks}"

@@ -1,0 +1,217 @@
+"""/inbox: what waits for a person, beside what is known; let in, changed and let in, or turned down."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from holdfast.domain.memory import Memory
+from holdfast.engine.review import Beside, Waiter
+from holdfast.errors import Invalid
+from holdfast.web.dashboard import formats, time_cursor
+from holdfast.web.dashboard.list_filters import Choices, cursor
+from holdfast.web.dashboard.memories import subject_word
+from holdfast.web.dashboard.memory_actions import MOST_AT_ONCE
+from holdfast.web.dashboard.notices import Offer
+from holdfast.web.dashboard.responses import PageRoute, done, page, part
+from holdfast.web.dashboard.text_diff import Piece, compared, named, shared
+from holdfast.web.dashboard.visit import Deciding, Fields, Reading, Sent, Visit
+
+SECTION: Final = "inbox"
+ON_A_PAGE: Final = 10  # beside each of them stands what the whole space holds like it
+MOST_SHOWN: Final = 800  # characters of a text
+_ALIKE: Final = 0.5  # of a wording has to stand in both before the rest is marked as different
+_CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+MemoryId = Annotated[str, Path(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A known wording beside the one that waits."""
+
+    beside: Beside
+    known: list[Piece]
+    waiting: list[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One thing to decide; of a proposal also what stays and what goes, against what they become."""
+
+    waiter: Waiter
+    closest: Compared | None
+    others: tuple[Beside, ...]
+    united: tuple[list[Piece], list[Piece]] | None
+
+    @property
+    def waits_for(self) -> list[tuple[str, Memory | None]]:
+        """Why it waits, with the memories that are named by their ids."""
+        beside = [one.memory for one in self.waiter.beside]
+        return named(self.waiter.memory.waiting_for or "", beside)
+
+
+@router.get("/inbox")
+def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -> Response:
+    seen = str(visit.memories.last_change())
+    if time_cursor.looking_again(visit) and time_cursor.has_seen(visit, seen):
+        return Response(status_code=204)
+    pile = visit.memories.review(limit=ON_A_PAGE, after=Choices(after=after).place)
+    values: dict[str, Any] = {
+        "cards": [_card(waiter) for waiter in pile.waiters],
+        "total": pile.total,
+        "after": after,
+        "following": cursor(pile.waiters[-1].memory) if pile.more else "",
+        "seen": seen,
+        "most_shown": MOST_SHOWN,
+        "subject_word": subject_word(visit.profile),
+    }
+    if time_cursor.looking_again(visit):
+        return part(visit, "inbox_cards.html", refreshing=True, **values)
+    return page(visit, "inbox.html", refreshing=False, **values)
+
+
+@router.get("/inbox/{memory_id}/edit")
+def edit(visit: Deciding, memory_id: MemoryId) -> Response:
+    return _editing(visit, memory_id)
+
+
+@router.post("/inbox/{memory_id}/edit")
+def edit_and_approve(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
+    """What the form changed, then the approval of that."""
+    since = visit.memories.last_change()
+    changes = _changes(visit, memory_id, sent)
+    try:
+        if changes:
+            visit.memories.revise(memory_id, expect_version=sent.whole("version"), **changes)
+        decided = visit.memories.stakes(memory_id)
+        visit.memories.approve(memory_id)
+    except Invalid as wrong:
+        return _editing(visit, memory_id, str(wrong), sent.text("content"))
+    return _let_in(visit, decided, since)
+
+
+@router.post("/inbox/approve")
+def approve(visit: Deciding, sent: Sent) -> Response:
+    ids = _chosen(sent)
+    since = visit.memories.last_change()
+    decided = visit.memories.stakes(*ids)
+    visit.memories.approve(*ids)
+    return _let_in(visit, decided, since)
+
+
+@router.post("/memories/approve")
+def approve_listed(visit: Deciding, sent: Sent) -> Response:
+    """The same from a list of all memories: those of the chosen that wait."""
+    ids = [one for one in _chosen(sent) if visit.memories.show(one).memory.state == "waiting"]
+    if not ids:
+        raise Invalid("none of the selected memories is waiting for review", field="id")
+    since = visit.memories.last_change()
+    decided = visit.memories.stakes(*ids)
+    visit.memories.approve(*ids)
+    return _let_in(visit, decided, since, sent.text("back"))
+
+
+@router.post("/inbox/reject")
+def reject(visit: Deciding, sent: Sent) -> Response:
+    ids = _chosen(sent)
+    since = visit.memories.last_change()
+    plain = [one.memory.id for one in visit.memories.stakes(*ids) if one.proposal is None]
+    visit.memories.reject(*ids)
+    parts = []
+    if plain:
+        parts.append(f"Rejected {_memories(len(plain))}; the same text is not stored again.")
+    if len(plain) < len(ids):
+        parts.append(f"Kept {_pairs(len(ids) - len(plain))} separate; not proposed again.")
+    offer = _undo(visit, plain, since) if plain else None
+    return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=offer)
+
+
+def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
+    plain = [one for one in decided if one.proposal is None]
+    merged = [one.proposal for one in decided if one.proposal is not None]
+    parts = [f"Approved {_memories(len(plain))}."] if plain else []
+    parts += [f"Merged {_pairs(len(merged))}."] if merged else []
+    touched = [one.memory.id for one in plain]
+    touched += [beside.memory.id for one in plain for beside in one.beside if beside.how in _CHANGED]
+    offer = _undo(visit, list(dict.fromkeys(touched)), since) if plain else None
+    if offer is None and len(merged) == 1:  # what was made one has a session of its own
+        offer = Offer("Undo", visit.address("/undo-session", session=merged[0].id))
+    return done(visit, " ".join(parts), back=back or visit.address("/inbox"), offer=offer)
+
+
+def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
+    """What differs from what is stored; the rest is left alone."""
+    known = visit.memories.show(memory_id).memory
+    changes: dict[str, Any] = {}
+    wanted = {
+        "content": sent.text("content"),
+        "subject": sent.text("subject"),
+        "category": sent.text("category"),
+    }
+    for name, value in wanted.items():
+        if name in sent and value != (getattr(known, name) or ""):
+            changes[name] = value
+    changes |= sent.retagged()
+    believed = sent.moved("confidence", "believed")
+    if believed is not None:
+        changes["confidence"] = believed
+    return changes
+
+
+def _editing(visit: Visit, memory_id: str, wrong: str = "", typed: str = "") -> Response:
+    memory = visit.memories.show(memory_id).memory
+    shown = part if visit.partial else page
+    values = {"typed": typed} if typed else {}
+    status = 422 if wrong and not visit.partial else 200
+    return shown(
+        visit, "inbox_edit.html", status=status, memory=memory, wrong=wrong,
+        subject_word=subject_word(visit.profile), **values,
+    )  # fmt: skip
+
+
+def _card(waiter: Waiter) -> Card:
+    content = waiter.memory.content[:MOST_SHOWN]
+    if waiter.proposal is not None:
+        kept = waiter.proposal.kept.content[:MOST_SHOWN]
+        dropped = waiter.proposal.dropped.content[:MOST_SHOWN]
+        if kept == content:  # what goes against what stays
+            return Card(waiter, None, (), compared(dropped, kept)[::-1])
+        return Card(waiter, None, (), (compared(kept, content)[0], compared(dropped, content)[0]))
+    if not waiter.beside:
+        return Card(waiter, None, (), None)
+    closest, *others = waiter.beside
+    known, waiting = compared(closest.memory.content[:MOST_SHOWN], content)
+    if closest.how not in _CHANGED and max(shared(known), shared(waiting)) < _ALIKE:
+        known, waiting = _unmarked(known), _unmarked(waiting)
+    return Card(waiter, Compared(closest, known, waiting), tuple(others), None)
+
+
+def _unmarked(pieces: Sequence[Piece]) -> list[Piece]:
+    """For texts that have next to nothing in common: marks on all of it would say that all of it changes."""
+    return [Piece("".join(piece.text for piece in pieces), False)]
+
+
+def _chosen(sent: Fields) -> list[str]:
+    ids = sent.all("id")
+    if not ids:
+        raise Invalid("nothing selected: select at least one memory", field="id")
+    if len(ids) > MOST_AT_ONCE:
+        raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
+    return ids
+
+
+def _undo(visit: Visit, ids: Sequence[str], since: int) -> Offer:
+    fields = (*(("id", one) for one in ids), ("since", str(since)))
+    return Offer("Undo", visit.address("/memories/undo"), fields)
+
+
+def _memories(amount: int) -> str:
+    return formats.count(amount, "memory", "memories")
+
+
+def _pairs(amount: int) -> str:
+    return formats.count(amount, "pair")

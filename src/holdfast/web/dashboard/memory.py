@@ -1,0 +1,156 @@
+"""/memories/ID: one memory, where it came from, how it came to be believed, and where it went."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from holdfast.domain.history import Entry, Use
+from holdfast.domain.memory import Message, Version
+from holdfast.errors import Invalid, NotFound
+from holdfast.web.dashboard import charts, time_cursor
+from holdfast.web.dashboard.memories import subject_word
+from holdfast.web.dashboard.notices import Offer
+from holdfast.web.dashboard.responses import PageRoute, done, page, part
+from holdfast.web.dashboard.text_diff import Piece, compared, named
+from holdfast.web.dashboard.visit import Deciding, Reading, Sent, Visit, Writing
+
+SECTION: Final = "memories"
+MOST_STEPS: Final = 100  # of its story and of its versions; the newest
+MOST_USES: Final = 20
+MOST_QUOTED: Final = 4_000  # characters of a message beside the one it came from
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+MemoryId = Annotated[str, Path(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A wording beside the one before it."""
+
+    version: Version
+    before: list[Piece]
+    after: list[Piece]
+
+
+@router.get("/memories/{memory_id}")
+def memory(visit: Reading, memory_id: MemoryId) -> Response:
+    told = _told(visit, memory_id)
+    if not time_cursor.looking_again(visit):
+        return page(visit, "memory.html", refreshing=False, **told)
+    if time_cursor.has_seen(visit, told["seen"]):
+        return Response(status_code=204)
+    return part(visit, "memory_body.html", refreshing=True, **told)
+
+
+@router.get("/memories/{memory_id}/compare")
+def compare(
+    visit: Reading,
+    memory_id: MemoryId,
+    first: Annotated[int, Query(ge=1, le=2**31)],
+    second: Annotated[int, Query(ge=1, le=2**31)],
+) -> Response:
+    """Any two wordings side by side."""
+    found = {version.number: version for version in visit.memories.show(memory_id).versions}
+    if first not in found or second not in found:
+        raise NotFound(f"memory {memory_id} has no such version: use 1 to {len(found)}")
+    before, after = found[first], found[second]
+    left, right = compared(before.content, after.content)
+    shown = part if visit.partial else page
+    return shown(
+        visit, "memory_compare.html", memory_id=memory_id, first=before, second=after, left=left, right=right
+    )
+
+
+@router.post("/memories/{memory_id}/split")
+def split(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
+    """A wording that was counted as a repetition becomes a memory of its own."""
+    since = visit.memories.last_change()
+    number = sent.whole("number") or 0
+    new = visit.memories.split(memory_id, number).memory
+    fields = (("id", memory_id), ("id", new.id), ("since", str(since)))
+    undo = Offer("Undo", visit.address("/memories/undo"), fields)
+    text = f"Split off wording {number} as memory {new.id}."
+    return done(visit, text, back=visit.address(f"/memories/{memory_id}"), offer=undo)
+
+
+@router.get("/memories/{memory_id}/erase")
+def ask_to_erase(visit: Deciding, memory_id: MemoryId) -> Response:
+    """What would go, said before it does."""
+    found = visit.memories.show(memory_id).memory
+    shown = part if visit.partial else page
+    return shown(visit, "memory_erase.html", memory=found, planned=visit.memories.erasure(memory_id))
+
+
+@router.post("/memories/{memory_id}/erase")
+def erase(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
+    if not sent.given("sure"):
+        raise Invalid("check the box to confirm: erasing can't be undone", field="sure")
+    went = visit.memories.erase(memory_id)
+    left = f" Not erased: {'; '.join(went.left)}." if went.left else ""
+    home = visit.address("/memories")
+    return done(visit, f"Erased for good.{left}", back=home, leave=home)
+
+
+@router.post("/memories/{memory_id}/promote")
+def promote(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
+    """What one project knows, for all of them."""
+    fields = (("id", memory_id), ("since", str(visit.memories.last_change())))
+    visit.memories.promote(memory_id)
+    offer = Offer("Undo", visit.address("/memories/undo"), fields)
+    back = visit.address(f"/memories/{memory_id}")
+    return done(visit, "It now applies to all projects.", back=back, offer=offer)
+
+
+def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
+    story = visit.memories.why(memory_id)
+    linked = visit.memories.linked(memory_id)
+    versions = story.versions[-MOST_STEPS:]
+    return {
+        "memory": story.memory,
+        "session": story.session,
+        "subject_word": subject_word(visit.profile),
+        "changes": _changes(versions),
+        "repetitions": story.repetitions[-MOST_STEPS:][::-1],
+        "entries": story.entries[-MOST_STEPS:][::-1],
+        "plot": charts.belief(story.entries[-MOST_STEPS:], visit.now, visit.profile.policy.floor),
+        "linked": linked,
+        "waits_for": named(story.memory.waiting_for or "", [other for _, other in linked]),
+        "wheel": charts.wheel(memory_id, linked),
+        "uses": _latest(story.uses),
+        "uses_in_all": len(story.uses),
+        "source": _source(visit, story.messages),
+        "cited": story.messages[0].id if story.messages else "",
+        "quoted": MOST_QUOTED,
+        "step": step,
+        "height": charts.height,
+        "seen": time_cursor.mark(
+            story.memory, len(story.entries), len(story.uses), linked, story.repetitions
+        ),
+    }
+
+
+def _changes(versions: Sequence[Version]) -> list[Change]:
+    """The newest first."""
+    pairs = pairwise(versions)
+    changes = [Change(after, *compared(before.content, after.content)) for before, after in pairs]
+    return changes[::-1]
+
+
+def _latest(uses: Sequence[Use]) -> list[Use]:
+    return list(uses[-MOST_USES:][::-1])
+
+
+def _source(visit: Visit, messages: Sequence[Message]) -> list[Message]:
+    """The message that it was first taken from, between those around it."""
+    return visit.memories.around(messages[0].id) if messages else []
+
+
+def step(entry: Entry) -> tuple[float | None, float | None]:
+    """Confidence before and after a step of the story."""
+    before = entry.before.get("confidence") if entry.before else None
+    after = entry.after.get("confidence") if entry.after else None
+    return before, after

@@ -1,0 +1,297 @@
+"""What people do to memories on their pages: add, edit, believe, tag, pin, delete, take back.
+
+Approving is the inbox's, wherever it is asked for.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final, assert_never
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from holdfast.domain import outcomes
+from holdfast.domain.memory import Memory
+from holdfast.errors import HoldfastError, Invalid
+from holdfast.web.dashboard import formats
+from holdfast.web.dashboard.memories import MOST_SUBJECTS, subject_word
+from holdfast.web.dashboard.notices import Offer
+from holdfast.web.dashboard.responses import PageRoute, done, page, part
+from holdfast.web.dashboard.text_diff import not_used
+from holdfast.web.dashboard.visit import Fields, Reading, Sent, Visit, Writing
+
+SECTION: Final = "memories"
+MOST_AT_ONCE: Final = 500
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+MemoryId = Annotated[str, Path(max_length=200)]
+Ids = Annotated[list[str], Query(alias="id", max_length=MOST_AT_ONCE)]
+
+
+# -------------------------------------------------------------------------------------------------- add
+
+
+@router.get("/memories/new")
+def new(visit: Writing) -> Response:
+    return _form(visit, Fields(), None)
+
+
+@router.post("/memories/new")
+def add(visit: Writing, sent: Sent) -> Response:
+    """Through the same remember as everybody: a known one is shown, with an offer to update it."""
+    since = visit.memories.last_change()
+    try:
+        outcome = visit.memories.remember(
+            sent.text("content"),
+            category=sent.text("category") or None,
+            subject=sent.text("subject") or None,
+            tags=sent.words("tags"),
+            confidence=sent.share("confidence"),
+            anyway=sent.given("anyway"),
+        )
+    except Invalid as wrong:
+        return _form(visit, sent, None, str(wrong), field=wrong.field)
+    match outcome:
+        case outcomes.UpdateSuggested() | outcomes.Refused():
+            return _form(visit, sent, outcome)
+        case _:
+            return _added(visit, outcome, since, sent)
+
+
+def _added(
+    visit: Visit,
+    outcome: outcomes.Added
+    | outcomes.Contradicting
+    | outcomes.Reinforced
+    | outcomes.Merged
+    | outcomes.Waiting,
+    since: int,
+    sent: Fields,
+) -> Response:
+    touched = [outcome.memory.id]
+    match outcome:
+        case outcomes.Added():
+            text = "Added. Agents get it from their next session on."
+        case outcomes.Contradicting(_, weakened):
+            touched += [memory.id for memory in weakened]
+            lower = "whose confidence is lower now"
+            text = f"Added. It contradicts {_memories(len(weakened))}, {lower}."
+        case outcomes.Reinforced(memory, previous, _):
+            text = f"Already known: reinforced {memory.id} (confidence {_step(previous, memory)})."
+            text += not_used(sent, memory, visit.profile.policy.confidence)
+        case outcomes.Merged(memory, _):
+            text = f"Already known: merged into {memory.id}, which now has your text."
+            text += not_used(sent, memory, visit.profile.policy.confidence)
+        case outcomes.Waiting(_, reason, _):
+            text = f"Waiting in the inbox: {reason}."
+        case _:
+            assert_never(outcome)
+    look = visit.address(f"/memories/{outcome.memory.id}")
+    return done(visit, text, back=visit.address("/memories"), offer=_undo(visit, touched, since), look=look)
+
+
+def _form(
+    visit: Visit,
+    sent: Fields,
+    known: outcomes.UpdateSuggested | outcomes.Refused | None,
+    wrong: str = "",
+    field: str | None = None,
+) -> Response:
+    subjects = [name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS) if name is not None]
+    shown = part if visit.partial else page
+    status = 200 if visit.partial or not wrong else 422
+    return shown(
+        visit, "memory_new.html", status=status, sent=sent, known=known, wrong=wrong, field=field,
+        subjects=subjects, subject_word=subject_word(visit.profile),
+        relation=known.relation if isinstance(known, outcomes.UpdateSuggested) else "",
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------- edit
+
+
+@router.get("/memories/{memory_id}/row")
+def row(visit: Reading, memory_id: MemoryId, edit: bool = False) -> Response:
+    """One row of the table: to read, or to edit in place."""
+    memory = visit.memories.show(memory_id).memory
+    editing = edit and visit.may_write and memory.state != "forgotten"
+    template = "memory_edit_row.html" if editing else "memory_row.html"
+    return part(visit, template, memory=memory, wrong="", subject_word=subject_word(visit.profile))
+
+
+@router.post("/memories/{memory_id}/edit")
+def edit(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
+    """A new wording, other labels, another confidence: what the form left as it was stays as it is."""
+    since = visit.memories.last_change()
+    in_row = visit.partial and sent.given("in_row")
+    try:
+        outcome = _revised(visit, memory_id, sent)
+    except HoldfastError as wrong:
+        if not in_row:
+            raise
+        memory = visit.memories.show(memory_id).memory
+        return part(
+            visit, "memory_edit_row.html", memory=memory, wrong=str(wrong), typed=sent.text("content"),
+            subject_word=subject_word(visit.profile),
+        )  # fmt: skip
+    if outcome is None:
+        text, offer = "No changes.", None
+    elif isinstance(outcome, outcomes.Waiting):
+        text, offer = f"The change is waiting in the inbox: {outcome.reason}.", None
+    else:
+        text, offer = "Saved.", _undo(visit, [memory_id], since)
+    shown = None
+    if in_row:
+        memory = visit.memories.show(memory_id).memory
+        shown = part(visit, "memory_row.html", memory=memory, subject_word=subject_word(visit.profile))
+    return done(visit, text, back=visit.address(f"/memories/{memory_id}"), offer=offer, shown=shown)
+
+
+def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
+    known = visit.memories.show(memory_id).memory
+    content = sent.text("content")
+    if sent.given("text_only"):  # of a form for a new one: its other fields are no wishes about the known one
+        return visit.memories.revise(
+            memory_id, content=content.replace("\r\n", "\n"), add_tags=sent.words("tags"),
+            expect_version=sent.whole("text_only"),
+        )  # fmt: skip
+    # Line ends come as CR LF from a form, whatever the text had.
+    same = " ".join(content.split()) == " ".join(known.content.split())
+    changes = {
+        "content": None if same or not sent.given("content") else content.replace("\r\n", "\n"),
+        "confidence": sent.moved("confidence", "believed"),
+        "category": _other(sent, "category", known.category),
+        "subject": _other(sent, "subject", known.subject or ""),
+        **sent.retagged(),
+    }
+    if all(value is None for value in changes.values()):
+        return None
+    return visit.memories.revise(memory_id, **changes, expect_version=sent.whole("version"))  # type: ignore[arg-type]
+
+
+def _other(sent: Fields, name: str, known: str) -> str | None:
+    return sent.text(name) if name in sent and sent.text(name) != known else None
+
+
+@router.post("/memories/{memory_id}/wording")
+def wording(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
+    """Back to an earlier wording, which becomes the newest."""
+    since = visit.memories.last_change()
+    number = sent.whole("number")
+    visit.memories.revise(memory_id, version=number)
+    text = f"Went back to version {number}."
+    back = visit.address(f"/memories/{memory_id}")
+    return done(visit, text, back=back, offer=_undo(visit, [memory_id], since))
+
+
+@router.post("/memories/{memory_id}/restore")
+def restore(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
+    since = visit.memories.last_change()
+    visit.memories.restore(memory_id)
+    back = visit.address(f"/memories/{memory_id}")
+    return done(visit, "Restored.", back=back, offer=_undo(visit, [memory_id], since))
+
+
+# ------------------------------------------------------------------------------------------------- many
+
+
+@router.post("/memories/confidence")
+def confidence(visit: Writing, sent: Sent) -> Response:
+    share = sent.share("confidence")
+    if share is None:
+        raise Invalid("confidence must be a number from 0 to 1", field="confidence")
+    said = f"{{}} now {{}} confidence {formats.number(min(max(share, 0), 1))}."
+    return _each(visit, sent, lambda one: visit.memories.revise(one, confidence=share), said, ("has", "have"))
+
+
+@router.post("/memories/tag")
+def tag(visit: Writing, sent: Sent) -> Response:
+    tags = sent.words("tags")
+    if not tags:
+        raise Invalid("enter at least one tag; separate several with commas", field="tags")
+    said = f"{{}} {{}} tagged {', '.join(tags)}."
+    return _each(visit, sent, lambda one: visit.memories.revise(one, add_tags=tags), said, ("is", "are"))
+
+
+@router.post("/memories/pin")
+def pin(visit: Writing, sent: Sent) -> Response:
+    pinned = not sent.given("off")
+    said = "{} {} pinned: first in every brief." if pinned else "{} {} no longer pinned."
+    return _each(visit, sent, lambda one: visit.memories.revise(one, pinned=pinned), said, ("is", "are"))
+
+
+@router.get("/memories/delete")
+def ask_to_delete(visit: Writing, ids: Ids) -> Response:
+    """What would happen, said before it is done."""
+    found = [visit.memories.show(one).memory for one in dict.fromkeys(ids)]
+    shown = part if visit.partial else page
+    for_good = visit.profile.policy.removal == "permanent"
+    asked = visit.request.query_params
+    back, leave = asked.get("back", ""), bool(asked.get("leave"))
+    return shown(visit, "memory_delete.html", memories=found, for_good=for_good, back=back, leave=leave)
+
+
+@router.post("/memories/delete")
+def delete(visit: Writing, sent: Sent) -> Response:
+    ids = _chosen(sent)
+    since = visit.memories.last_change()
+    gone = [visit.memories.forget(one) for one in ids]
+    restorable = all(each.restorable for each in gone)
+    what = _memories(len(ids))
+    text = f"Deleted {what}." if restorable else f"Deleted {what} for good."
+    offer = _undo(visit, ids, since) if restorable else None
+    leave = visit.address("/memories") if sent.given("leave") else ""
+    return done(visit, text, back=_back(visit, sent), offer=offer, leave=leave)
+
+
+@router.post("/memories/undo")
+def undo(visit: Writing, sent: Sent) -> Response:
+    since = sent.whole("since")
+    if since is None:
+        raise Invalid("this action can't be undone", field="since")
+    back = visit.memories.undo(*_chosen(sent), since=since)
+    return done(visit, f"Undone: {_memories(len(back))} as before.", back=_back(visit, sent), tone="note")
+
+
+def _each(
+    visit: Visit, sent: Fields, act: Callable[[str], object], said: str, verb: tuple[str, str]
+) -> Response:
+    """Does it to every chosen memory; one that can't be is named and does not keep back the others."""
+    since = visit.memories.last_change()
+    changed, refused = [], []
+    for one in _chosen(sent):
+        try:
+            act(one)
+            changed.append(one)
+        except HoldfastError as wrong:
+            refused.append(str(wrong))
+    parts = [said.format(_memories(len(changed)), verb[len(changed) != 1])] if changed else []
+    parts += [f"{len(refused)} could not be changed: {refused[0]}."] if refused else []
+    tone = "wrong" if refused else "done"
+    offer = _undo(visit, changed, since) if changed else None
+    return done(visit, " ".join(parts), back=_back(visit, sent), tone=tone, offer=offer)  # type: ignore[arg-type]
+
+
+def _chosen(sent: Fields) -> list[str]:
+    ids = sent.all("id")
+    if not ids:
+        raise Invalid("nothing selected: select at least one memory", field="id")
+    if len(ids) > MOST_AT_ONCE:
+        raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
+    return ids
+
+
+def _back(visit: Visit, sent: Fields) -> str:
+    return sent.text("back") or visit.address("/memories")
+
+
+def _undo(visit: Visit, ids: Sequence[str], since: int) -> Offer:
+    fields = (*(("id", one) for one in ids), ("since", str(since)))
+    return Offer("Undo", visit.address("/memories/undo"), fields)
+
+
+def _memories(amount: int) -> str:
+    return formats.count(amount, "memory", "memories")
+
+
+def _step(before: Memory, after: Memory) -> str:
+    return f"{formats.number(before.confidence)} → {formats.number(after.confidence)}"

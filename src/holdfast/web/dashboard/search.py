@@ -1,0 +1,122 @@
+"""/search: the recall that agents have, for a person: each score in its parts, and the block for a prompt.
+
+A look counts no access and leaves no receipt: it would change what it shows.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import APIRouter, Depends, Query
+from starlette.responses import Response
+
+from holdfast.domain.memory import STATES
+from holdfast.domain.query import Filter
+from holdfast.domain.ranking import Hit, MemoryHit
+from holdfast.engine.look import Look, owner
+from holdfast.web.dashboard import charts
+from holdfast.web.dashboard.responses import PageRoute, in_address, page
+from holdfast.web.dashboard.visit import Reading, Visit
+
+SECTION: Final = "search"
+LIMITS: Final = (5, 12, 25)
+MOST_DAYS: Final = 3_650  # that the slider goes back
+SUGGESTED: Final = 4
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The choices in the address."""
+
+    q: str = ""
+    as_of: date | Literal[""] = ""
+    project: str = ""
+    limit: int = LIMITS[0]
+
+    def moment(self, now: datetime) -> datetime | None:
+        """The end of the day that was asked for; none for now."""
+        if not self.as_of or self.as_of >= now.astimezone(UTC).date():
+            return None
+        return datetime.combine(self.as_of, time.max, UTC)
+
+    def told(self) -> dict[str, Any]:
+        """The choices for an address, with what is usual left out."""
+        usual = asdict(Asked())
+        return {name: value for name, value in asdict(self).items() if value != usual[name]}
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A hit, and how its score came about."""
+
+    hit: Hit
+    is_memory: bool
+    own: float  # what is held against the floor
+    floor: float
+    moved: bool  # stands where the message does that it was taken from
+    bar: charts.Evidence
+    factors: tuple[tuple[str, float], ...]  # what the relevance is multiplied by
+
+
+def _asked(
+    q: Annotated[str, Query(max_length=500)] = "",
+    as_of: date | Literal[""] = "",
+    project: Annotated[str, Query(max_length=200)] = "",
+    limit: Annotated[int, Query(ge=1, le=LIMITS[-1])] = LIMITS[0],
+) -> Asked:
+    return Asked(q=q, as_of=as_of, project=project.strip(), limit=limit)
+
+
+@router.get("/search")
+def search(visit: Reading, asked: Annotated[Asked, Depends(_asked)]) -> Response:
+    found = None
+    if asked.q.strip():
+        found = visit.memories.look(
+            asked.q, limit=asked.limit, project=asked.project or None, as_of=asked.moment(visit.now)
+        )
+    given = page(visit, "search.html", asked=asked, limits=LIMITS, **_told(found), **_around(visit, asked))
+    return in_address(visit, given, visit.address("/search", **asked.told()))
+
+
+def _told(found: Look | None) -> dict[str, Any]:
+    if found is None:
+        return {"found": None, "hits": [], "nearly": []}
+    most = max((_mark(hit, found) for hit in (*found.recall.hits, *found.nearly)), default=1.0)
+    return {
+        "found": found,
+        "hits": [_weighed(hit, found, most) for hit in found.recall.hits],
+        "nearly": [_weighed(hit, found, most) for hit in found.nearly],
+    }
+
+
+def _weighed(hit: Hit, found: Look, most: float) -> Weighed:
+    own, floor = found.held[owner(hit)]
+    factors = tuple((name, value) for name, value in hit.parts.items() if name != "relevance")
+    bar = charts.evidence(hit.evidence, _mark(hit, found), most)
+    return Weighed(hit, isinstance(hit, MemoryHit), own, floor, "message" in hit.parts, bar, factors)
+
+
+def _mark(hit: Hit, found: Look) -> float:
+    """The relevance with which a hit would just reach its floor, on the scale of its bar."""
+    own, floor = found.held[owner(hit)]
+    return hit.parts["relevance"] * floor / own if own > 0 else floor
+
+
+def _around(visit: Visit, asked: Asked) -> dict[str, Any]:
+    """What the form offers: how far back there is something, and things to ask about."""
+    today = visit.now.astimezone(UTC).date()
+    oldest = visit.memories.find(Filter(states=STATES), order="created", limit=1).memories
+    first = oldest[0].created_at.astimezone(UTC).date() if oldest else today
+    days = min(max((today - first).days, 1), MOST_DAYS)
+    chosen = asked.as_of or today
+    known = [] if asked.q.strip() else visit.memories.subjects(limit=SUGGESTED + 1)
+    return {
+        "today": today,
+        "first": today - timedelta(days=days),
+        "days": days,
+        "back": min(max((today - chosen).days, 0), days),
+        "subjects": [name for name, _ in known if name][:SUGGESTED],
+        "empty_space": not oldest,
+    }

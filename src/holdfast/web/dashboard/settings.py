@@ -1,0 +1,124 @@
+"""/settings: the space and its rules, models, tokens, clients, and what doctor finds."""
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.responses import RedirectResponse, Response
+
+from holdfast.app import client_setup
+from holdfast.domain.access import SCOPES
+from holdfast.domain.spend import dollars
+from holdfast.engine.ports import Token
+from holdfast.engine.tokens import NewToken
+from holdfast.errors import NotFound
+from holdfast.web.dashboard.responses import PageRoute, done, page, part
+from holdfast.web.dashboard.rules import rules
+from holdfast.web.dashboard.visit import Deciding, Reading, Sent, Visit
+
+SECTION: Final = "settings"
+PURPOSES: Final = {
+    "gate": "Gate (what to read)",
+    "extract": "Extractor (what to keep)",
+    "judge": "Judge (duplicate or not)",
+}
+STATES: Final = {
+    "connected": ("connected", "Its sessions use this space."),
+    "otherwise": ("connected elsewhere", "To another space or another installation of Holdfast."),
+    "none": ("not connected", ""),
+    "unknown": ("unknown", ""),
+}
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/settings")
+def settings(visit: Reading) -> Response:
+    return _page(visit)
+
+
+@router.get("/settings/tokens")
+def tokens(visit: Reading) -> Response:
+    """Where a page with a new token stood: loaded again, it makes no other one."""
+    return RedirectResponse(visit.address("/settings"), 303)
+
+
+@router.post("/settings/tokens")
+def create_token(visit: Deciding, sent: Sent) -> Response:
+    """The page with the new token's secret, which no other page shows."""
+    everywhere = sent.text("reach") == "all"
+    made = visit.rooms.administration(visit.grant).create_token(
+        *sent.all("scope"),
+        spaces=None if everywhere else (visit.space,),
+        name=sent.text("name").strip() or None,
+    )
+    return _page(visit, made)
+
+
+@router.get("/settings/revoke")
+def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
+    """What revoking a token means."""
+    found = next((one for one in _tokens(visit) if one.id == token), None)
+    if found is None:
+        raise NotFound("token not found: it may already be revoked")
+    shown = part if visit.partial else page
+    return shown(visit, "settings_revoke.html", token=found, own=found.id == visit.grant.token)
+
+
+@router.post("/settings/revoke")
+def revoke(visit: Deciding, sent: Sent) -> Response:
+    gone = visit.rooms.administration(visit.grant).revoke_token(sent.text("token"))
+    home = visit.address("/settings")
+    return done(visit, f"Revoked the token {gone.name or gone.id}.", back=home, leave=home)
+
+
+@router.post("/settings/try")
+def try_models(visit: Deciding, sent: Sent) -> Response:
+    """Asks each model something short; a language model's answer costs as much as any other."""
+    found = visit.memories.try_models()
+    if visit.partial:
+        return part(visit, "settings_trials.html", trials=found)
+    return page(visit, "settings_trials_page.html", trials=found)
+
+
+@router.get("/settings/checkup")
+def checkup(visit: Deciding) -> Response:
+    """What doctor finds: it looks at the whole database, so it is asked for by itself."""
+    found = visit.rooms.checkup(visit.grant)
+    if visit.partial:
+        return part(visit, "settings_checkup.html", found=found)
+    return page(visit, "settings_checkup_page.html", found=found)
+
+
+def _page(visit: Visit, made: NewToken | None = None) -> Response:
+    models = visit.memories.models()
+    owner = visit.may_decide and visit.grant.spaces is None  # of this machine's files, not of spaces alone
+    return page(
+        visit,
+        "settings.html",
+        overview=visit.memories.overview(),
+        rules=rules(visit.profile),
+        models=models,
+        purposes=[(title, models.readers[name]) for name, title in PURPOSES.items()],  # type: ignore[index]
+        caps=_caps(models.caps.daily, models.caps.session),
+        tokens=_tokens(visit) if visit.may_decide else [],
+        made=made,
+        scopes=SCOPES,
+        clients=client_setup.client_states(visit.space, visit.memories.store.where()) if owner else [],
+        client_words=STATES,
+        owner=owner,
+        notes=visit.memories.attention(),
+    )
+
+
+def _tokens(visit: Visit) -> list[Token]:
+    """Those that still open something first, the newest first."""
+    found = visit.rooms.administration(visit.grant).tokens()
+    newest = sorted(found, key=lambda one: one.created_at, reverse=True)
+    return sorted(newest, key=lambda one: one.revoked_at is not None)
+
+
+def _caps(daily: int | None, session: int | None) -> list[tuple[str, Any]]:
+    return [
+        ("Daily limit", dollars(daily) if daily is not None else "none"),
+        ("Session limit", dollars(session) if session is not None else "none"),
+    ]

@@ -1,0 +1,188 @@
+"""/stats: a space in figures, drawn: how it grew, what it is made of, how it is used, what it costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, timedelta
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.spend import Spent, dollars
+from holdfast.engine.audit import Audit, Finding
+from holdfast.engine.stats import Funnel, sampled
+from holdfast.errors import NotFound
+from holdfast.web.dashboard import charts
+from holdfast.web.dashboard.responses import PageRoute, page, part
+from holdfast.web.dashboard.visit import Reading, Visit
+
+SECTION: Final = "stats"
+POINTS: Final = 30  # of the count over time
+DAYS: Final = 14  # of spend, by day
+#: So many memories are looked through for junk with the page; more only when somebody asks.
+LOOKED_THROUGH: Final = 400
+SHOWN: Final = 3  # memories of each kind of junk
+TITLES: Final = {
+    "duplicates": "Duplicates",
+    "undated": "Relative dates",
+    "secrets": "Secrets",
+    "contradictions": "Contradictions",
+    "never_used": "Unused for 30 days",
+    "other_model": "Vectors of other models",
+}
+PURPOSES: Final = {"gate": "Gate", "extract": "Extractor", "judge": "Judge"}
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A labelled amount and its bar."""
+
+    label: str
+    value: int
+    share: float  # of the greatest, 0 to 100
+    note: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Junk:
+    """One kind of finding, with some of the memories it is about."""
+
+    finding: Finding
+    title: str
+    rate: float | None  # of all memories; none where it is not about memories
+    examples: list[Memory]
+
+
+@router.get("/stats")
+def stats(visit: Reading, audit: bool = False) -> Response:
+    found = visit.memories.stats()
+    looked = visit.memories.audit() if audit else None
+    over_time = sampled(found.growth, found.now.date(), POINTS)
+    steps = [_step(found.accesses, place) for place in range(len(found.accesses))]
+    return page(
+        visit,
+        "stats.html",
+        stats=found,
+        growth=charts.curve([(f"{day.day} {day:%b %Y}", amount) for day, amount in over_time]),
+        growth_rows=[(day.isoformat(), f"{amount:,}") for day, amount in over_time[::-1]],
+        categories=rows(found.categories, links=_lists(visit, found.categories)),
+        confidence=charts.columns([(f"{n / 10:g}", value) for n, value in enumerate(found.confidence)]),
+        importance=charts.columns([(str(n), value) for n, value in enumerate(found.importance, 1)]),
+        accesses=charts.columns(steps),
+        funnel=_funnel(found.funnel),
+        at_once=found.memories <= LOOKED_THROUGH,
+        **_junk(visit, looked),
+        **_spend(visit),
+    )
+
+
+@router.get("/stats/audit")
+def audit(visit: Reading) -> Response:
+    """What is junk, or may become it: this goes through all memories, so it is asked for by itself."""
+    if not visit.partial:
+        return page(visit, "stats_audit_page.html", **_junk(visit, visit.memories.audit()))
+    return part(visit, "stats_audit.html", **_junk(visit, visit.memories.audit()))
+
+
+def rows(
+    amounts: Sequence[tuple[str, int]], *, notes: Sequence[str] = (), links: Sequence[str] = ()
+) -> list[Row]:
+    """Amounts as bars below each other."""
+    drawn = charts.shares([value for _, value in amounts])
+    said, led = [*notes, *([""] * len(amounts))], [*links, *([""] * len(amounts))]
+    return [
+        Row(label, value, share, said[place], led[place])
+        for place, ((label, value), share) in enumerate(zip(amounts, drawn, strict=True))
+    ]
+
+
+def _lists(visit: Visit, categories: Sequence[tuple[str, int]]) -> list[str]:
+    """Where the memories of each category are listed."""
+    return [visit.address("/memories", category=name) for name, _ in categories]
+
+
+def _step(steps: Sequence[tuple[int, int]], place: int) -> tuple[str, int]:
+    least, amount = steps[place]
+    if least == 0:
+        return "never", amount
+    if place + 1 == len(steps):
+        return f"{least}+", amount
+    most = steps[place + 1][0] - 1
+    return (str(least) if least == most else f"{least}–{most}"), amount
+
+
+def _funnel(funnel: Funnel) -> list[Row]:
+    kept = funnel.pieces - funnel.without
+    return rows(
+        [("Messages", funnel.messages), ("Messages read", funnel.read), ("Passages kept", kept),
+         ("Statements extracted", funnel.taken), ("Memories stored", funnel.stored)],
+        notes=["", "", f"of {funnel.pieces:,}", "with repetitions", "citing a message"],
+    )  # fmt: skip
+
+
+def _junk(visit: Visit, audit: Audit | None) -> dict[str, Any]:
+    if audit is None:
+        return {"audit": None, "junk": [], "junk_rate": 0.0}
+    junk = [Junk(one, TITLES[one.kind], _rate(one, audit), _examples(visit, one)) for one in audit.findings]
+    kinds = ("duplicates", "undated", "secrets", "contradictions")
+    bad = {owner for one in audit.findings if one.kind in kinds for owner in one.ids}
+    return {"audit": audit, "junk": junk, "junk_rate": len(bad) / audit.memories if audit.memories else 0.0}
+
+
+def _rate(finding: Finding, audit: Audit) -> float | None:
+    if finding.kind == "other_model" or not audit.memories:
+        return None
+    return len(finding.ids) / audit.memories
+
+
+def _examples(visit: Visit, finding: Finding) -> list[Memory]:
+    if finding.kind == "other_model":
+        return []
+    found = []
+    for memory_id in finding.ids[:SHOWN]:
+        try:
+            found.append(visit.memories.show(memory_id).memory)
+        except NotFound:  # gone since it was looked at
+            continue
+    return found
+
+
+def _spend(visit: Visit) -> dict[str, Any]:
+    report = visit.memories.spend(by="purpose")
+    days = visit.memories.spend(by="day", days=DAYS).groups
+    cap = report.caps.daily
+    first = visit.now.astimezone(UTC).date() - timedelta(days=DAYS - 1)
+    return {
+        "spend": report,
+        "spent_today": money(report.today),
+        "spent_in_all": money(report.total),
+        "cap": dollars(cap) if cap is not None else "",
+        "cap_share": min(report.today.micro_dollars / cap, 1.0) if cap else 0.0,
+        "purposes": [
+            (PURPOSES.get(name or "", name or "other"), spent, money(spent)) for name, spent in report.groups
+        ],
+        "days": days,
+        "day_rows": [(name or "", money(spent)) for name, spent in days],
+        "day_bars": _by_day(days, visit.now.astimezone(UTC).date()),
+        "first_day": f"{first.day} {first:%b %Y}",
+    }
+
+
+def _by_day(days: Sequence[tuple[str | None, Spent]], today: date) -> charts.Columns:
+    """Every one of the last days, those without a call too."""
+    spent = {name: one for name, one in days if name}
+    found = []
+    for back in range(DAYS - 1, -1, -1):
+        day = today - timedelta(days=back)
+        of_day = spent.get(day.isoformat(), Spent())
+        found.append((str(day.day), of_day.micro_dollars, f"{day.day} {day:%b}: {money(of_day)}"))
+    return charts.columns([pair[:2] for pair in found], [says for _, _, says in found])
+
+
+def money(spent: Spent) -> str:
+    """What it cost; "+" where a price is not known."""
+    return dollars(spent.micro_dollars) + ("+" if spent.unpriced_calls else "")

@@ -1,0 +1,230 @@
+"""Who looks at which space: what every page starts with. The guard has let the browser in already.
+
+A page declares the scope that it needs by the visit that it asks for; every verb checks it again.
+"""
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final, Protocol
+from urllib.parse import urlencode, urlsplit
+
+from fastapi import Depends, Query, Request
+from starlette.datastructures import FormData
+
+from holdfast.app import wiring
+from holdfast.app.checkup import Checkup
+from holdfast.domain.access import Grant, Scope
+from holdfast.domain.profile import Profile
+from holdfast.domain.query import Filter
+from holdfast.engine.administration import Administration
+from holdfast.engine.memories import Memories
+from holdfast.errors import Forbidden, Invalid
+from holdfast.web.dashboard.browser_access import space_cookie
+from holdfast.web.dashboard.browsers import form_key
+from holdfast.web.dashboard.notices import Notice, Offer, Tone
+from holdfast.web.dashboard.page_context import Board
+
+_HALF_A_STEP: Final = 0.00501  # of the slider for confidence, with room for a float's last digits
+
+
+class Rooms(Protocol):
+    """The spaces that the service keeps open."""
+
+    @property
+    def usual(self) -> str: ...
+    def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
+    def administration(self, grant: Grant) -> Administration: ...
+    def checkup(self, grant: Grant) -> Checkup: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request for a page."""
+
+    request: Request
+    board: Board
+    rooms: Rooms
+    grant: Grant
+    browser: str | None  # the cookie's secret; none when a token itself was shown
+    memories: Memories
+    spaces: Sequence[str]
+    now: datetime
+
+    @property
+    def space(self) -> str:
+        return self.memories.space
+
+    @property
+    def profile(self) -> Profile:
+        return self.memories.profile
+
+    @property
+    def may_write(self) -> bool:
+        return self.grant.allows("write")
+
+    @property
+    def may_decide(self) -> bool:
+        return self.grant.allows("admin")
+
+    @property
+    def partial(self) -> bool:
+        """Whether a script asks for a part of a page."""
+        return "hx-request" in self.request.headers
+
+    @property
+    def here(self) -> str:
+        """The address of the page that is open, also where a script asks for a part of it."""
+        asked = self.request.headers.get("hx-current-url", "") if self.partial else str(self.request.url)
+        found = urlsplit(asked)
+        return f"{found.path}?{found.query}" if found.query else found.path
+
+    @property
+    def waiting(self) -> int:
+        """How many memories wait for a person in this space."""
+        return self.memories.find(Filter(states=("waiting",)), limit=1).total
+
+    @property
+    def form_key(self) -> str:
+        return form_key(self.browser) if self.browser else ""
+
+    def address(self, path: str, /, **choices: object) -> str:
+        """An address in this space; what is empty is left out, a list stands there once for each."""
+        asked: list[tuple[str, str]] = []
+        if len(self.spaces) > 1:
+            asked.append(("space", self.space))
+        for name, value in choices.items():
+            for one in value if isinstance(value, list | tuple) else (value,):
+                if one not in (None, "", False):
+                    asked.append((name, "1" if one is True else str(one)))
+        return f"{path}?{urlencode(asked)}" if asked else path
+
+    def say(self, text: str, tone: Tone = "done", offer: Offer | None = None, look: str = "") -> None:
+        """Tells the browser with its next page, or at once where a script asked."""
+        self.board.notices.put(self.teller, Notice(text, tone, offer, look))
+
+    @property
+    def teller(self) -> str:
+        return self.browser or self.grant.token or "own"
+
+
+class Entering:
+    """Makes the visit of the space that was asked for, for who holds at least this scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope: Scope = scope
+
+    def __call__(self, request: Request, space: Annotated[str | None, Query(max_length=63)] = None) -> Visit:
+        grant: Grant = request.state.grant
+        grant.require(self.scope)
+        rooms: Rooms = request.state.rooms
+        names = rooms.administration(grant).names()
+        last = request.cookies.get(space_cookie(request.headers.get("host", "")))
+        usual = next((name for name in (last, rooms.usual) if name in names), next(iter(names), None))
+        visit = Visit(
+            request=request,
+            board=request.state.board,
+            rooms=rooms,
+            grant=grant,
+            browser=getattr(request.state, "browser", None),
+            memories=rooms.entered(grant, space or usual),
+            spaces=names,
+            now=wiring.utc_now(),
+        )
+        request.state.visit = visit
+        return visit
+
+
+Reading = Annotated[Visit, Depends(Entering("read"))]
+Writing = Annotated[Visit, Depends(Entering("write"))]
+Deciding = Annotated[Visit, Depends(Entering("admin"))]
+
+
+class Fields:
+    """What a form sent."""
+
+    def __init__(self, sent: FormData | None = None) -> None:
+        self._sent = sent if sent is not None else FormData()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._sent
+
+    def text(self, name: str, default: str = "") -> str:
+        value = self._sent.get(name, default)
+        return value if isinstance(value, str) else default
+
+    def given(self, name: str) -> bool:
+        return bool(self.text(name).strip())
+
+    def all(self, name: str) -> list[str]:
+        return list(dict.fromkeys(one for one in self._sent.getlist(name) if isinstance(one, str) and one))
+
+    def share(self, name: str) -> float | None:
+        """A number from 0 to 1; none when it was left empty.
+
+        Raises: Invalid.
+        """
+        if not self.given(name):
+            return None
+        try:
+            return round(float(self.text(name)), 4)
+        except (ValueError, OverflowError):
+            raise Invalid(f"{name} must be a number from 0 to 1", field=name) from None
+
+    def moved(self, name: str, before: str) -> float | None:
+        """Where a slider was moved to; none for one that stands at the step nearest to where it began.
+
+        Raises: Invalid.
+        """
+        share, began = self.share(name), self.share(before)
+        if share is None or (began is not None and abs(share - began) <= _HALF_A_STEP):
+            return None
+        return share
+
+    def whole(self, name: str) -> int | None:
+        """A whole number; none when it was left empty.
+
+        Raises: Invalid.
+        """
+        found = self.text(name).strip()
+        if not found:
+            return None
+        if not (found.isascii() and found.isdigit() and len(found) <= 18):
+            raise Invalid(f"{name} must be a whole number", field=name)
+        return int(found)
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Texts between commas."""
+        return tuple(one.strip() for one in self.text(name).split(",") if one.strip())
+
+    def retagged(self) -> dict[str, tuple[str, ...]]:
+        """Which tags a form adds to those that it was shown with, and which it drops."""
+        if "tags" not in self:
+            return {}
+        shown, wanted = self.words("tagged"), self.words("tags")
+        changed = {
+            "add_tags": tuple(one for one in wanted if one not in shown),
+            "drop_tags": tuple(one for one in shown if one not in wanted),
+        }
+        return {name: tags for name, tags in changed.items() if tags}
+
+
+async def _fields(request: Request) -> Fields:
+    """The fields of a form of ours: sent by our script, or with the key that only our pages hold.
+
+    Raises: Forbidden.
+    """
+    sent = Fields(await request.form(max_files=0, max_fields=2_000))
+    browser: str | None = getattr(request.state, "browser", None)
+    by_script = request.headers.get("hx-request") == "true"
+    if (
+        browser
+        and not by_script
+        and not hmac.compare_digest(sent.text("key").encode(), form_key(browser).encode())
+    ):
+        raise Forbidden("this form has expired: reload the page and try again")
+    return sent
+
+
+Sent = Annotated[Fields, Depends(_fields)]

@@ -1,0 +1,114 @@
+"""JSON in and out: routes that say what they need, bodies of bounded depth, answers in UTF-8."""
+
+import json
+import re
+from collections.abc import Callable, Collection, Coroutine
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
+
+from holdfast.errors import Invalid
+from holdfast.web.rest.access import Checked
+
+MOST_DEPTH = 32  # brackets within brackets
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+
+
+class Json(Response):
+    """An answer in JSON."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "backslashreplace")  # half a character goes out as JSON's own escape
+
+
+class BoundedRoute(APIRoute):
+    """A route whose body is read with care, and whose description tells the scope that it needs."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        calls: list[object] = [each.call for each in self.dependant.dependencies]
+        [scope] = [call.scope for call in calls if isinstance(call, Checked)]
+        self.openapi_extra = {**(self.openapi_extra or {}), "x-scope": scope}
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+        names = _names(self.dependant)
+        takes_body = self.body_field is not None
+
+        async def bounded(request: Request) -> Response:
+            _refuse_unknown(request, names)
+            careful = _BoundedRequest(request.scope, request.receive)
+            if takes_body and not _is_json(request.headers.get("content-type")) and await _sent(careful):
+                raise HTTPException(415, "request body must be JSON: send Content-Type: application/json")
+            return await answer(careful)
+
+        return bounded
+
+
+def _names(dependant: Dependant) -> set[str]:
+    """What a route takes behind the question mark, and what it depends on takes."""
+    own = {each.alias for each in dependant.query_params}
+    return own.union(*(_names(each) for each in dependant.dependencies))
+
+
+def _refuse_unknown(request: Request, names: Collection[str]) -> None:
+    """A filter with a slip in its name would be none: more would be answered than was asked for.
+
+    Who names the space does so everywhere, also where all spaces are meant.
+    """
+    unknown = next((name for name in request.query_params if name not in names and name != "space"), None)
+    if unknown is not None:
+        known = f"use {', '.join(sorted(names))}" if names else "leave it out"
+        raise Invalid(f"unknown query parameter {unknown[:60]!r}: {known}", field=unknown[:60])
+
+
+async def _sent(request: Request) -> bool:
+    """Whether there is a body at all."""
+    try:
+        return bool(await request.body())
+    except ClientDisconnect:  # or the guard, which ends a body that grows too large
+        raise HTTPException(400, "request body incomplete") from None
+
+
+def _is_json(kind: str | None) -> bool:
+    """Whether FastAPI will take a body of this type for JSON."""
+    main, _, detail = (kind or "").partition(";")[0].strip().lower().partition("/")
+    return main == "application" and (detail == "json" or detail.endswith("+json"))
+
+
+class _BoundedRequest(Request):
+    async def json(self) -> Any:
+        body = await self.body()
+        if _depth(body) > MOST_DEPTH:
+            raise HTTPException(400, f"request body nested too deeply: at most {MOST_DEPTH} levels")
+        try:
+            return json.loads(body, parse_constant=_no_number)
+        except UnicodeDecodeError:
+            raise HTTPException(400, "request body is not UTF-8") from None
+        except json.JSONDecodeError:
+            raise
+        except ValueError as error:  # a number with thousands of digits
+            raise HTTPException(400, str(error)) from None
+
+
+def _depth(body: bytes) -> int:
+    """How deep brackets stand within each other, found without parsing: parsing is what could overflow."""
+    deepest = depth = 0
+    for found in _BRACKETS.finditer(body):
+        mark = found.group()
+        if mark in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not valid JSON: use a number or null")

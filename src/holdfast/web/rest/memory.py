@@ -1,0 +1,257 @@
+"""/api/memory/: list, create, show, change and delete memories, and what hangs on each of them."""
+
+from typing import Annotated, Any, assert_never
+
+from fastapi import APIRouter, Header, Path, Query
+
+from holdfast.domain import outcomes
+from holdfast.domain.memory import LinkKind, Memory, Origin, State
+from holdfast.domain.query import Filter, Order
+from holdfast.domain.supersession import newer_first
+from holdfast.web.rest import request_bodies, responses
+from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
+from holdfast.web.rest.etag import Match, expected, tag_of
+from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.wire import as_json, http_errors
+from holdfast.wire.cursors import MOST, Cursor, Limit, page
+
+router = APIRouter(prefix="/memory", tags=["memory"], route_class=BoundedRoute)
+
+MemoryId = Annotated[str, Path(max_length=200)]
+Name = Annotated[str | None, Query(max_length=1_000)]
+Key = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", max_length=200, description="A repeated key returns the first answer."),
+]
+_CREATED: dict[int | str, dict[str, Any]] = {
+    200: {"model": responses.Created, "description": "Already known: reinforced or merged"},
+    202: {"model": responses.Created, "description": "Waiting for review"},
+    409: {
+        "content": {http_errors.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Known"}}},
+        "model": responses.Known,
+        "description": "A duplicate, a contradiction, or deleted before",
+    },
+}
+_WAITS: dict[int | str, dict[str, Any]] = {202: _CREATED[202]}
+_LINKED: dict[int | str, dict[str, Any]] = {200: {"model": responses.Linked, "description": "Already linked"}}
+
+
+@router.get("/", response_model=responses.MemoryPage)
+def list_(  # budget: the parts of a filter, each an argument of its own
+    memories: Reading,
+    category: Name = None,
+    subject: Name = None,
+    general: bool = False,
+    tag: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006  # FastAPI copies it
+    project: Name = None,
+    other_projects: bool = True,
+    state: Annotated[list[State], Query(max_length=4)] = ["active"],  # noqa: B006  # FastAPI copies it
+    origin: Origin | None = None,
+    session: Name = None,
+    least_confidence: Annotated[float | None, Query(ge=0, le=1)] = None,
+    importance: Annotated[int | None, Query(ge=1, le=5)] = None,
+    created_after: request_bodies.Moment | None = None,
+    created_before: request_bodies.Moment | None = None,
+    as_of: request_bodies.Moment | None = None,
+    order: Order = "category",
+    limit: Limit = MOST,
+    cursor: Cursor = None,
+) -> Json:
+    """Lists memories, by default the active ones by category, age and id, in pages."""
+    where = Filter(
+        states=tuple(state),
+        category=category,
+        subject=subject,
+        general=general,
+        tags=tuple(tag),
+        project=project,
+        other_projects=other_projects,
+        origin=origin,
+        session=session,
+        least_confidence=least_confidence,
+        importance=importance,
+        created_after=created_after,
+        created_before=created_before,
+    )
+    total = 0
+
+    def fetch(most: int, offset: int) -> tuple[Memory, ...]:
+        nonlocal total
+        found = memories.find(where, order=order, limit=most, offset=offset, as_of=as_of)
+        total = found.total
+        return found.memories
+
+    items, following = page(fetch, cursor, limit)
+    shown = [as_json.memory(each) for each in newer_first(items)]
+    return Json({"memories": shown, "total": total, "next": following})
+
+
+@router.post("/", status_code=201, response_model=responses.Created, responses=_CREATED)
+def create(memories: Writing, draft: request_bodies.NewMemory, key: Key = None) -> Json:
+    """Stores a memory: 201 if it is new, 200 if it reinforced or replaced a known one, 202 if it is waiting
+    for review, 409 if it duplicates or contradicts a known one, which should be updated instead."""
+    speaker = speaking(memories, origin=draft.origin, session=draft.session, project=draft.focus)
+    outcome = speaker.remember(
+        draft.content,
+        category=draft.category,
+        subject=draft.subject,
+        summary=draft.summary,
+        project=draft.project,
+        tags=draft.tags,
+        confidence=draft.confidence,
+        importance=draft.importance,
+        message=draft.message,
+        doubtful=draft.doubtful,
+        key=key,
+        anyway=draft.anyway,
+    )
+    return _created(outcome)
+
+
+def _created(outcome: outcomes.Outcome) -> Json:
+    match outcome:
+        case outcomes.Added() | outcomes.Contradicting():
+            return _stored(201, outcome)
+        case outcomes.Reinforced() | outcomes.Merged():
+            return _stored(200, outcome)
+        case outcomes.Waiting():
+            return _stored(202, outcome)
+        case outcomes.UpdateSuggested(known, relation):
+            what = "duplicate of" if relation == "same" else "contradicts"
+            advice = f"{what} memory {known.id} ({known.content!r}): update that memory with PUT"
+            told = as_json.memory(known)
+            return _conflict(
+                advice, outcome="update_suggested", relation=relation, id=known.id, content=known.content,
+                memory=told,
+            )  # fmt: skip
+        case outcomes.Refused(reason, known_id, deleted):
+            if deleted is None:
+                return _conflict(reason, outcome="refused", id=known_id)
+            way = f"POST /api/memory/{known_id}/restore or " if deleted.restorable else ""
+            advice = f'{reason}: use {way}"anyway": true to store it again'
+            return _conflict(advice, outcome="refused", id=known_id, deleted=as_json.deletion(deleted))
+        case _:
+            assert_never(outcome)
+
+
+def _stored(status: int, outcome: outcomes.Outcome) -> Json:
+    told = as_json.outcome(outcome)
+    memory = told.pop("memory")
+    headers = {"ETag": tag_of(memory["version"]), "Location": f"/api/memory/{memory['id']}"}
+    return Json({**memory, **told}, status_code=status, headers=headers)
+
+
+def _conflict(detail: str, **more: Any) -> Json:
+    return Json(http_errors.problem(409, detail, **more), status_code=409, media_type=http_errors.MEDIA_TYPE)
+
+
+@router.get("/{memory_id}", response_model=responses.Details)
+def show(memories: Reading, memory_id: MemoryId) -> Json:
+    """One memory with its versions and links; also a deleted one that can be restored."""
+    found = memories.show(memory_id)
+    body = {
+        **as_json.memory(found.memory),
+        "versions": [as_json.version(wording) for wording in found.versions],
+        "links": [as_json.link(tie) for tie in found.links],
+    }
+    return Json(body, headers={"ETag": tag_of(found.memory.version)})
+
+
+@router.put("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
+@router.patch("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
+def change(
+    memories: Writing, memory_id: MemoryId, changed: request_bodies.Change, match: Match = None
+) -> Json:
+    """Creates a new version and returns the old and new text. 202 if the change is waiting for review."""
+    result = speaking(memories, origin=changed.origin, session=changed.session).revise(
+        memory_id,
+        changed.content,
+        category=changed.category,
+        subject=changed.subject,
+        summary=changed.summary,
+        project=changed.project,
+        tags=changed.tags,
+        add_tags=changed.add_tags,
+        drop_tags=changed.drop_tags,
+        confidence=changed.confidence,
+        importance=changed.importance,
+        pinned=changed.pinned,
+        version=changed.version,
+        expect_version=expected(match),
+    )
+    if isinstance(result, outcomes.Waiting):
+        return _stored(202, result)
+    body = {
+        **as_json.memory(result.memory),
+        "old_content": result.previous.content,
+        "new_content": result.memory.content,
+        "previous": as_json.memory(result.previous),
+    }
+    return Json(body, headers={"ETag": tag_of(result.memory.version)})
+
+
+@router.delete("/{memory_id}", response_model=responses.Deleted)
+def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> Json:
+    """Soft-deletes a memory: it is gone from lists, briefs and recall, and can be restored unless the profile
+    deletes for good. Returns the deleted memory."""
+    gone = memories.forget(memory_id, expect_version=expected(match))
+    return Json({**as_json.memory(gone.memory), "deleted": True, "restorable": gone.restorable})
+
+
+@router.post("/{memory_id}/restore", response_model=responses.Memory)
+def restore(memories: Writing, memory_id: MemoryId) -> Json:
+    """Restores a deleted memory."""
+    back = memories.restore(memory_id)
+    return Json(as_json.memory(back), headers={"ETag": tag_of(back.version)})
+
+
+@router.post("/{memory_id}/promote", response_model=responses.Memory, responses=_WAITS)
+def promote(memories: Writing, memory_id: MemoryId) -> Json:
+    """Makes a memory of one project global."""
+    result = memories.promote(memory_id)
+    if isinstance(result, outcomes.Waiting):
+        return _stored(202, result)
+    return Json(as_json.memory(result.memory), headers={"ETag": tag_of(result.memory.version)})
+
+
+@router.get("/{memory_id}/history", response_model=responses.Versions)
+def history(memories: Reading, memory_id: MemoryId) -> Json:
+    """All versions, oldest first."""
+    return Json({"versions": [as_json.version(each) for each in memories.show(memory_id).versions]})
+
+
+@router.get("/{memory_id}/why", response_model=responses.Story)
+def why(memories: Reading, memory_id: MemoryId) -> Json:
+    """Its source, its changes of confidence, and the prompts it was used in."""
+    return Json(as_json.story(memories.why(memory_id)))
+
+
+@router.post("/{memory_id}/split", status_code=201, response_model=responses.Split)
+def split(memories: Writing, memory_id: MemoryId, chosen: request_bodies.Splitting) -> Json:
+    """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
+    return Json(as_json.split(memories.split(memory_id, chosen.number)), status_code=201)
+
+
+@router.get("/{memory_id}/erasure", response_model=responses.Erasure)
+def erasure(memories: Reading, memory_id: MemoryId) -> Json:
+    """Previews what erasing would remove."""
+    return Json(as_json.erasure(memories.erasure(memory_id)))
+
+
+@router.post("/{memory_id}/erase", response_model=responses.Erasure)
+def erase(memories: Deciding, memory_id: MemoryId) -> Json:
+    """Erases a memory and all its traces for good."""
+    return Json(as_json.erasure(memories.erase(memory_id)))
+
+
+@router.post("/{memory_id}/links", status_code=201, response_model=responses.Linked, responses=_LINKED)
+def link(memories: Writing, memory_id: MemoryId, tie: request_bodies.NewLink) -> Json:
+    """Links two memories; 200 if they are already linked."""
+    new = memories.link(memory_id, tie.to, tie.kind)
+    return Json({"linked": new}, status_code=201 if new else 200)
+
+
+@router.delete("/{memory_id}/links/{to}", response_model=responses.Unlinked)
+def unlink(memories: Writing, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None) -> Json:
+    """Removes links to another memory, of one kind or all kinds."""
+    return Json({"removed": memories.unlink(memory_id, to, kind)})

@@ -1,0 +1,149 @@
+"""Events, cooldowns, jobs, counts; export and import of a space."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import IO, Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import StreamingResponse
+
+from holdfast.domain.memory import Draft, Source
+from holdfast.domain.operations import Event
+from holdfast.domain.spend import GroupedBy
+from holdfast.engine.ports import JobState
+from holdfast.errors import Invalid
+from holdfast.web.rest import request_bodies, responses
+from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
+from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.wire import as_json
+from holdfast.wire.cursors import Cursor, Limit, page
+
+router = APIRouter(tags=["operations"], route_class=BoundedRoute)
+
+Name = Annotated[str | None, Query(max_length=1_000)]
+_IN_MEMORY = 4 * 1024 * 1024  # bytes of an export; a longer one goes through a file
+_CHUNK = 256 * 1024
+
+
+@router.get("/stats", response_model=responses.Space)
+def stats(memories: Reading) -> Json:
+    """The space and its counts."""
+    return Json(as_json.overview(memories.overview()))
+
+
+@router.get("/jobs", response_model=responses.Jobs)
+def jobs(
+    memories: Reading,
+    state: JobState = "queued",
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> Json:
+    """Background jobs in one state."""
+    return Json({"jobs": [as_json.job(each) for each in memories.jobs(state, limit=limit)]})
+
+
+@router.get("/spend", response_model=responses.Spend)
+def spend(
+    memories: Reading,
+    by: GroupedBy = "purpose",
+    days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
+) -> Json:
+    """Model cost of the space: calls, tokens, list prices and limits."""
+    return Json(as_json.spend(memories.spend(by=by, days=days)))
+
+
+@router.get("/events", response_model=responses.EventPage)
+def events(
+    memories: Reading,
+    level: Name = None,
+    service: Name = None,
+    session: Name = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Json:
+    """Events, latest first."""
+
+    def fetch(most: int, offset: int) -> Sequence[Event]:
+        return memories.events(level=level, service=service, session=session, limit=most, offset=offset)
+
+    items, following = page(fetch, cursor, limit)
+    return Json({"events": [as_json.event(each) for each in items], "next": following})
+
+
+@router.post("/events", status_code=201, response_model=responses.Event)
+def record_event(memories: Writing, seen: request_bodies.NewEvent) -> Json:
+    """Records an event."""
+    speaker = speaking(memories, session=seen.session)
+    event = speaker.record_event(seen.level, seen.content, service=seen.service)
+    return Json(as_json.event(event), status_code=201)
+
+
+@router.get("/cooldowns", response_model=responses.Standings)
+def cooldowns(memories: Reading, service: Name = None) -> Json:
+    """Recent actions on services, and whether another one is allowed."""
+    return Json({"cooldowns": [as_json.standing(each) for each in memories.cooldowns(service=service)]})
+
+
+@router.post("/cooldowns", status_code=201, response_model=responses.Attempt)
+def record_attempt(memories: Writing, made: request_bodies.NewAttempt) -> Json:
+    """Records an action on a service."""
+    speaker = speaking(memories, session=made.session)
+    attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
+    return Json(as_json.attempt(attempt), status_code=201)
+
+
+@router.get("/export", response_class=StreamingResponse)
+def export(memories: Deciding) -> StreamingResponse:
+    """Exports the whole space as JSON lines."""
+    # Written down first: the database is not kept waiting for a slow reader.
+    kept: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  # _chunks closes it
+    for line in memories.export():
+        kept.write(line.encode())
+    kept.seek(0)
+    name = f'attachment; filename="{memories.space}.jsonl"'
+    return StreamingResponse(
+        _chunks(kept), media_type="application/x-ndjson", headers={"Content-Disposition": name}
+    )
+
+
+def _chunks(kept: IO[bytes]) -> Iterator[bytes]:
+    with kept:
+        while chunk := kept.read(_CHUNK):
+            yield chunk
+
+
+@router.post("/import", response_model=responses.ImportReport)
+def import_(memories: Deciding, given: request_bodies.Import) -> Json:
+    """Imports an archive, field by field, or drafts."""
+    if (given.archive is None) == (given.drafts is None):
+        raise Invalid("send either archive or drafts", field="archive")
+    archives, drafts = [], []
+    if given.archive is not None:
+        archives = memories.import_archive(given.archive.splitlines(keepends=True))
+    else:
+        drafts = memories.import_drafts(_numbered(given.drafts or []), review=given.review)
+    body = {
+        "archives": [as_json.imported(part) for part in archives],
+        "drafts": [as_json.told(each) for each in drafts],
+    }
+    return Json(body)
+
+
+def _numbered(drafts: list[request_bodies.NewDraft]) -> list[tuple[int, Draft]]:
+    source = Source(origin="import")
+    return [
+        (
+            number,
+            Draft(
+                content=draft.content,
+                category=draft.category,
+                subject=draft.subject,
+                summary=draft.summary,
+                project=draft.project,
+                confidence=draft.confidence,
+                importance=draft.importance,
+                tags=tuple(draft.tags),
+                source=source,
+            ),
+        )
+        for number, draft in enumerate(drafts, start=1)
+    ]

@@ -1,0 +1,123 @@
+"""Recall, brief, context, the inbox and maintenance."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from holdfast.engine.memories import Memories
+from holdfast.engine.sessions import Said
+from holdfast.web.rest import request_bodies, responses
+from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
+from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.wire import as_json
+
+router = APIRouter(tags=["recall"], route_class=BoundedRoute)
+
+Name = Annotated[str | None, Query(max_length=1_000)]
+SessionName = Annotated[str | None, Query(min_length=1, max_length=200)]
+
+
+@router.get("/recall", response_model=responses.Recall)
+def recall(
+    memories: Reading,
+    query: Annotated[str, Query(max_length=10_000)],
+    limit: Annotated[int, Query(ge=1, le=100)] = 5,
+    project: Name = None,
+    session: SessionName = None,
+    messages: bool = True,
+) -> Json:
+    """Searches memories and messages, best match first."""
+    asked = request_bodies.Question(
+        query=query, limit=limit, project=project, session=session, messages=messages
+    )
+    return _recalled(memories, asked)
+
+
+@router.post("/recall", response_model=responses.Recall)
+def recall_in_detail(memories: Reading, asked: request_bodies.Question) -> Json:
+    """Searches with filters, or as of a past time."""
+    return _recalled(memories, asked)
+
+
+def _recalled(memories: Memories, asked: request_bodies.Question) -> Json:
+    found = speaking(memories, session=asked.session).recall(
+        asked.query,
+        limit=asked.limit,
+        threshold=asked.threshold,
+        where=asked.where.filter() if asked.where is not None else None,
+        project=asked.project,
+        as_of=asked.as_of,
+        asked_at=asked.asked_at,
+        messages=asked.messages,
+    )
+    return Json(as_json.recall(found))
+
+
+@router.get("/brief", response_model=responses.Brief)
+def brief(
+    memories: Reading,
+    project: Name = None,
+    subject: Name = None,
+    budget: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
+    session: SessionName = None,
+) -> Json:
+    """The block for a prompt, within a token budget; the same text throughout a session."""
+    speaker = speaking(memories, session=session)
+    return Json(as_json.brief(speaker.brief(project=project, subject=subject, budget=budget)))
+
+
+@router.post("/context", response_model=responses.Context)
+def context(memories: Reading, recent: request_bodies.Recent) -> Json:
+    """Memories relevant to the last messages, as a block for a prompt."""
+    made = memories.context(said(recent.messages), project=recent.project, budget=recent.budget)
+    return Json(as_json.context(made))
+
+
+@router.get("/inbox", response_model=responses.Inbox, tags=["inbox"])
+def inbox(memories: Reading) -> Json:
+    """Memories waiting for review, oldest first."""
+    items = memories.inbox()
+    return Json({"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
+
+
+@router.post("/inbox/approve", response_model=responses.Decided, tags=["inbox"])
+def approve(memories: Deciding, chosen: request_bodies.Ids) -> Json:
+    """Approves waiting memories: all of them, or none if one fails."""
+    approved = memories.approve(*dict.fromkeys(chosen.ids))
+    return Json({"memories": [as_json.memory(each) for each in approved]})
+
+
+@router.post("/inbox/reject", response_model=responses.Decided, tags=["inbox"])
+def reject(memories: Deciding, chosen: request_bodies.Ids) -> Json:
+    """Rejects waiting memories: all of them, or none if one fails. The same text is not stored again."""
+    rejected = memories.reject(*dict.fromkeys(chosen.ids))
+    return Json({"memories": [as_json.memory(each) for each in rejected]})
+
+
+@router.post("/tend", response_model=responses.Tended, tags=["care"])
+def tend(memories: Writing, clock_is_right: bool = False) -> Json:
+    """Runs maintenance: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
+
+    After a pause of more than 180 days nothing decays unless `clock_is_right`; `clock_doubt` reports this.
+    """
+    return Json(as_json.tended(memories.tend(clock_is_right=clock_is_right)))
+
+
+@router.get("/tend", response_model=responses.TendPreview, tags=["care"])
+def tend_preview(memories: Reading) -> Json:
+    """What maintenance would do now; changes nothing."""
+    return Json(as_json.tend_preview(memories.tend_preview()))
+
+
+@router.get("/audit", response_model=responses.Audit, tags=["care"])
+def audit(memories: Reading) -> Json:
+    """Finds junk: duplicates, contradictions, secrets and more, with ids and advice; changes nothing."""
+    return Json(as_json.audit(memories.audit()))
+
+
+def said(messages: list[request_bodies.Message]) -> list[Said]:
+    """Messages as the engine takes them."""
+    return [
+        Said(role=one.role, content=one.content, speaker=one.speaker, message_id=one.id, said_at=one.said_at)
+        for one in messages
+    ]

@@ -1,0 +1,234 @@
+"""The application that `holdfast serve` runs: health, hooks, MCP over HTTP, and the worker behind them.
+
+Other doors bring their routes; all of them are behind the same guard and say what is wrong in the same way.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from holdfast import __version__
+from holdfast.domain.access import Grant
+from holdfast.errors import Unavailable
+from holdfast.web.service.error_responses import tell_problems
+from holdfast.web.service.guard import LOCAL, Admit, App, Guard, Pages
+from holdfast.web.service.head import HeadToo
+from holdfast.web.service.request_facts import Watcher, watched
+from holdfast.web.service.worker import Worker
+
+#: A hook's event, its input and what its token allows, to what it says.
+Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
+#: Requests at once. Those that write wait for each other in their threads; those that read need not.
+THREADS = 128
+NOT_THERE = "the database file was removed or replaced: restore it, then restart the service"
+_NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What one application brings to the routes: each stands at `request.state` under its name."""
+
+    answer_hook: Answer
+    check: Callable[[], None]  # raises Unavailable when the database is gone
+    mcp: "MountedMcp"
+    rooms: Any  # the spaces, for REST and pages
+    heard: Callable[[], None]  # told when messages came in
+    metrics: Any
+    proxy: Any
+    board: Any  # what the pages share
+
+
+def application(
+    parts: Parts,
+    routes: FastAPI,
+    *,
+    admit: Admit,
+    worker: Worker,
+    outside: Sequence[str] = (),
+    watchers: Sequence[Watcher] = (),
+    pages: Pages | None = None,
+) -> App:
+    """Everything behind the guard, for `outside` names too."""
+    app = _WithParts(routes, parts, worker)
+    # Starlette types ASGI messages as MutableMapping.
+    hosts = {*LOCAL, *outside}
+    return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)  # type: ignore[arg-type]
+
+
+def all_routes(routers: Sequence[APIRouter]) -> FastAPI:
+    """The routes, with those of other doors; making them takes a fifth of a second, so do it once."""
+    # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
+    app = FastAPI(
+        title="Holdfast",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        telemetry=_NO_TELEMETRY,  # type: ignore[arg-type]  # all of its keys are optional
+    )
+    tell_problems(app)
+    app.add_middleware(HeadToo)
+    for router in (_own, *routers):
+        app.include_router(router)
+    app.router.routes.append(Route("/mcp", _Mcp()))
+    return app
+
+
+_own = APIRouter()
+
+
+@_own.get("/health")
+def health(request: Request, response: Response) -> dict[str, bool | str]:
+    """Whether the service is up and its database file is in place."""
+    try:
+        request.state.check()
+    except Unavailable:  # anybody may ask, so nothing is told of the place
+        response.status_code = 503
+        return {"ok": False, "detail": NOT_THERE}
+    return {"ok": True}
+
+
+@_own.post("/hooks/{event}", include_in_schema=False)
+async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
+    """What a hook of an agent says."""
+    answer: Answer = request.state.answer_hook
+    return await _unless_gone(request, lambda: answer(event, payload, request.state.grant))
+
+
+async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What `work` gives, in a thread; not begun when the caller leaves while it waits for one.
+
+    An agent that waits too long for its hook goes on without it. What nobody hears must not be worked out
+    before what somebody still waits for.
+    """
+    from anyio import CancelScope
+    from anyio.to_thread import run_sync
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        scope.cancel()
+
+    with CancelScope() as scope:
+        watching = asyncio.ensure_future(left())
+        try:
+            return await run_sync(work)
+        finally:
+            watching.cancel()
+    return {}
+
+
+class _WithParts:
+    """The shared routes with what one application brings to them, and what runs beside it."""
+
+    def __init__(self, routes: FastAPI, parts: Parts, worker: Worker) -> None:
+        self._routes = routes
+        self._state = {field.name: getattr(parts, field.name) for field in fields(parts)}
+        self._life = Router(lifespan=_lifespan(parts, worker))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._life.lifespan(scope, receive, send)
+            return
+        scope.setdefault("state", {}).update(self._state)
+        await self._routes(scope, receive, send)
+
+
+def _lifespan(parts: Parts, worker: Worker) -> Callable[[Any], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        from anyio.to_thread import current_default_thread_limiter
+
+        current_default_thread_limiter().total_tokens = THREADS
+        async with parts.mcp.running(), parts.proxy.running():
+            worker.start()
+            try:
+                yield
+            finally:
+                worker.stop()
+
+    return lifespan
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who speaks MCP at the moment, and to which space; none when the token leaves no choice."""
+
+    grant: Grant
+    space: str | None
+
+
+ASKING: ContextVar[Asking] = ContextVar("asking")
+
+
+class MountedMcp:
+    """The MCP server as a part of the application. Stateless: any process may answer any request.
+
+    Made when the first client asks: to load the SDK takes half as long as to load all the rest.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The MCP server, told who asks: it works in tasks and threads of its own, which inherit it."""
+        app = self._app or await self._first()
+        if "grant" in scope.get("state", {}):
+            named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("space", [None])[-1]
+            ASKING.set(Asking(scope["state"]["grant"], named))
+        await app(scope, receive, send)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        from anyio import Lock, create_task_group
+
+        self._making = Lock()
+        async with create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
+
+    async def _first(self) -> ASGIApp:
+        from anyio.to_thread import run_sync
+
+        async with self._making:
+            if self._app is None:
+                server, app = await run_sync(self._made)
+                await self._tasks.start(_run_sessions, server)
+                self._app = app
+        return self._app
+
+    def _made(self) -> tuple[Any, ASGIApp]:
+        # The guard has checked host and origin already, and knows hosts that the SDK's own check does not.
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        server = self._make()
+        return server, server.streamable_http_app(
+            stateless_http=True,
+            json_response=True,
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+
+
+async def _run_sessions(server: Any, *, task_status: Any) -> None:
+    """What the SDK runs beside the requests, until the application ends."""
+    from anyio import sleep_forever
+
+    async with server.session_manager.run():
+        task_status.started()
+        await sleep_forever()
+
+
+class _Mcp:
+    """The MCP server of the application that is asked."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await scope["state"]["mcp"](scope, receive, send)

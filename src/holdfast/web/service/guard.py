@@ -1,0 +1,267 @@
+"""Who may speak to the service: local hosts, own pages, holders of a token, with bodies of bounded size.
+
+Plain ASGI around the whole application, so that no route and no mounted part can be reached around it. What a
+token allows is put beside the request (`state.grant`); whoever answers holds it against what is asked.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote, urlsplit
+
+from holdfast.domain.access import Grant
+from holdfast.errors import Unavailable
+from holdfast.web.service.known_callers import Acquainted
+from holdfast.wire.http_errors import MEDIA_TYPE, problem
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Admit = Callable[[str], Grant | None]  # a token's secret to what its holder may do; may look into the store
+
+LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
+OPEN = frozenset({"/health"})  # says that the service is there, and nothing else
+#: For programs that can be told an address and nothing else, the token is the part of it after this.
+IN_ADDRESS = ("/proxy/", "/webhook/")
+PROXY = "/proxy/"  # goes on without the store for who was let in before
+MOST_BYTES = 4 * 1024 * 1024
+BODY_WITHIN = 20.0  # seconds for the next piece of a body
+MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
+
+_NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
+_WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
+_TOO_LARGE = "request body too large: at most {:,} bytes"
+_TOO_SLOW = "request body incomplete: no data for {:g} s"
+_FOREIGN_FORM = "cross-origin request refused: use the dashboard of this service"
+_SAFE = ("GET", "HEAD")
+_SHIELD = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
+Refusal = tuple[int, str]
+
+
+class Pages(Protocol):
+    """The part of the service that browsers look at: there, and nowhere else, a cookie counts as a token."""
+
+    @property
+    def login(self) -> str: ...
+    def covers(self, path: str) -> bool: ...
+    def is_open(self, path: str) -> bool: ...
+    def secret(self, headers: Mapping[str, str]) -> str: ...
+    def admit(self, secret: str) -> Grant | None: ...
+
+
+class Guard:
+    """Lets a request through to `app`, or answers why not."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        admit: Admit,
+        hosts: Collection[str] = LOCAL,
+        watched: Callable[[App], App] = lambda app: app,
+        pages: Pages | None = None,
+    ) -> None:
+        self._app = app
+        self._admit = admit
+        self._acquainted = Acquainted(admit)
+        self._hosts = frozenset(hosts)
+        self._pages = pages
+        self._answered = watched(self._answer)  # what is refused is seen as well
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] == "http":  # nothing here speaks websockets: not accepting closes the connection
+            await self._answered(scope, receive, _shielded(send))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        most = MOST_FOR_A_MODEL if scope["path"].startswith(PROXY) else MOST_BYTES
+        refused = self._refusal(headers, most)
+        if refused is None and scope["path"] not in OPEN:
+            if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
+                refused = await self._let_browser_in(self._pages, scope, headers)
+                if refused is not None and refused[0] == 401:
+                    await _send_to(self._pages.login, scope, headers, send)
+                    return
+            else:
+                refused = await self._let_in(scope, headers)
+        if refused is not None:
+            await _answer(send, *refused)
+            return
+        body = _Bounded(receive, send, most)
+        await self._app(scope, body.receive, body.send)
+
+    def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
+        """Status and reason, when the request may not go on, whoever sends it."""
+        if _host_of(f"//{headers.get('host', '')}") not in self._hosts:
+            return 421, "unknown host name: this service answers only to local names, such as 127.0.0.1"
+        origin = headers.get("origin")
+        if origin is not None and not self._own(origin, headers["host"]):
+            return 403, "cross-origin requests are not allowed"
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()) or int(length[:20]) > most:
+            return 413, _TOO_LARGE.format(most)
+        return None
+
+    def _own(self, origin: str, host: str) -> bool:
+        """Whether a page is this service's: of the very host and port that it asks, or of a name outside.
+
+        Another port of this machine is another program. Outside, TLS may end on a port unknown here.
+        """
+        if not origin.startswith(("http://", "https://")):
+            return False
+        return _host_of(origin) in self._hosts - LOCAL or origin.partition("://")[2].lower() == host.lower()
+
+    async def _let_in(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
+        """Puts what the token allows beside the request, or says why there is nothing."""
+        admit = self._acquainted if scope["path"].startswith(PROXY) else _in_thread(self._admit)
+        return await _admitted(scope, admit, _secret(scope["path"], headers))
+
+    async def _let_browser_in(self, pages: Pages, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
+        """The same by the cookie, which a browser sends whoever's page asks: so that page must be ours."""
+        if scope["method"] not in _SAFE and not _own_page(headers):
+            return 403, _FOREIGN_FORM
+        if pages.is_open(scope["path"]):
+            return None
+        secret = pages.secret(headers)
+        refused = await _admitted(scope, _in_thread(pages.admit), secret)
+        if refused is None:
+            scope["state"]["browser"] = secret
+        return refused
+
+
+def _in_thread(admit: Admit) -> Callable[[str], Awaitable[Grant | None]]:
+    async def asked(secret: str) -> Grant | None:
+        from anyio.to_thread import run_sync
+
+        return await run_sync(admit, secret)
+
+    return asked
+
+
+async def _admitted(
+    scope: Scope, admit: Callable[[str], Awaitable[Grant | None]], secret: str
+) -> Refusal | None:
+    unknown = _WRONG_ADDRESS if scope["path"].startswith(IN_ADDRESS) else _NO_TOKEN
+    if not secret:
+        return 401, unknown
+    try:
+        grant = await admit(secret)
+    except Unavailable as trouble:
+        return 503, str(trouble)
+    if grant is None:
+        return 401, unknown
+    scope.setdefault("state", {})["grant"] = grant
+    return None
+
+
+def _by_browser(pages: Pages, path: str, headers: Mapping[str, str]) -> bool:
+    return pages.covers(path) and "authorization" not in headers
+
+
+def _own_page(headers: Mapping[str, str]) -> bool:
+    """Whether the browser says that a page of this very service asks: the same host and the same port."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is None and origin is None:
+        return False
+    try:
+        same = origin is None or urlsplit(origin).netloc == headers.get("host")
+    except ValueError:
+        return False
+    return same and site in (None, "same-origin")
+
+
+def _secret(path: str, headers: Mapping[str, str]) -> str:
+    for place in IN_ADDRESS:
+        if path.startswith(place):
+            return path.removeprefix(place).partition("/")[0]
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else ""
+
+
+def _host_of(place: str) -> str | None:
+    try:
+        return urlsplit(place).hostname
+    except ValueError:
+        return None
+
+
+def _shielded(send: Send) -> Send:
+    """The same answer, which no page of another origin can put to use, whatever it embeds it as."""
+
+    async def with_shield(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            named = {name.lower() for name, _ in given}
+            message = {**message, "headers": [*given, *(pair for pair in _SHIELD if pair[0] not in named)]}
+        await send(message)
+
+    return with_shield
+
+
+class _Bounded:
+    """The same body, cut off where it grows past the limit whatever its headers said, or where it stalls.
+
+    Who waits for the rest can't know why it ends, so what is answered then is said here.
+    """
+
+    def __init__(self, receive: Receive, send: Send, most: int) -> None:
+        self._receive = receive
+        self._send = send
+        self._most = most
+        self._seen = 0
+        self._whole = False
+        self._refused: Refusal | None = None
+        self._answered = False
+
+    async def receive(self) -> dict[str, Any]:
+        # Behind the body comes nothing but the caller's leaving, for which there is no limit.
+        message = await (self._receive() if self._whole else self._piece())
+        self._seen += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._seen > self._most:
+            self._refused = 413, _TOO_LARGE.format(self._most)
+        return {"type": "http.disconnect"} if self._refused else message
+
+    async def _piece(self) -> dict[str, Any]:
+        from anyio import move_on_after
+
+        with move_on_after(BODY_WITHIN):
+            return await self._receive()
+        self._refused = 408, _TOO_SLOW.format(BODY_WITHIN)
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: dict[str, Any]) -> None:
+        if self._refused is None or self._answered:
+            self._answered = True
+            await self._send(message)
+        elif message["type"] == "http.response.start":
+            await _answer(self._send, *self._refused)
+
+
+async def _send_to(login: str, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
+    """Sends a browser to where it can sign in, and from there back to what it asked for."""
+    query = scope.get("query_string", b"").decode("latin-1")
+    asked = scope["path"] + (f"?{query}" if query else "")
+    if "hx-request" in headers:  # a part of a page: the whole page has to go
+        status, told = 401, [(b"hx-redirect", login.encode())]
+    else:
+        back = f"?next={quote(asked, safe='')}" if scope["method"] in _SAFE and asked != "/" else ""
+        status, told = 303, [(b"location", f"{login}{back}".encode("latin-1"))]
+    told += [(b"content-length", b"0"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": status, "headers": told})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _answer(send: Send, status: int, reason: str) -> None:
+    body = json.dumps(problem(status, reason)).encode()
+    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status == 408:
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,167 @@
+"""`holdfast serve`: the application on a local port, announced to hooks, stopped by a signal."""
+
+import asyncio
+import ctypes
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from holdfast.web.service.guard import App
+
+GRACE = 1  # seconds for requests at hand when the service is asked to stop
+ENDS_WITHIN = 1.9  # seconds after which it is gone, whatever is at hand
+HEAD_WITHIN = 10.0  # seconds for the head of a request
+MOST_CONNECTIONS = 512
+_ARENA_MAX = -8  # the name of this option in malloc.h
+_HEAPS = 2
+_log = logging.getLogger(__name__)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The port that the service answers on; 0 takes a free one. Bound here, so that it is known before.
+
+    Raises: OSError.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(128)  # from now on a caller waits for the answer instead of being refused
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def serve(
+    app: App,
+    listening: socket.socket,
+    *,
+    started: Callable[[], None] = lambda: None,
+    leaving: Callable[[], None] = lambda: None,
+) -> None:
+    """Answers until a signal comes; then ends what is at hand and returns.
+
+    `started` is called when it answers and a signal is heard. Where something at hand does not end in time,
+    `leaving` is called, and then the process is gone.
+    """
+    _share_heaps()
+    _Server(settings(app), started, leaving).run(sockets=[listening])
+
+
+def settings(app: App) -> uvicorn.Config:
+    """How uvicorn runs the application."""
+    return uvicorn.Config(
+        app,
+        http=_Impatient,
+        log_config=None,  # its lines go where the service's own go
+        log_level="warning",
+        access_log=False,  # addresses may hold tokens; `logs` writes a line a request without them
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        limit_concurrency=MOST_CONNECTIONS,
+        lifespan="on",
+    )
+
+
+class _Server(uvicorn.Server):
+    """Ends in time: a request that goes on in its thread can't be cancelled, and would be waited for.
+
+    Nothing is lost by it: what was acknowledged is committed, and what was not is rolled back.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, started: Callable[[], None], leaving: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._started = started
+        self._leaving = leaving
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        last = threading.Timer(ENDS_WITHIN, self._leave)
+        last.daemon = True
+        last.start()
+        await super().shutdown(sockets)
+
+    def _leave(self) -> None:
+        try:
+            _log.warning("stopped during a request that took too long")
+            self._leaving()
+        finally:
+            os._exit(0)
+
+
+class _Impatient(H11Protocol):
+    """Closes a connection on which the head of a request was begun, or none came, and does not get whole."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+        elif self._waiting is None:  # the next request on a connection that was kept
+            self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        self._waiting = self.loop.call_later(HEAD_WITHIN, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
+def _share_heaps() -> None:
+    """Lets the threads take their memory from two heaps instead of eight for each core.
+
+    What one thread freed only its heap can use again, so that with many heaps a service grows for hours.
+    """
+    with suppress(OSError, AttributeError):  # another C library than GNU's
+        ctypes.CDLL(None).mallopt(_ARENA_MAX, _HEAPS)
+
+
+@contextmanager
+def until_a_signal() -> Iterator[None]:
+    """The block ends, as if it were done, when a signal asks for it at any time.
+
+    uvicorn raises the signal once more when it has stopped: without a handler that would end the process at
+    once, and leave behind what says that the service is there.
+    """
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    except (KeyboardInterrupt, _Ended):
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _Ended(BaseException):
+    """A termination signal."""
+
+
+def _end(*_: object) -> None:
+    raise _Ended

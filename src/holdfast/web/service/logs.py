@@ -1,0 +1,104 @@
+"""The service's log on standard error: a line a request and what goes wrong, as text or as JSON.
+
+No line holds a memory, an address or a secret. An exception is told by its kind and by where it came from;
+its message is left out, for it may quote what was being stored.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import IO, Any, Literal
+
+from holdfast.engine.intake import safe
+from holdfast.web.service.request_facts import Seen
+
+LogForm = Literal["off", "text", "json"]
+
+_requests = logging.getLogger("holdfast.requests")
+_MOST_FRAMES = 8
+_MOST_CAUSES = 5
+
+
+def log_request(seen: Seen) -> None:
+    """A watcher that writes a line a request."""
+    if _requests.isEnabledFor(logging.INFO):
+        fields = {
+            "id": seen.id,
+            "method": seen.method,
+            "route": seen.route,
+            "status": seen.status,
+            "ms": round(seen.seconds * 1_000, 1),
+            "token": seen.token,
+        }
+        _requests.info("request", extra={"fields": fields})
+
+
+def set_up(form: LogForm, stream: IO[str] | None = None) -> None:
+    """Sends the log of this process to standard error; `off` leaves what goes wrong, as text."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(AsJson() if form == "json" else AsText())
+    handler.addFilter(_worth_a_line)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    _requests.setLevel(logging.WARNING if form == "off" else logging.INFO)
+
+
+def _worth_a_line(record: logging.LogRecord) -> bool:
+    """Requests that are cut off when the service ends are no errors."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
+class AsJson(logging.Formatter):
+    """One JSON object a line: time, level, logger, message, and the fields of a request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "time": _moment(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": _message(record),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            told["error"] = _causes(record.exc_info[1])
+        return json.dumps(told, ensure_ascii=False)
+
+
+class AsText(logging.Formatter):
+    """The same for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "fields", None)
+        if fields is not None:
+            shown = " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
+            return f"{_moment(record)} {shown}"
+        line = f"{_moment(record)} {record.levelname.lower()} {record.name}: {_message(record)}"
+        if record.exc_info and record.exc_info[1] is not None:
+            for cause in _causes(record.exc_info[1]):
+                line += f"\n  {cause['kind']}" + "".join(f"\n    at {place}" for place in cause["at"])
+        return line
+
+
+def _moment(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def _message(record: logging.LogRecord) -> str:
+    """The text on one line, without what looks like a secret."""
+    return " ".join(safe(record.getMessage()).split())
+
+
+def _causes(error: BaseException) -> list[dict[str, Any]]:
+    """An exception and what it came from, the outermost first: kinds and places, no messages."""
+    told: list[dict[str, Any]] = []
+    cause: BaseException | None = error
+    while cause is not None and len(told) < _MOST_CAUSES:
+        frames = traceback.extract_tb(cause.__traceback__)[-_MOST_FRAMES:]
+        places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+        told.append({"kind": f"{type(cause).__module__}.{type(cause).__qualname__}", "at": places})
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return told

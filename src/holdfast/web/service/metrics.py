@@ -1,0 +1,145 @@
+"""What the service counts, in the form that Prometheus reads: requests, jobs, sums. No name and no text.
+
+Each application has a registry of its own. What lies in the database is asked for when somebody reads it, and
+at most once in a while, however often they do.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from fastapi import APIRouter, Request
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from starlette.responses import Response
+
+from holdfast import __version__
+from holdfast.domain.spend import MICRO
+from holdfast.engine.figures import Figures
+from holdfast.errors import Forbidden, Unavailable
+from holdfast.web.service.request_facts import Seen
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+FRESH = 10.0  # seconds for which what the database said is said again
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+Ask = Callable[[], Figures]
+
+
+class Metrics:
+    """The figures of one application."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "holdfast_requests",
+            "Requests by response status",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "holdfast_request_seconds",
+            "Request duration",
+            ["route"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        ProcessCollector(registry=self._registry)
+        self._registry.register(_Stored(ask))
+
+    def seen(self, seen: Seen) -> None:
+        """A watcher that counts."""
+        self._requests.labels(seen.method, seen.route, str(seen.status)).inc()
+        self._seconds.labels(seen.route).observe(seen.seconds)
+
+    def text(self) -> bytes:
+        """All figures, as Prometheus reads them."""
+        return generate_latest(self._registry)
+
+
+router = APIRouter()
+
+
+@router.get("/metrics", include_in_schema=False)
+def read(request: Request) -> Response:
+    """The figures of the application that is asked (`request.state.metrics`)."""
+    grant = request.state.grant
+    grant.require("metrics")
+    if grant.spaces is not None:
+        raise Forbidden("metrics cover all spaces: use a token for all spaces")
+    metrics: Metrics = request.state.metrics
+    return Response(metrics.text(), media_type=MEDIA_TYPE)
+
+
+class _Stored:
+    """What lies in the database, asked for when it is read."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._asking = threading.Lock()
+        self._known: tuple[float, Figures | None] | None = None
+
+    def describe(self) -> list[Metric]:
+        return []  # so that nothing is asked at registration
+
+    def collect(self) -> Iterator[Metric]:
+        yield InfoMetricFamily("holdfast", "Holdfast version", {"version": __version__})
+        found = self._figures()
+        up = GaugeMetricFamily("holdfast_store_up", "1 if the database is reachable")
+        up.add_metric([], 0 if found is None else 1)
+        yield up
+        if found is not None:
+            yield from _families(found)
+
+    def _figures(self) -> Figures | None:
+        with self._asking:
+            now = time.monotonic()
+            if self._known is None or now - self._known[0] >= FRESH:
+                try:
+                    self._known = (now, self._ask())
+                except Unavailable:
+                    self._known = (now, None)
+            return self._known[1]
+
+
+def _families(found: Figures) -> Iterator[Metric]:
+    for name, says, value in (
+        ("spaces", "Spaces", found.spaces),
+        ("sessions", "Sessions, in all spaces", found.sessions),
+        ("messages", "Messages, in all spaces", found.messages),
+        ("embedding_backlog", "Memory changes and messages waiting to be embedded", found.not_embedded),
+    ):
+        plain = GaugeMetricFamily(f"holdfast_{name}", says)
+        plain.add_metric([], value)
+        yield plain
+    memories = GaugeMetricFamily("holdfast_memories", "Memories, in all spaces", labels=["state"])
+    for state, count in sorted(found.memories.items()):
+        memories.add_metric([state], count)
+    yield memories
+    yield from _of_jobs(found)
+    yield from _of_models(found)
+
+
+def _of_jobs(found: Figures) -> Iterator[Metric]:
+    jobs = GaugeMetricFamily("holdfast_jobs", "Unfinished jobs", labels=["kind", "state"])
+    for (kind, job_state), count in sorted(found.jobs.items()):
+        jobs.add_metric([kind, job_state], count)
+    yield jobs
+    waits = GaugeMetricFamily("holdfast_job_wait_seconds", "Age of the oldest due job", labels=["kind"])
+    for kind, wait in sorted(found.longest_wait.items()):
+        waits.add_metric([kind], wait.total_seconds())
+    yield waits
+
+
+def _of_models(found: Figures) -> Iterator[Metric]:
+    calls = GaugeMetricFamily("holdfast_model_calls", "Model calls", labels=["model"])
+    money = GaugeMetricFamily(
+        "holdfast_spend_dollars", "Model cost, where the price is known", labels=["model"]
+    )
+    tokens = GaugeMetricFamily("holdfast_model_tokens", "Model tokens", labels=["model", "kind"])
+    for model, spent in sorted(found.spend.items()):
+        calls.add_metric([model], spent.calls)
+        money.add_metric([model], spent.micro_dollars / MICRO)
+        for kind in ("input", "output", "cached"):
+            tokens.add_metric([model, kind], getattr(spent.usage, kind))
+    yield from (calls, money, tokens)

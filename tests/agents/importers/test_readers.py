@@ -1,0 +1,92 @@
+"""The readers of other programs' files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.agents.importers import DRAFTS, drafts_in, recognised
+from holdfast.domain.memory import Draft, Source
+from holdfast.errors import Invalid
+
+SOURCE = Source(origin="import", session="import-1")
+
+
+def test_json_lines_become_drafts_with_their_line_numbers() -> None:
+    line = '{"content": "a", "category": "c", "subject": "s", "summary": "m", "project": "p", "tags": ["t"], '
+    text = f'\n{line}"importance": 2, "confidence": 1}}\n'
+
+    found = drafts_in(text, SOURCE)
+
+    draft = Draft(
+        content="a",
+        category="c",
+        subject="s",
+        summary="m",
+        project="p",
+        tags=("t",),
+        importance=2,
+        confidence=1.0,
+        source=SOURCE,
+    )
+    assert (found.format, found.drafts, found.broken) == ("jsonl", ((2, draft),), ())
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[1, 2]", "not an object"),
+        ("{", "invalid JSON"),
+        ("[" * 100_000, "invalid JSON"),
+        ("{}", 'missing "content"'),
+        ('{"content": null}', 'missing "content"'),
+        ('{"content": "a", "subject": 1}', '"subject" must be a string'),
+        ('{"content": "a", "tags": "t"}', '"tags" must be a list of strings'),
+        ('{"content": "a", "tags": [1]}', '"tags" must be a list of strings'),
+        ('{"content": "a", "importance": 2.5}', '"importance" must be a whole number'),
+        ('{"content": "a", "importance": true}', '"importance" must be a whole number'),
+        ('{"content": "a", "confidence": "high"}', '"confidence" must be a number'),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_a_broken_line_is_named_with_its_reason(line: str, reason: str) -> None:
+    found = drafts_in(line, SOURCE, "jsonl")
+
+    assert found.drafts == ()
+    assert found.broken[0][0] == 1
+    assert found.broken[0][1].startswith(reason)
+
+
+def test_plain_text_is_a_memory_a_line_without_list_marks() -> None:
+    found = drafts_in("- one\n\n  * two\n• three\n-not a list\n", SOURCE)
+
+    assert [(number, draft.content) for number, draft in found.drafts] == [
+        (1, "one"),
+        (3, "two"),
+        (4, "three"),
+        (5, "-not a list"),
+    ]
+
+
+def test_the_format_is_recognised_by_the_first_line_that_says_something() -> None:
+    assert recognised('\n\n  {"content": "a"}\n') == "jsonl"
+    assert recognised("\n a note\n") == "text"
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(Invalid, match=r"unknown format 'xml': use one of mcp-memory, .*, text"):
+        drafts_in("x", SOURCE, "xml")
+
+
+@given(st.text(), st.sampled_from(DRAFTS))
+def test_no_text_breaks_a_reader(text: str, format_name: str) -> None:
+    try:
+        found = drafts_in(text, SOURCE, format_name)
+    except Invalid:
+        assert format_name in ("mem0", "csv")  # which are whole or nothing
+        return
+
+    numbers = [number for number, _ in (*found.drafts, *found.broken)]
+    assert all(1 <= number <= text.count("\n") + 1 for number in numbers)
+    assert not {number for number, _ in found.drafts} & {number for number, _ in found.broken}

@@ -1,0 +1,200 @@
+"""connect, disconnect and quiet on the command line: what they say and what they do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.app import paths
+from tests.cli.conftest import Shell
+from tests.requirements_ledger import requirement
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "website"
+    (root / ".git").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    return root
+
+
+@requirement("sem.tap.hooks")
+def test_one_command_connects_and_one_takes_it_out(sqlite_shell: Shell, project: Path) -> None:
+    file = Path.home() / ".claude.json"
+    file.write_text('{"numStartups": 3}\n')
+
+    told = sqlite_shell.says("connect", "claude-code")
+    again = sqlite_shell.says("connect", "claude-code")
+    undone = sqlite_shell.says("disconnect", "claude-code")
+
+    assert told.startswith("Connected Claude Code\n")
+    assert f"{Path.home()}/.claude/settings.json" in told
+    assert f"Backup: {paths.backups()}/claude-code-" in told
+    assert "Undo with `holdfast disconnect claude-code`" in told
+    assert again == "Nothing to do: already connected\n"
+    assert f"{Path.home()}/.claude/settings.json (removed)" in undone
+    assert file.read_text() == '{"numStartups": 3}\n'
+    assert sqlite_shell.says("disconnect", "claude-code") == "Nothing to do: not connected\n"
+
+
+@requirement("sem.tap.hooks")
+def test_a_database_named_on_the_command_line_is_the_one_that_the_client_uses(
+    sqlite_shell: Shell, project: Path
+) -> None:
+    sqlite_shell.says("connect", "gemini", "--db", "team.db")
+
+    settings = json.loads((Path.home() / ".gemini" / "settings.json").read_text())
+    place = str(project / "team.db")
+    assert settings["mcpServers"]["holdfast"]["args"] == ["mcp", "--db", place]
+    for [group] in settings["hooks"].values():
+        assert group["hooks"][0]["command"].endswith(f" --client gemini --db {place}")
+
+
+@requirement("sem.tap.hooks")
+def test_a_dry_run_shows_the_difference_and_changes_nothing(sqlite_shell: Shell, project: Path) -> None:
+    file = project / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{\n  "theme": "dark"\n}')
+
+    shown = sqlite_shell.says("connect", "gemini", "--project", "--dry-run")
+
+    assert f"--- {file}\n+++ {file}\n" in shown
+    assert '\n-  "theme": "dark"\n+  "theme": "dark",\n+  "hooks": {\n' in shown
+    assert shown.endswith(" }\n\\ No newline at end of file\n")
+    assert file.read_text() == '{\n  "theme": "dark"\n}'
+    assert not Path(paths.connections()).exists()
+    sqlite_shell.says("connect", "gemini", "--project")
+    gone = sqlite_shell.says("disconnect", "gemini", "--project", "--dry-run")
+    assert '\n-  "hooks": {' in gone
+    assert "holdfast" in file.read_text()
+
+
+def test_the_answer_in_json_names_the_files(sqlite_shell: Shell, project: Path) -> None:
+    answer = sqlite_shell.json("connect", "codex")
+
+    assert (answer["client"], answer["scope"], answer["dry_run"]) == ("codex", "user", False)
+    assert answer["changed"] == [str(Path.home() / ".codex" / name) for name in ("hooks.json", "config.toml")]
+    assert "diff" in sqlite_shell.json("disconnect", "codex", "--dry-run")
+
+
+def test_a_scope_can_be_said_in_two_ways(sqlite_shell: Shell, project: Path) -> None:
+    sqlite_shell.says("connect", "claude-code", "--project")
+
+    told = sqlite_shell.says("disconnect", "claude-code", "--scope", "project")
+
+    assert str(project / ".mcp.json") in told
+    wrong = sqlite_shell("connect", "claude-code", "--project", "--scope", "local")
+    assert (wrong.exit_code, "can't be combined" in wrong.stderr) == (2, True)
+
+
+def test_broken_settings_are_one_clear_line(sqlite_shell: Shell, project: Path) -> None:
+    file = Path.home() / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text('{"hooks": ')
+
+    result = sqlite_shell("connect", "claude-code")
+
+    assert result.exit_code == 1
+    assert result.stderr == f"holdfast: {file}: invalid JSON at line 1. Nothing was changed\n"
+    assert file.read_text() == '{"hooks": '
+    assert not (Path.home() / ".claude.json").exists()
+
+
+def test_a_client_without_hooks_gets_a_file_that_follows_the_memories(shell: Shell, project: Path) -> None:
+    shell.remembers("Deploys run on Fridays")
+
+    shell.says("connect", "opencode")
+    settings = json.loads((Path.home() / "config" / "opencode" / "opencode.json").read_text())
+    [context] = settings["instructions"]
+    assert "Fridays" in Path(context).read_text()
+    shell.remembers("The cat is called Tom")
+    assert "Tom" in Path(context).read_text()
+    shell.says("disconnect", "opencode")
+
+    assert not Path(context).exists()
+    assert not (Path.home() / "config" / "opencode").exists()
+
+
+@requirement("sem.inject.file")
+def test_the_brief_is_kept_in_a_file_of_the_project(shell: Shell, project: Path) -> None:
+    shell.remembers("The website is built with Hugo", "--project", "website")
+    shell.remembers("The app is written in Kotlin", "--project", "app")
+    (project / "AGENTS.md").write_text("# Rules\n")
+
+    planned = shell.says("connect", "file", "AGENTS.md", "--dry-run")
+    assert (project / "AGENTS.md").read_text() == "# Rules\n"
+    told = shell.says("connect", "file", "AGENTS.md")
+    text = (project / "AGENTS.md").read_text()
+    again = shell.says("connect", "file", "AGENTS.md")
+
+    assert planned.startswith("Would write the brief")
+    assert told == again == f"Writing the brief of project website to {project}/AGENTS.md\n"
+    assert text == (project / "AGENTS.md").read_text()
+    assert text.startswith("# Rules\n\n<!-- holdfast")
+    assert "Hugo" in text
+    assert "Kotlin" not in text
+    assert "Removed the brief" in shell.says("disconnect", "file", "AGENTS.md")
+    assert (project / "AGENTS.md").read_text() == "# Rules\n"
+    assert "Nothing to do" in shell.says("disconnect", "file", "AGENTS.md")
+
+
+def test_a_file_is_needed_for_file_and_only_for_file(sqlite_shell: Shell, project: Path) -> None:
+    without, with_one = sqlite_shell("connect", "file"), sqlite_shell("connect", "codex", "AGENTS.md")
+
+    assert (without.exit_code, with_one.exit_code) == (2, 2)
+    assert "missing PATH" in without.stderr
+    assert "codex takes no PATH" in with_one.stderr
+
+
+# ----------------------------------------------------------------------------------------------------- quiet
+
+
+@requirement("trust.quiet")
+def test_quiet_is_switched_for_the_project_here_and_can_be_seen(sqlite_shell: Shell, project: Path) -> None:
+    assert sqlite_shell.says("quiet") == "Here: capture is on\n"
+
+    on = sqlite_shell.says("quiet", "on")
+    off = sqlite_shell.says("quiet", "off")
+
+    assert on == "Here: capture is off in project website\nProject website: quiet\n"
+    assert off == "Here: capture is on\n"
+
+
+@requirement("trust.quiet")
+def test_quiet_is_switched_for_a_session_another_project_or_everywhere(
+    sqlite_shell: Shell, project: Path
+) -> None:
+    sqlite_shell.says("quiet", "on", "--session", "s-1")
+    sqlite_shell.says("quiet", "on", "--project", "app")
+
+    answer = sqlite_shell.json("quiet", "on", "--everywhere")
+
+    assert answer == {
+        "here": "capture is off everywhere",
+        "everywhere": True,
+        "projects": ["app"],
+        "sessions": ["s-1"],
+    }
+
+
+def test_outside_of_a_project_quiet_wants_to_know_for_what(
+    sqlite_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    result = sqlite_shell("quiet", "on")
+
+    assert result.exit_code == 2
+    assert "give --project, --session or --everywhere" in result.stderr
+
+
+def test_a_damaged_list_is_told_and_means_quiet(sqlite_shell: Shell, project: Path) -> None:
+    paths.write_private(paths.quiet_file(), b'{"projects": "website"}')
+
+    result = sqlite_shell("quiet")
+
+    assert result.exit_code == 1
+    assert '"projects" must be a list of names' in result.stderr
+    assert "until then nothing is captured" in result.stderr

@@ -1,0 +1,89 @@
+"""What holds for every text there is: no error, no second change, no slow match."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from holdfast.domain.secrets import redact
+from tests.domain.secrets.benign import without_trigger
+from tests.domain.secrets.generators import BASE64, TOKENS, chars
+from tests.requirements_ledger import requirement
+
+PIECES = (
+    "password", "token", "=", ":", " ", "\n", '"', "'", '\\', "\\n", '\\"', "\\u005f", "is", "hunter2",
+    "[redacted:", "]", "[private]", "<private>", "</private>", "<", ">", "://", "@", "a:b", "-----BEGIN ",
+    "PRIVATE KEY", "-----", "-----END ", "Cookie: ", "Authorization: ", "Bearer ", "api_key",
+    "x1y2z3a4b5c6", "${X}", "(", ")", ",", ";", "&", "é", '\ud800', "\u0000", "--", "-p ", "mysql ",
+    "4111", "1111", "secret", "eyJ", ".", "sk-", "ghp_", "key", "value", "\t", "İ", "%3D", "curl -u ",
+)  # fmt: skip
+
+mixed = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=40).map("".join)
+with_token = st.tuples(st.integers(0, 10**6), st.sampled_from(sorted(TOKENS)), mixed, mixed).map(
+    lambda drawn: drawn[2] + TOKENS[drawn[1]](Random(drawn[0])) + drawn[3]
+)
+
+
+@requirement("trust.secrets")
+@given(mixed | with_token | st.text(alphabet=st.characters(), max_size=200))
+@example("\ud800password=\udfff1a")
+@example("İİİpassword=hunter2")
+def test_a_second_time_changes_nothing(text: str) -> None:
+    once = redact(text)
+
+    twice = redact(once.text)
+
+    assert twice.text == once.text
+    assert twice.found == ()
+    assert bool(once.found) == (once.text != text)
+
+
+@given(st.integers(0, 10**9))
+def test_plain_words_stay_identical(seed: int) -> None:
+    text = without_trigger(Random(seed))
+
+    assert redact(text).text == text
+
+
+@given(mixed)
+def test_what_stands_before_and_after_stays(text: str) -> None:
+    result = redact("plain start\n\n" + text)
+
+    assert result.text.startswith("plain start\n\n")
+
+
+@requirement("trust.secrets")
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "password=",
+        "password=(", "token=a.", "<private>", "</private>", "<private ", '\\', "\\n", "eyJ-",
+        "eyJaaaaaaaa.", "://a:", "Cookie: a=", "4 ", "M.", "Q~", "token ", '\ud800', "password: ",
+        "curl -u a:", '\\\\\\"', "the password is ",
+    ],
+)  # fmt: skip
+def test_a_long_text_made_to_be_slow_takes_its_share_and_no_more(unit: str) -> None:
+    text = (unit * (250_000 // len(unit) + 1))[:250_000]
+
+    assert grows_in_line(text)
+
+
+def test_a_long_base64_takes_its_share_and_no_more() -> None:
+    assert grows_in_line(chars(Random(2), BASE64, 250_000))
+
+
+def grows_in_line(text: str) -> bool:
+    """Whether eight times the text takes about eight times as long; by squares it would be 64 times."""
+    redact(text[:1_000])  # compiles the patterns
+    eighth = max(seconds(text[: len(text) // 8]), 0.002)
+    return seconds(text) < 24 * eighth
+
+
+def seconds(text: str) -> float:
+    began = time.process_time()
+    redact(text)
+    return time.process_time() - began

@@ -1,0 +1,181 @@
+"""While a service runs, changes in a bound directory are noticed, and the watcher ends with the service."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from holdfast import Filter, Memories
+from holdfast.files.watcher import Watching, follow
+from tests.requirements_ledger import requirement
+from tests.web.service.conftest import Service
+
+PATIENCE = 60.0  # seconds; a busy machine is no failure
+
+
+def test_a_change_wakes_the_worker_and_the_thread_ends(sqlite_notes: Memories, folder: Path) -> None:
+    woken = threading.Event()
+    watching = Watching(woken.set)
+    watching.start()
+    names = [thread.name for thread in threading.enumerate()]
+
+    number = 0
+    while not woken.wait(0.5) and number < 2 * PATIENCE:  # written until the watch stands
+        number += 1
+        (folder / f"note{number}.md").write_text("A note\n")
+    watching.stop()
+
+    assert woken.is_set()
+    assert "holdfast-files" in names
+    assert "holdfast-files" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_the_watcher_waits_where_nothing_is_bound(tmp_path: Path) -> None:
+    watching = Watching(lambda: None)
+    watching.start()
+
+    watching.stop()
+
+    assert "holdfast-files" not in [thread.name for thread in threading.enumerate()]
+
+
+@requirement("files.by-hand")
+def test_the_chore_takes_over_what_was_done_by_hand(sqlite_notes: Memories, folder: Path) -> None:
+    (folder / "note.md").write_text("A note by hand\n")
+
+    follow(lambda: sqlite_notes.store)(lambda: False)
+
+    with sqlite_notes.store.read("notes") as tx:
+        assert [row.path for row in tx.files.all()] == ["note.md"]
+
+
+def test_a_large_directory_is_taken_over_in_slices(sqlite_notes: Memories, folder: Path) -> None:
+    for number in range(180):
+        (folder / f"note_{number}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    chore = follow(lambda: sqlite_notes.store)
+
+    more = [chore(lambda: True)]
+    with sqlite_notes.store.read("notes") as tx:
+        first = tx.memories.count(Filter())
+    while more[-1]:
+        more.append(chore(lambda: True))
+
+    assert 0 < first <= 50
+    assert len(more) == 4
+    assert sqlite_notes.find().total == 180
+    assert len(list(folder.glob("note_*.md"))) == 180
+
+
+@requirement("files.by-hand")
+def test_many_files_that_are_gone_are_forgotten_in_slices(notes: Memories, folder: Path) -> None:
+    for number in range(9):
+        (folder / f"note_{number}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    assert notes.find().total == 9
+    for number in range(5, 9):
+        (folder / f"note_{number}.md").unlink()
+    chore = follow(lambda: notes.store)
+
+    left = []
+    more = True
+    while more:
+        more = chore(lambda: True)
+        with notes.store.read("notes") as tx:
+            left.append(tx.memories.count(Filter()))
+
+    assert left == [8, 7, 6, 5]
+    assert len(list(folder.glob("note_*.md"))) == 5
+    index = (folder / "MEMORY.md").read_text()
+    assert [f"note_{number}.md" in index for number in (0, 4, 5, 8)] == [True, True, False, False]
+
+
+def test_files_that_were_moved_among_many_are_the_same_memories_whatever_the_slice(
+    notes: Memories, folder: Path
+) -> None:
+    for number in range(130):
+        (folder / f"note_{number:03}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    before = {memory.content.strip(): memory.id for memory in notes.find(limit=200).memories}
+    for number in range(120):
+        (folder / f"note_{number:03}.md").rename(folder / f"moved_{(number * 53) % 127:03}.md")
+    for number in range(120, 128):
+        (folder / f"note_{number:03}.md").unlink()
+    chore = follow(lambda: notes.store)
+
+    rounds = 1
+    while chore(lambda: True):
+        rounds += 1
+
+    after = {memory.content.strip(): memory.id for memory in notes.find(limit=200).memories}
+    assert rounds > 2
+    assert len(after) == 122
+    assert after == {text: known for text, known in before.items() if text in after}
+
+
+def test_a_new_file_gets_the_name_of_one_that_is_gone_whatever_the_slice(
+    notes: Memories, folder: Path
+) -> None:
+    for number in range(130):
+        (folder / f"note_{number:03}.md").write_text(f"---\nname: Topic {number}\n---\nNote {number}.\n")
+    notes.find()
+    for number in range(130):
+        (folder / f"note_{number:03}.md").unlink()
+        (folder / f"other_{number:03}.md").write_text(
+            f"---\nname: Topic {number}\n---\nNothing like it, for {number} is another matter.\n"
+        )
+    chore = follow(lambda: notes.store)
+
+    while chore(lambda: True):
+        pass
+
+    found = notes.find(limit=200).memories
+    assert {memory.subject for memory in found} == {f"Topic {number}" for number in range(130)}
+    assert all("another matter" in memory.content for memory in found)
+
+
+def test_a_file_that_was_moved_among_many_new_ones_stays_the_same_memory(
+    sqlite_notes: Memories, folder: Path
+) -> None:
+    sqlite_notes.write_file("zebra.md", "Zebras are striped.", name="Zebra", type="user")
+    [known] = sqlite_notes.find().memories
+    (folder / "zebra.md").rename(folder / "zz_moved.md")
+    for number in range(120):
+        (folder / f"note_{number}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    chore = follow(lambda: sqlite_notes.store)
+
+    while chore(lambda: True):
+        pass
+
+    assert sqlite_notes.show(known.id).memory.active
+    assert sqlite_notes.find().total == 121
+
+
+@requirement("files.by-hand", "files.same-memory")
+def test_a_running_service_takes_over_an_edit_and_ends_cleanly(tmp_path: Path) -> None:
+    service = Service(tmp_path / "holdfast")
+    folder = tmp_path / "memory"
+    try:
+        db = str(tmp_path / "holdfast" / "holdfast.db")
+        import subprocess
+        import sys
+
+        def holdfast(*arguments: str) -> str:
+            done = subprocess.run(
+                [sys.executable, "-m", "holdfast", *arguments, "--db", db],
+                env=service.environment, capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            return done.stdout
+
+        holdfast("space", "create", "notes", "--profile", "files")
+        holdfast("files", "init", str(folder), "--space", "notes")
+        (folder / "note.md").write_text("A note by hand\n")
+
+        # The index follows by the service alone: nobody uses the space meanwhile.
+        index = folder / "MEMORY.md"
+        waited = threading.Event()
+        for _ in range(int(PATIENCE * 5)):
+            if "note.md" in index.read_text():
+                break
+            waited.wait(0.2)
+        assert "- [note](note.md) - A note by hand" in index.read_text()
+    finally:
+        code = service.stop()
+    assert code == 0

@@ -1,0 +1,123 @@
+"""Every page in a real browser: accessible, not wider than a phone, light and dark, with a visible focus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.domain.outcomes import settled
+from holdfast.engine.sessions import Said
+from tests.requirements_ledger import requirement
+from tests.web.dashboard.addresses import PAGES, Example
+from tests.web.dashboard.browsing import Watched, serious
+from tests.web.dashboard.serving import Running
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+_FOCUSED = """() => {
+    const element = document.activeElement;
+    const shown = [element, element.nextElementSibling].filter(Boolean).map((one) => getComputedStyle(one));
+    const words = (element.textContent || element.id).trim().slice(0, 30);
+    return [element.tagName, words, shown.some((style) => style.outlineStyle !== "none")];
+}"""
+
+
+@pytest.fixture(scope="module")
+def example(running: Running) -> Example:
+    """A space in which every page has something to show, long words among it."""
+    with running.memories() as memories:
+        agent = memories.speaking_as("assistant", session="run-1")
+        agent.open_session("run-1", name="First look", client="claude-code")
+        said = agent.say_all("run-1", [Said(role="assistant", content=f"Said {n}") for n in range(4)])
+        made = settled(
+            agent.remember(
+                "Must be started after WireGuard", category="dependency", subject="caddy", message=said[1].id,
+                tags=["network"],
+            )
+        )  # fmt: skip
+        assert made is not None
+        memories.revise(made.id, "Must be started 5s after WireGuard", pinned=True)
+        agent.brief()
+        agent.record_event("critical", "Nobody could reach it", service="caddy")
+        for _ in range(2):
+            agent.record_attempt("restart", "caddy", False, content="Came back and fell over again")
+        memories.remember("Can be started independently of WireGuard", category="dependency", subject="caddy")
+        memories.remember("x" * 300, category="timing", subject="y" * 150, confidence=0.1)
+        memories.speaking_as("tool").remember("Runs in a box", category="behavior", doubtful="a page said so")
+        file = memories.files()[0].path
+    return Example(memory=made.id, session="run-1", file=file)
+
+
+@pytest.fixture(params=[(1440, "light"), (390, "light"), (390, "dark"), (1440, "dark")], ids=str)
+def window(request: pytest.FixtureRequest, chromium: Any, running: Running) -> Iterator[Watched]:
+    width, scheme = request.param
+    made = Watched(chromium, running, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    yield made
+    made.close()
+
+
+@requirement("dash.browser")
+def test_no_page_has_a_serious_finding_or_is_wider_than_the_window(
+    window: Watched, example: Example, axe: Path
+) -> None:
+    found: dict[str, Any] = {}
+    for name, address in PAGES.items():
+        page = window.go(address(example))
+        assert page.get_by_role("heading", level=1).count() == 1, name
+        wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+        if trouble := serious(page, axe) + (["wider than the window"] if wide else []):
+            found[name] = trouble
+
+    assert found == {}
+
+
+@requirement("dash.browser")
+def test_dark_is_dark_and_light_is_light(chromium: Any, running: Running) -> None:
+    light = {}
+    for scheme in ("light", "dark"):
+        window = Watched(chromium, running, color_scheme=scheme)
+        ground = window.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        light[scheme] = sum(int(part) for part in ground.removeprefix("rgb(").removesuffix(")").split(","))
+        window.close()
+
+    assert light["light"] > 600
+    assert light["dark"] < 150
+
+
+@requirement("dash.browser")
+def test_the_menu_opens_on_a_phone_and_leads_to_the_pages(chromium: Any, running: Running) -> None:
+    window = Watched(chromium, running, viewport={"width": 390, "height": 800})
+    page = window.go("/memories/new?space=ops")
+    assert not page.get_by_role("link", name="Memories").is_visible()
+
+    page.get_by_text("Menu", exact=True).click()
+    page.get_by_role("link", name="Memories").click()
+
+    page.wait_for_url("**/memories?space=ops")
+    window.close()
+
+
+@requirement("dash.browser")
+def test_tab_goes_through_a_page_with_a_visible_focus(watched: Watched, example: Example) -> None:
+    page = watched.go(PAGES["memories"](example))
+    seen = []
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate(_FOCUSED))
+
+    assert seen[0][1] == "Skip to content"
+    assert [stop for stop in seen if not stop[2]] == []
+    assert len({tuple(stop[:2]) for stop in seen}) > 8
+
+
+def test_the_space_switcher_leads_to_the_other_space(watched: Watched, example: Example) -> None:
+    page = watched.go(PAGES["memories"](example))
+
+    page.get_by_label("Space").select_option("helper")
+
+    page.wait_for_url("**/memories?space=helper")
+    assert page.get_by_text("No memories yet").is_visible()
