@@ -16,7 +16,7 @@ from bench.speed.cost import Cost, Patience, cost_of, middle
 from bench.speed.filling import Told, memory_id
 from holdfast.domain.memory import Draft
 from holdfast.engine.remember import remember
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 
 MOST_MS: Final = 300.0  # of server time for a page
@@ -48,18 +48,18 @@ class Measured:
         return self.cost.wall <= MOST_MS and self.kilobytes <= MOST_KB
 
 
-def fill(desk: Desk, corpus: Corpus, size: int, told: Told = lambda done: None) -> None:
+def fill(ctx: SpaceContext, corpus: Corpus, size: int, told: Told = lambda done: None) -> None:
     """Brings an empty space to `size` memories of many services, states and sessions."""
-    now = desk.now()
-    remember(Draft(content=corpus.fact(0).content, category=corpus.fact(0).category), desk=desk)
-    with desk.store.read(desk.space) as tx:
+    now = ctx.now()
+    remember(Draft(content=corpus.fact(0).content, category=corpus.fact(0).category), ctx=ctx)
+    with ctx.store.read(ctx.space) as tx:
         first = {table: next(tx.dump.rows(table)) for table in _TABLES}
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         for table, row in _happenings(now):
             tx.dump.insert(table, dict(row))
     for start in range(1, size, _BLOCK):
         numbers = range(start, min(size, start + _BLOCK))
-        with desk.store.write(desk.space) as tx:
+        with ctx.store.write(ctx.space) as tx:
             last = tx.dump.last_seq()
             for number in numbers:
                 own = _own(number, corpus, now)

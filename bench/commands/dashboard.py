@@ -70,9 +70,9 @@ def _measured(db: str, size: int, rounds: int) -> "dict[str, Measured]":
         if store.space(_SPACE) is not None:
             raise Conflict(f"there is a space {_SPACE!r} already: name an empty database")
         create_space(_SPACE, store=store, clock=wiring.utc_now, profile="ops")
-        desk = wiring.desk_for(_SPACE, store, embedder=None)
+        ctx = wiring.context_for(_SPACE, store, embedder=None)
         with progress("filling", size // _BLOCK) as bar:
-            pages.fill(desk, Corpus(built_in("ops").category_names), size, lambda done: bar.done())
+            pages.fill(ctx, Corpus(built_in("ops").category_names), size, lambda done: bar.done())
     finally:
         store.close()
     house = House(db, _SPACE)

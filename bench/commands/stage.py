@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench.speed.corpus import Corpus
     from bench.speed.measuring import Figures
     from holdfast.engine.ports import Embedder, Store
-    from holdfast.engine.space_context import Desk
+    from holdfast.engine.space_context import SpaceContext
 
 _SPACE = "bench"
 _MEMORIES_ELSEWHERE = 5  # in each of the other spaces
@@ -73,9 +73,9 @@ def _ours(stage: Stage) -> "Figures":
 
     store, corpus, embedder = wiring.open_store(f"{stage.folder}/holdfast.db"), _corpus(), GeneratedEmbedder()
     try:
-        desk = _desk(store, _SPACE, embedder)
-        fill(desk, corpus, stage.size, _filling("holdfast", stage.size))
-        filled = measuring.Filled.of(desk, corpus, embedder, stage.size)
+        ctx = _desk(store, _SPACE, embedder)
+        fill(ctx, corpus, stage.size, _filling("holdfast", stage.size))
+        filled = measuring.Filled.of(ctx, corpus, embedder, stage.size)
         _tell("recalling")
         figures = measuring.reading(filled)
         alone = Cost(figures["recall.wall_ms"], figures["recall.cpu_ms"])
@@ -149,8 +149,8 @@ def filled_home(home: Path, size: int, told: "Callable[[int], None] | None" = No
     home.mkdir(exist_ok=True)
     store = wiring.open_store(f"{home}/holdfast.db")
     try:
-        desk = _desk(store, DEFAULT, wiring.open_embedder())
-        fill(desk, _corpus(), size, *([told] if told else []))
+        ctx = _desk(store, DEFAULT, wiring.open_embedder())
+        fill(ctx, _corpus(), size, *([told] if told else []))
     finally:
         store.close()
 
@@ -186,13 +186,13 @@ def _fill_others(spaces: int, store: "Store", embedder: "Embedder") -> None:
         fill(_desk(store, f"other-{number}", embedder), corpus, _MEMORIES_ELSEWHERE)
 
 
-def _desk(store: "Store", space: str, embedder: "Embedder | None") -> "Desk":
+def _desk(store: "Store", space: str, embedder: "Embedder | None") -> "SpaceContext":
     from holdfast.app import wiring
     from holdfast.engine.spaces import create_space
 
     if store.space(space) is None:
         create_space(space, store=store, clock=wiring.utc_now)
-    return wiring.desk_for(space, store, embedder=embedder)
+    return wiring.context_for(space, store, embedder=embedder)
 
 
 def _corpus(seed: int = 0) -> "Corpus":

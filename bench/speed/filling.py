@@ -13,7 +13,7 @@ from holdfast.domain.memory import Draft
 from holdfast.domain.query import Filter
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.remember import remember
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 _BLOCK = 1_000  # memories in one transaction
 _TABLES = ("memories", "versions", "journal")
@@ -23,16 +23,16 @@ Rows = Mapping[str, Mapping[str, Any]]
 Told = Callable[[int], None]  # how many are there by now
 
 
-def fill(desk: Desk, corpus: Corpus, size: int, told: Told = lambda done: None) -> None:
+def fill(ctx: SpaceContext, corpus: Corpus, size: int, told: Told = lambda done: None) -> None:
     """Brings a space to `size` memories with their vectors; goes on where an earlier run ended."""
-    done = _count(desk)
+    done = _count(ctx)
     if done == 0:
-        remember(draft_of(corpus.fact(0)), desk=replace(desk, embedder=None))
+        remember(draft_of(corpus.fact(0)), ctx=replace(ctx, embedder=None))
         done = 1
-    rows = _rows_of_the_first(desk)
+    rows = _rows_of_the_first(ctx)
     while done < size:
         upto = min(size, done + _BLOCK)
-        with desk.store.write(desk.space) as tx:
+        with ctx.store.write(ctx.space) as tx:
             last = tx.dump.last_seq()
             for number in range(done, upto):
                 seq = last + 1 + number - done
@@ -40,7 +40,7 @@ def fill(desk: Desk, corpus: Corpus, size: int, told: Told = lambda done: None) 
                     tx.dump.insert(table, row)
             tx.dump.reindex([memory_id(number) for number in range(done, upto)])
         done = upto
-        embed_missing(desk, limit=_BLOCK)
+        embed_missing(ctx, limit=_BLOCK)
         told(done)
 
 
@@ -57,14 +57,14 @@ def draft_of(fact: Fact) -> Draft:
     return Draft(content=fact.content, category=fact.category)
 
 
-def _count(desk: Desk) -> int:
-    with desk.store.read(desk.space) as tx:
+def _count(ctx: SpaceContext) -> int:
+    with ctx.store.read(ctx.space) as tx:
         return tx.memories.count(Filter())
 
 
-def _rows_of_the_first(desk: Desk) -> Rows:
+def _rows_of_the_first(ctx: SpaceContext) -> Rows:
     """The rows that the product itself wrote for a memory: what the others are copies of."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return {table: next(tx.dump.rows(table)) for table in _TABLES}
 
 

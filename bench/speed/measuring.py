@@ -24,7 +24,7 @@ from holdfast.engine.imports import import_drafts
 from holdfast.engine.memory_search import CANDIDATES
 from holdfast.engine.recall import recall
 from holdfast.engine.remember import remember
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,17 +41,17 @@ Figures = dict[str, float]
 class Filled:
     """A space with `size` memories of the corpus."""
 
-    desk: Desk
+    ctx: SpaceContext
     corpus: Corpus
     embedder: GeneratedEmbedder
     size: int
     fresh: Iterator[int]  # numbers of memories that nobody has yet
 
     @classmethod
-    def of(cls, desk: Desk, corpus: Corpus, embedder: GeneratedEmbedder, size: int) -> "Filled":
-        with desk.store.read(desk.space) as tx:
+    def of(cls, ctx: SpaceContext, corpus: Corpus, embedder: GeneratedEmbedder, size: int) -> "Filled":
+        with ctx.store.read(ctx.space) as tx:
             held = tx.memories.count(Filter())
-        return cls(replace(desk, embedder=embedder), corpus, embedder, size, count(2 * held))
+        return cls(replace(ctx, embedder=embedder), corpus, embedder, size, count(2 * held))
 
     def question(self, number: int) -> str:
         # A prime step: neighbours in number lie side by side in the file.
@@ -82,7 +82,7 @@ def vectors(filled: Filled) -> Figures:
     for number in Patience(ROUNDS, SECONDS).rounds():
         query = filled.embedder.query(filled.question(number))
         [asked] = filled.embedder.matrix([filled.question(number)])
-        with filled.desk.store.read(filled.desk.space) as tx:
+        with filled.ctx.store.read(filled.ctx.space) as tx:
             search = partial(tx.memory_vectors.nearest, [query], filled.embedder.name, CANDIDATES)
             ours.append(cost_of(search))
             shares.append(_share_of_nearest(looped(rows, asked), search()))
@@ -107,8 +107,8 @@ def _share_of_nearest(scores: "NDArray[np.float32]", found: Mapping[str, object]
 
 def writing(filled: Filled, folder: Path) -> Figures:
     """Remembering, in turn with a bare insert of the same row; then with the vector, and read at once."""
-    plain = replace(filled.desk, embedder=None)
-    with filled.desk.store.read(filled.desk.space) as tx:
+    plain = replace(filled.ctx, embedder=None)
+    with filled.ctx.store.read(filled.ctx.space) as tx:
         row = next(tx.dump.rows("memories"))
     kept, bare, added, after = [], [], [], []
     with BareTable(folder / "bare.db", row) as table:
@@ -117,7 +117,7 @@ def writing(filled: Filled, folder: Path) -> Figures:
             bare.append(cost_of(partial(table.insert, {**row, "id": f"bare{number}"})))
     for number in Patience(ROUNDS, SECONDS).rounds():
         stored = _remember(filled, plain)
-        embedded = cost_of(lambda: embed_missing(filled.desk, limit=HITS), filled.embedder.meter)
+        embedded = cost_of(lambda: embed_missing(filled.ctx, limit=HITS), filled.embedder.meter)
         added.append(Cost(stored.wall + embedded.wall, stored.cpu + embedded.cpu))
         after.append(_recall(filled, number))
     return {
@@ -130,9 +130,7 @@ def writing(filled: Filled, folder: Path) -> Figures:
 
 
 def briefing(filled: Filled) -> Figures:
-    costs = [
-        cost_of(lambda: brief(desk=filled.desk)) for _ in Patience(ROUNDS, SECONDS / 2, least=1).rounds()
-    ]
+    costs = [cost_of(lambda: brief(ctx=filled.ctx)) for _ in Patience(ROUNDS, SECONDS / 2, least=1).rounds()]
     return _as_figures("brief", middle(costs))
 
 
@@ -143,16 +141,16 @@ def among_others(filled: Filled, before: Cost) -> Figures:
     return {**_as_figures("recall.among_others", now), "recall.among_others.ratio": now.cpu / before.cpu}
 
 
-def bulk(desk: Desk, corpus: Corpus, texts: int) -> Figures:
+def bulk(ctx: SpaceContext, corpus: Corpus, texts: int) -> Figures:
     """An import with its vectors, as a share of what the embedder alone takes for the same texts."""
-    embedder = desk.embedder
+    embedder = ctx.embedder
     if embedder is None:
         return {}
     embedder.documents(["a first text, so that the model is loaded"])
     drafts = [draft_of(fact) for fact in corpus.facts(0, texts)]
     alone = cost_of(lambda: embedder.documents([draft.content for draft in drafts]))
-    stored = cost_of(lambda: import_drafts(enumerate(drafts, start=1), desk=desk))
-    followed = cost_of(lambda: embed_missing(desk, limit=2 * texts))
+    stored = cost_of(lambda: import_drafts(enumerate(drafts, start=1), ctx=ctx))
+    followed = cost_of(lambda: embed_missing(ctx, limit=2 * texts))
     return {
         "bulk.embedder_per_second": 1000 * texts / alone.wall,
         "bulk.stored_per_second": 1000 * texts / stored.wall,
@@ -187,12 +185,12 @@ def resident() -> float:
 
 def _recall(filled: Filled, number: int, where: Filter | None = None) -> Cost:
     question = filled.question(number)
-    return cost_of(lambda: recall(question, desk=filled.desk, where=where, limit=HITS), filled.embedder.meter)
+    return cost_of(lambda: recall(question, ctx=filled.ctx, where=where, limit=HITS), filled.embedder.meter)
 
 
-def _remember(filled: Filled, desk: Desk) -> Cost:
+def _remember(filled: Filled, ctx: SpaceContext) -> Cost:
     draft = draft_of(filled.corpus.fact(next(filled.fresh)))
-    return cost_of(lambda: remember(draft, desk=desk))
+    return cost_of(lambda: remember(draft, ctx=ctx))
 
 
 def _as_figures(name: str, cost: Cost) -> Figures:

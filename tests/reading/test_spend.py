@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast import Memories
-from holdfast.app.wiring import desk_for, open_store
+from holdfast.app.wiring import context_for, open_store
 from holdfast.cli import cli
 from holdfast.domain.spend import Caps, Price, Usage, dollars, micro_dollars, over
 from holdfast.engine.meter import CapReached, ask
 from holdfast.engine.ports import LanguageModel
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, Unavailable
 from holdfast.models.language_spec import parse_language
 from holdfast.models.prices import cautious, price_of
@@ -96,10 +96,10 @@ def test_a_sessions_cap_leaves_the_rest_of_it_to_the_rules(
         assert memories.jobs("queued") == memories.jobs("failed") == []
 
 
-def asked_until_the_cap(model: LanguageModel, desk: Desk) -> int:
+def asked_until_the_cap(model: LanguageModel, ctx: SpaceContext) -> int:
     for made in range(1_000):
         try:
-            ask(question(), "gate", model, desk=desk, session=None)
+            ask(question(), "gate", model, ctx=ctx, session=None)
         except CapReached:
             return made
     raise AssertionError("no cap was reached")
@@ -113,8 +113,8 @@ def test_the_caps_are_never_passed_however_many_calls_are_made(
     readers = readers_for(HOLDFAST_DAILY_CAP="0.0002", HOLDFAST_SESSION_CAP="none")
     assert readers.gate is not None
     store = open_store(sqlite_url)
-    desk = desk_for("default", store, readers=readers)
-    made = asked_until_the_cap(readers.gate, desk)
+    ctx = context_for("default", store, readers=readers)
+    made = asked_until_the_cap(readers.gate, ctx)
 
     with store.read("default") as tx:
         total = tx.spend.total()
@@ -130,7 +130,7 @@ def test_a_call_counts_in_full_while_nobody_knows_its_end(
     readers = readers_for()
     assert readers.gate is not None
     store = open_store(sqlite_url)
-    desk = desk_for("default", store, readers=readers)
+    ctx = context_for("default", store, readers=readers)
     seen = []
 
     def look(asked: Asked) -> Answer:
@@ -139,7 +139,7 @@ def test_a_call_counts_in_full_while_nobody_knows_its_end(
         return said(asked, json.dumps({"keep": True, "reason": ""}))
 
     server.play = look
-    ask(question(), "gate", readers.gate, desk=desk, session=None)
+    ask(question(), "gate", readers.gate, ctx=ctx, session=None)
 
     with store.read("default") as tx:
         after = tx.spend.total()
@@ -161,12 +161,12 @@ def test_a_model_without_a_known_price_is_counted_and_held_to_the_caps_as_a_dear
     gate: Any = readers.gate
     gate.price = None  # as of a server elsewhere
     server.play = lambda asked: said(asked, '{"keep": true, "reason": ""}', usage=TOLD)
-    desk = desk_for("default", open_store(sqlite_url), clock=clock, readers=readers)
-    asked_until_the_cap(gate, desk)
+    ctx = context_for("default", open_store(sqlite_url), clock=clock, readers=readers)
+    asked_until_the_cap(gate, ctx)
 
-    with desk.store.read("default") as tx:
+    with ctx.store.read("default") as tx:
         total = tx.spend.total()
-    desk.store.close()
+    ctx.store.close()
     assert (total.unpriced_calls, total.micro_dollars) == (total.calls, 0)
     assert 20_000 < total.at_most(cautious()) <= 50_000
 
@@ -184,9 +184,9 @@ def test_a_model_on_this_machine_costs_nothing_and_no_cap_stops_it(
     assert readers.gate is not None
     server.play = lambda asked: said(asked, '{"keep": true, "reason": ""}')
     with Memories.of(open_store(sqlite_url), "default", readers=readers) as memories:
-        desk = desk_for("default", memories.store, readers=readers)
+        ctx = context_for("default", memories.store, readers=readers)
         for _ in range(5):
-            ask(question(), "gate", readers.gate, desk=desk, session="s")
+            ask(question(), "gate", readers.gate, ctx=ctx, session="s")
         spent = memories.spend()
 
     assert (spent.today.calls, spent.today.unpriced_calls, spent.today.micro_dollars) == (5, 0, 0)

@@ -45,12 +45,14 @@ def _rows(connection: sqlite3.Connection, table: str) -> Iterator[str]:
 
 def embed(file: Path) -> None:
     """Vectors too, short ones."""
-    from holdfast.app.wiring import desk_for, open_store
+    from holdfast.app.wiring import context_for, open_store
     from holdfast.engine.embedding import embed_missing
     from holdfast.testing import FixedClock
 
     store = open_store(str(file))
-    embed_missing(desk_for("default", store, clock=FixedClock(), embedder=Hashing(dimensions=4)), limit=1_000)
+    embed_missing(
+        context_for("default", store, clock=FixedClock(), embedder=Hashing(dimensions=4)), limit=1_000
+    )
     store.close()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast import Memories
-from holdfast.app.wiring import desk_for
+from holdfast.app.wiring import context_for
 from holdfast.domain.memory import Memory, Source, State
 from holdfast.domain.outcomes import settled
 from holdfast.engine.ports import CountedBy
@@ -112,7 +112,7 @@ def test_the_figures_of_a_space_add_up_and_name_categories_that_its_profile_does
 ) -> None:
     expected = [one for one in map(used, range(MINE)) if one.state in IN_USE]
 
-    found = stats(desk=desk_for("default", counting, embedder=None))
+    found = stats(ctx=context_for("default", counting, embedder=None))
 
     assert dict(found.categories) | {"general": 0, "rare": 0} == dict.fromkeys(dict(found.categories), 0)
     assert found.categories[0] == ("general", sum(one.category == "general" for one in expected))

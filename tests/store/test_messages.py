@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event
 
 from holdfast import Memories
-from holdfast.app.wiring import desk_for
+from holdfast.app.wiring import context_for
 from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import Message
 from holdfast.domain.query import Filter
@@ -20,7 +20,7 @@ from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import Said, say_all
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import set_keeps_messages
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.store.database import Database
@@ -36,16 +36,16 @@ def memories(store: Store, clock: FixedClock) -> Memories:
 
 
 @pytest.fixture
-def desk(store: Store, clock: FixedClock) -> Desk:
-    return desk_for("default", store, clock=clock)
+def ctx(store: Store, clock: FixedClock) -> SpaceContext:
+    return context_for("default", store, clock=clock)
 
 
 def said(*texts: str, role: str = "user", **given: str) -> list[Said]:
     return [Said(role=role, content=text, message_id=given.get(text)) for text in texts]
 
 
-def stored(desk: Desk, session: str = "s1") -> list[tuple[int, str | None]]:
-    with desk.store.read("default") as tx:
+def stored(ctx: SpaceContext, session: str = "s1") -> list[tuple[int, str | None]]:
+    with ctx.store.read("default") as tx:
         return [(message.number, message.content) for message in tx.sessions.messages(session)]
 
 
@@ -58,8 +58,8 @@ def positions(store: Store) -> list[str]:
 # -------------------------------------------------------------------------------------------------- keeping
 
 
-def test_a_batch_is_kept_in_order_and_twice_counts_once(desk: Desk) -> None:
-    first = say_all("s1", [Said(role="user", content="one", message_id="m1"), *said("two")], desk=desk)
+def test_a_batch_is_kept_in_order_and_twice_counts_once(ctx: SpaceContext) -> None:
+    first = say_all("s1", [Said(role="user", content="one", message_id="m1"), *said("two")], ctx=ctx)
     again = say_all(
         "s1",
         [
@@ -68,19 +68,19 @@ def test_a_batch_is_kept_in_order_and_twice_counts_once(desk: Desk) -> None:
             Said(role="user", content="four", message_id="m4"),
             Said(role="user", content="three again", message_id="m3"),
         ],
-        desk=desk,
+        ctx=ctx,
     )
 
     assert [message.number for message in first] == [1, 2]
     assert [message.content for message in again] == ["three", "four"]
-    assert stored(desk) == [(1, "one"), (2, "two"), (3, "three"), (4, "four")]
+    assert stored(ctx) == [(1, "one"), (2, "two"), (3, "three"), (4, "four")]
 
 
-def test_a_batch_with_a_bad_message_keeps_none(desk: Desk) -> None:
+def test_a_batch_with_a_bad_message_keeps_none(ctx: SpaceContext) -> None:
     with pytest.raises(Invalid, match="the limit is 1,000,000"):
-        say_all("s1", said("fine", "x" * 1_000_001), desk=desk)
+        say_all("s1", said("fine", "x" * 1_000_001), ctx=ctx)
 
-    assert stored(desk) == []
+    assert stored(ctx) == []
 
 
 def test_a_message_that_is_known_is_answered_as_it_was_said_first(memories: Memories) -> None:
@@ -95,23 +95,23 @@ def test_a_message_that_is_known_is_answered_as_it_was_said_first(memories: Memo
 
 
 @requirement("trust.secrets")
-def test_secrets_are_taken_out_of_a_batch_too(desk: Desk) -> None:
+def test_secrets_are_taken_out_of_a_batch_too(ctx: SpaceContext) -> None:
     key = "sk-ant-api03-" + "Ab3dEf9h" * 11
 
-    [message] = say_all("s1", said(f"the key is {key}"), desk=desk)
+    [message] = say_all("s1", said(f"the key is {key}"), ctx=ctx)
 
     assert key not in (message.content or "")
-    assert key not in json.dumps(stored(desk))
+    assert key not in json.dumps(stored(ctx))
 
 
-def test_saying_something_costs_the_same_in_a_long_session(memories: Memories, desk: Desk) -> None:
-    assert isinstance(desk.store, Database)
+def test_saying_something_costs_the_same_in_a_long_session(memories: Memories, ctx: SpaceContext) -> None:
+    assert isinstance(ctx.store, Database)
     memories.say("s1", "user", "The first one")
-    with statements(desk.store) as short:
+    with statements(ctx.store) as short:
         memories.say("s1", "user", "In a short session")
-    say_all("s1", said(*(f"Message {number}" for number in range(300))), desk=desk)
+    say_all("s1", said(*(f"Message {number}" for number in range(300))), ctx=ctx)
 
-    with statements(desk.store) as long:
+    with statements(ctx.store) as long:
         memories.say("s1", "user", "In a long session")
 
     assert len(long) == len(short)
@@ -131,21 +131,23 @@ def statements(database: Database) -> Iterator[list[str]]:
     event.remove(database.engine, "before_cursor_execute", note)
 
 
-def test_a_space_that_keeps_no_messages_stores_nothing_and_says_so(memories: Memories, desk: Desk) -> None:
+def test_a_space_that_keeps_no_messages_stores_nothing_and_says_so(
+    memories: Memories, ctx: SpaceContext
+) -> None:
     before = memories.say("s1", "user", "Said before the switch")
 
-    space = set_keeps_messages("default", False, store=desk.store)
+    space = set_keeps_messages("default", False, store=ctx.store)
     answer = memories.say("s1", "user", "Said after the switch", message_id="m2")
-    batch = say_all("s1", said("Said after the switch in a batch"), desk=desk)
+    batch = say_all("s1", said("Said after the switch in a batch"), ctx=ctx)
 
     assert not space.keeps_messages
-    assert desk.store.space("default") == space
+    assert ctx.store.space("default") == space
     assert (answer.id, answer.content) == ("m2", None)
     assert batch == []
-    assert stored(desk) == [(1, before.content)]
-    with desk.store.read("default") as tx:
+    assert stored(ctx) == [(1, before.content)]
+    with ctx.store.read("default") as tx:
         assert tx.message_words.frequencies(["after"]) == {"after": 0}
-    set_keeps_messages("default", True, store=desk.store)
+    set_keeps_messages("default", True, store=ctx.store)
     assert memories.say("s1", "user", "Said when it was on again").number == 2
 
 
@@ -157,13 +159,13 @@ def test_the_switch_of_a_space_that_is_not_there_is_refused(store: Store) -> Non
 # -------------------------------------------------------------------------------------------------- finding
 
 
-def test_messages_are_read_by_id_and_by_place(memories: Memories, desk: Desk) -> None:
+def test_messages_are_read_by_id_and_by_place(memories: Memories, ctx: SpaceContext) -> None:
     for session in ("s1", "s2"):
-        say_all(session, said(*(f"{session} says {number}" for number in range(1, 6))), desk=desk)
-    third = positions(desk.store)[2]
+        say_all(session, said(*(f"{session} says {number}" for number in range(1, 6))), ctx=ctx)
+    third = positions(ctx.store)[2]
 
-    with desk.store.read("default") as tx:
-        by_id = tx.sessions.messages_by_id(["nobody", positions(desk.store)[7], third])
+    with ctx.store.read("default") as tx:
+        by_id = tx.sessions.messages_by_id(["nobody", positions(ctx.store)[7], third])
         around = tx.sessions.around([("s1", 2), ("s2", 5), ("s2", 6), ("s1", 2), ("s3", 1)])
         none = (tx.sessions.messages_by_id([]), tx.sessions.around([]), tx.sessions.many([]))
         many = [session.id for session in tx.sessions.many(["s2", "nowhere", "s1"])]
@@ -175,16 +177,16 @@ def test_messages_are_read_by_id_and_by_place(memories: Memories, desk: Desk) ->
 
 
 def test_messages_are_found_by_session_project_and_time(
-    memories: Memories, desk: Desk, clock: FixedClock
+    memories: Memories, ctx: SpaceContext, clock: FixedClock
 ) -> None:
     start = clock.now()
     for session, project in (("s1", "web"), ("s2", None), ("s3", "mail")):
         clock.advance(days=1)
         memories.open_session(session, project=project)
-        say_all(session, said(f"one in {session}", f"two in {session}"), desk=desk)
+        say_all(session, said(f"one in {session}", f"two in {session}"), ctx=ctx)
 
     def sessions(where: Filter, limit: int = 9) -> list[str]:
-        with desk.store.read("default") as tx:
+        with ctx.store.read("default") as tx:
             return sorted(message.session for message in tx.sessions.find_messages(where, limit))
 
     assert sessions(Filter()) == ["s1", "s1", "s2", "s2", "s3", "s3"]
@@ -197,21 +199,21 @@ def test_messages_are_found_by_session_project_and_time(
     assert len(sessions(Filter(), limit=2)) == 2
 
 
-def test_speakers_and_the_number_of_messages_are_known(memories: Memories, desk: Desk) -> None:
-    with desk.store.read("default") as tx:
+def test_speakers_and_the_number_of_messages_are_known(memories: Memories, ctx: SpaceContext) -> None:
+    with ctx.store.read("default") as tx:
         assert (tx.sessions.speakers(), tx.sessions.message_count()) == ([], 0)
     for speaker in ("Bo", "Ada", None, "Ada", "Émile"):
         memories.say("s1", "user", "Hello there", speaker=speaker)
 
-    with desk.store.read("default") as tx:
+    with ctx.store.read("default") as tx:
         assert sorted(tx.sessions.speakers()) == ["Ada", "Bo", "Émile"]
         assert tx.sessions.message_count() == 5
 
 
-def test_memories_are_read_in_the_order_of_their_ids_asked_for(memories: Memories, desk: Desk) -> None:
+def test_memories_are_read_in_the_order_of_their_ids_asked_for(memories: Memories, ctx: SpaceContext) -> None:
     ids = [add(memories, f"Note {n} of its own", subject=f"s{n}", tags=["a", 'b"c']).id for n in range(5)]
 
-    with desk.store.read("default") as tx:
+    with ctx.store.read("default") as tx:
         many = tx.memories.many([ids[3], "nobody", ids[0]])
         one_by_one = [tx.memories.get(memory_id) for memory_id in (ids[3], ids[0])]
         none = tx.memories.many([])
@@ -220,7 +222,7 @@ def test_memories_are_read_in_the_order_of_their_ids_asked_for(memories: Memorie
     assert none == []
 
 
-def test_what_a_session_was_shown_is_known(memories: Memories, desk: Desk, clock: FixedClock) -> None:
+def test_what_a_session_was_shown_is_known(memories: Memories, ctx: SpaceContext, clock: FixedClock) -> None:
     memory, message = add(memories, "Takes 60s to start"), memories.say("s1", "user", "It took a minute")
     items = (
         ReceiptItem(memory=memory.id, version=1, score=0.5, parts={"relevance": 0.5}),
@@ -239,7 +241,7 @@ def test_what_a_session_was_shown_is_known(memories: Memories, desk: Desk, clock
         items=items,
     )
 
-    with desk.store.write("default") as tx:
+    with ctx.store.write("default") as tx:
         tx.receipts.add(receipt)
         tx.receipts.add(replace(receipt, id="receipt2", session="s3", kind="brief", items=items[:1]))
         shown = [tx.receipts.shown_in(session) for session in ("s2", "s3", "s4")]
@@ -247,7 +249,7 @@ def test_what_a_session_was_shown_is_known(memories: Memories, desk: Desk, clock
 
     assert shown == [{memory.id, message.id}, {memory.id}, set()]
     assert uses == ["receipt1", "receipt2"]
-    with desk.store.write("default") as tx:
+    with ctx.store.write("default") as tx:
         assert tx.receipts.strike_messages([message.id]) == 1
         assert tx.receipts.shown_in("s2") == {memory.id}
         texts = {row["id"]: row["text"] for row in tx.dump.rows("receipts")}
@@ -257,14 +259,14 @@ def test_what_a_session_was_shown_is_known(memories: Memories, desk: Desk, clock
 # -------------------------------------------------------------------------------- archives, backups, erasing
 
 
-def conversation(desk: Desk, clock: FixedClock) -> None:
+def conversation(ctx: SpaceContext, clock: FixedClock) -> None:
     """Two sessions at once, and a receipt that quotes what was said."""
     for number in range(4):
         clock.advance(minutes=1)
         for session in ("s1", "s2"):
-            say_all(session, said(f"{session} says marzipan {number}"), desk=desk)
-    [message, *_] = messages(desk)
-    with desk.store.write("default") as tx:
+            say_all(session, said(f"{session} says marzipan {number}"), ctx=ctx)
+    [message, *_] = messages(ctx)
+    with ctx.store.write("default") as tx:
         tx.receipts.add(
             Receipt(
                 id="receipt1",
@@ -281,21 +283,21 @@ def conversation(desk: Desk, clock: FixedClock) -> None:
         )
 
 
-def messages(desk: Desk) -> list[Message]:
-    with desk.store.read("default") as tx:
+def messages(ctx: SpaceContext) -> list[Message]:
+    with ctx.store.read("default") as tx:
         return tx.sessions.messages_by_id([row["id"] for row in tx.dump.rows("messages")])
 
 
 @requirement("trust.export-erase")
 def test_messages_survive_export_and_import_in_their_order_and_are_found(
-    desk: Desk, memories: Memories, clock: FixedClock, new_database: NewDatabase
+    ctx: SpaceContext, memories: Memories, clock: FixedClock, new_database: NewDatabase
 ) -> None:
-    conversation(desk, clock)
+    conversation(ctx, clock)
     lines = list(memories.export())
 
     with Memories.open(new_database(), clock=clock) as other:
         other.import_archive(lines)
-        there = desk_for("default", other.store, clock=clock)
+        there = context_for("default", other.store, clock=clock)
         again = list(other.export())
         found = messages(there)
         with other.store.read("default") as tx:
@@ -303,17 +305,17 @@ def test_messages_survive_export_and_import_in_their_order_and_are_found(
             shown = tx.receipts.shown_in("s1")
 
     assert again == lines
-    assert found == messages(desk)
+    assert found == messages(ctx)
     assert counts == {"marzipan": 8}
     assert shown == {found[0].id}
 
 
 @requirement("trust.export-erase")
 def test_imported_messages_come_after_those_that_are_there(
-    desk: Desk, memories: Memories, clock: FixedClock, new_database: NewDatabase
+    ctx: SpaceContext, memories: Memories, clock: FixedClock, new_database: NewDatabase
 ) -> None:
     with Memories.open(new_database(), clock=clock) as other:
-        conversation(desk_for("default", other.store, clock=clock), clock)
+        conversation(context_for("default", other.store, clock=clock), clock)
         lines = list(other.export())
     mine = memories.say("mine", "user", "I was here first")
 
@@ -321,20 +323,20 @@ def test_imported_messages_come_after_those_that_are_there(
     memories.import_archive(lines)
     late = memories.say("mine", "user", "And I came last")
 
-    order = [message.id for message in messages(desk)]
+    order = [message.id for message in messages(ctx)]
     assert (order[0], order[-1]) == (mine.id, late.id)
     assert len(order) == 10
-    with desk.store.read("default") as tx:
+    with ctx.store.read("default") as tx:
         assert tx.sessions.message_count() == 10
 
 
 @requirement("trust.backup")
 def test_a_restored_space_keeps_or_does_not_keep_messages_as_before(
-    desk: Desk, memories: Memories, clock: FixedClock, new_database: NewDatabase
+    ctx: SpaceContext, memories: Memories, clock: FixedClock, new_database: NewDatabase
 ) -> None:
-    conversation(desk, clock)
-    set_keeps_messages("default", False, store=desk.store)
-    backup = list(backup_lines(desk.store))
+    conversation(ctx, clock)
+    set_keeps_messages("default", False, store=ctx.store)
+    backup = list(backup_lines(ctx.store))
 
     with Memories.open(new_database(), clock=clock) as other:
         other.store.delete_space("default")
@@ -349,39 +351,39 @@ def test_a_restored_space_keeps_or_does_not_keep_messages_as_before(
 
 @requirement("trust.export-erase")
 def test_an_erased_text_does_not_come_back_in_the_messages_of_a_backup(
-    desk: Desk, memories: Memories, clock: FixedClock
+    ctx: SpaceContext, memories: Memories, clock: FixedClock
 ) -> None:
     source = memories.say("s1", "user", "I hide the marzipan behind the books")
     agent = memories.speaking_as("user", session="s1")
     memory = add(agent, "The marzipan is behind the books", message=source.id)
     memories.say("s2", "assistant", "You said: The marzipan is behind the books. Noted.")
     memories.say("s2", "user", "Thank you")
-    backup = list(backup_lines(desk.store))
+    backup = list(backup_lines(ctx.store))
     clock.advance(hours=1)
     memories.erase(memory.id)
 
-    put_back(list(read(backup)), store=desk.store, clock=clock, replace=True)
+    put_back(list(read(backup)), store=ctx.store, clock=clock, replace=True)
 
-    assert [message.content for message in messages(desk)] == [None, None, "Thank you"]
-    with desk.store.read("default") as tx:
+    assert [message.content for message in messages(ctx)] == [None, None, "Thank you"]
+    with ctx.store.read("default") as tx:
         assert tx.message_words.frequencies(["marzipan", "thank"]) == {"marzipan": 0, "thank": 1}
 
 
 @requirement("trust.export-erase")
 def test_a_forgotten_memory_leaves_its_source_message_readable_after_a_restore(
-    desk: Desk, memories: Memories, clock: FixedClock
+    ctx: SpaceContext, memories: Memories, clock: FixedClock
 ) -> None:
     source = memories.say("s1", "user", "I hide the marzipan behind the books")
     memory = add(
         memories.speaking_as("user", session="s1"), "The marzipan is behind the books", message=source.id
     )
-    backup = list(backup_lines(desk.store))
+    backup = list(backup_lines(ctx.store))
     clock.advance(hours=1)
     memories.forget(memory.id)
 
-    put_back(list(read(backup)), store=desk.store, clock=clock, replace=True)
+    put_back(list(read(backup)), store=ctx.store, clock=clock, replace=True)
 
-    assert [message.content for message in messages(desk)] == [source.content]
+    assert [message.content for message in messages(ctx)] == [source.content]
 
 
 def test_an_archive_item_without_memory_and_message_is_refused(memories: Memories) -> None:
@@ -396,10 +398,10 @@ def test_an_archive_item_without_memory_and_message_is_refused(memories: Memorie
     )
 
 
-def test_times_of_messages_are_kept_as_given(desk: Desk, clock: FixedClock) -> None:
+def test_times_of_messages_are_kept_as_given(ctx: SpaceContext, clock: FixedClock) -> None:
     when = clock.now() - timedelta(days=400)
 
-    [message] = say_all("s1", [Said(role="user", content="Long ago", said_at=when, speaker="Ada")], desk=desk)
+    [message] = say_all("s1", [Said(role="user", content="Long ago", said_at=when, speaker="Ada")], ctx=ctx)
 
     assert (message.said_at, message.speaker) == (when, "Ada")
-    assert messages(desk) == [message]
+    assert messages(ctx) == [message]

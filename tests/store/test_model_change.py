@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from holdfast import Memories
-from holdfast.app.wiring import desk_for
+from holdfast.app.wiring import context_for
 from holdfast.engine.embedding import embed_missing, search_model
 from holdfast.engine.ports import Embedder, Store
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
@@ -23,31 +23,31 @@ KNOWN: Mapping[str, Embedder] = {"old": OLD, "new": NEW}
 
 
 @pytest.fixture
-def desk(store: Store, clock: FixedClock) -> Desk:
+def ctx(store: Store, clock: FixedClock) -> SpaceContext:
     """With the old embedder, which has embedded ten memories and ten messages."""
-    desk = desk_for("default", store, clock=clock, embedder=OLD, open_embedder=KNOWN.get)
+    ctx = context_for("default", store, clock=clock, embedder=OLD, open_embedder=KNOWN.get)
     memories = Memories.of(store, "default", clock=clock)
     for number in range(10):
         add(memories, f"Note {number} about something of its own", subject=f"s{number}")
         memories.say("s1", "user", f"Message {number}")
-    embed_missing(desk, limit=1_000)
-    return desk
+    embed_missing(ctx, limit=1_000)
+    return ctx
 
 
-def searched(desk: Desk) -> str | None:
-    with desk.store.read("default") as tx:
-        embedder = search_model(desk, tx)
+def searched(ctx: SpaceContext) -> str | None:
+    with ctx.store.read("default") as tx:
+        embedder = search_model(ctx, tx)
     return embedder.name if embedder else None
 
 
-def progress(desk: Desk) -> dict[str, tuple[int, int, bool]]:
-    with desk.store.read("default") as tx:
+def progress(ctx: SpaceContext) -> dict[str, tuple[int, int, bool]]:
+    with ctx.store.read("default") as tx:
         return {model.name: (model.memories_to, model.messages_to, model.ready) for model in tx.models.all()}
 
 
 @requirement("sem.embedder.change")
-def test_the_old_vectors_are_searched_until_the_new_ones_are_complete(desk: Desk) -> None:
-    changed = replace(desk, embedder=NEW)
+def test_the_old_vectors_are_searched_until_the_new_ones_are_complete(ctx: SpaceContext) -> None:
+    changed = replace(ctx, embedder=NEW)
     seen = [searched(changed)]
 
     steps = []
@@ -67,14 +67,16 @@ def test_the_old_vectors_are_searched_until_the_new_ones_are_complete(desk: Desk
 
 
 @requirement("sem.embedder.change")
-def test_what_is_written_meanwhile_is_found_with_the_old_model_at_once(desk: Desk, clock: FixedClock) -> None:
-    changed = replace(desk, embedder=NEW)
+def test_what_is_written_meanwhile_is_found_with_the_old_model_at_once(
+    ctx: SpaceContext, clock: FixedClock
+) -> None:
+    changed = replace(ctx, embedder=NEW)
     embed_missing(changed, limit=1_000, changing=3)
-    late = add(Memories.of(desk.store, "default", clock=clock), "A late note on the parrot", subject="late")
+    late = add(Memories.of(ctx.store, "default", clock=clock), "A late note on the parrot", subject="late")
 
     embed_missing(changed, limit=1_000, changing=3)
 
-    with desk.store.read("default") as tx:
+    with ctx.store.read("default") as tx:
         embedder = search_model(changed, tx)
         assert embedder is OLD
         [found] = tx.memory_vectors.nearest([embedder.query("late parrot")], embedder.name, 1)
@@ -82,8 +84,10 @@ def test_what_is_written_meanwhile_is_found_with_the_old_model_at_once(desk: Des
 
 
 @requirement("sem.embedder.change")
-def test_where_the_old_model_can_not_be_had_the_new_one_is_searched_as_far_as_it_is(desk: Desk) -> None:
-    changed = replace(desk, embedder=NEW, open_embedder=lambda _: None)
+def test_where_the_old_model_can_not_be_had_the_new_one_is_searched_as_far_as_it_is(
+    ctx: SpaceContext,
+) -> None:
+    changed = replace(ctx, embedder=NEW, open_embedder=lambda _: None)
 
     embed_missing(changed, limit=5)
 
@@ -92,7 +96,7 @@ def test_where_the_old_model_can_not_be_had_the_new_one_is_searched_as_far_as_it
 
 
 def test_an_old_model_that_fails_does_not_keep_the_new_one_from_getting_ready(
-    desk: Desk, clock: FixedClock
+    ctx: SpaceContext, clock: FixedClock
 ) -> None:
     class Failing(Hashing):
         def documents(self, texts: object) -> list[list[bytes]]:
@@ -101,8 +105,8 @@ def test_an_old_model_that_fails_does_not_keep_the_new_one_from_getting_ready(
     def opened(name: str) -> Embedder | None:
         return Failing(name)
 
-    add(Memories.of(desk.store, "default", clock=clock), "Something new to embed", subject="new")
-    changed = replace(desk, embedder=NEW, open_embedder=opened)
+    add(Memories.of(ctx.store, "default", clock=clock), "Something new to embed", subject="new")
+    changed = replace(ctx, embedder=NEW, open_embedder=opened)
 
     embed_missing(changed, limit=1_000, changing=1_000)
 
@@ -110,27 +114,27 @@ def test_an_old_model_that_fails_does_not_keep_the_new_one_from_getting_ready(
     assert progress(changed) == {"new": (11, 10, True)}
 
 
-def test_an_old_model_that_can_not_be_opened_is_none(desk: Desk) -> None:
+def test_an_old_model_that_can_not_be_opened_is_none(ctx: SpaceContext) -> None:
     def opened(name: str) -> Embedder | None:
         raise Unavailable("no key")
 
-    assert searched(replace(desk, embedder=NEW, open_embedder=opened)) == "new"
-    assert searched(replace(desk, embedder=NEW, open_embedder=None)) == "new"
-    assert searched(replace(desk, embedder=None)) is None
+    assert searched(replace(ctx, embedder=NEW, open_embedder=opened)) == "new"
+    assert searched(replace(ctx, embedder=NEW, open_embedder=None)) == "new"
+    assert searched(replace(ctx, embedder=None)) is None
 
 
 @requirement("sem.embedder.change")
-def test_going_back_to_the_old_model_keeps_what_it_has(desk: Desk) -> None:
-    embed_missing(replace(desk, embedder=NEW), limit=1_000, changing=6)
+def test_going_back_to_the_old_model_keeps_what_it_has(ctx: SpaceContext) -> None:
+    embed_missing(replace(ctx, embedder=NEW), limit=1_000, changing=6)
     asked = OLD.asked
 
-    embed_missing(desk, limit=1_000)
+    embed_missing(ctx, limit=1_000)
 
     assert OLD.asked == asked
-    assert searched(desk) == "old"
+    assert searched(ctx) == "old"
 
 
-def test_a_calibration_is_kept_with_its_model(desk: Desk, store: Store) -> None:
+def test_a_calibration_is_kept_with_its_model(ctx: SpaceContext, store: Store) -> None:
     with store.write("default") as tx:
         tx.models.calibrate("old", {"floor": 0.4})
         [model] = tx.models.all()

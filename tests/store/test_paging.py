@@ -10,11 +10,11 @@ from typing import get_args
 
 import pytest
 
-from holdfast.app.wiring import desk_for
+from holdfast.app.wiring import context_for
 from holdfast.domain.memory import Memory, Source, State
 from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
 from holdfast.engine import find as finding
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import create_space
 from holdfast.store import paging
 from holdfast.store.database import Database
@@ -62,22 +62,22 @@ def some_memories() -> list[Memory]:
 
 
 @pytest.fixture
-def stocked(database_url: str) -> Iterator[Desk]:
+def stocked(database_url: str) -> Iterator[SpaceContext]:
     database = Database.open(database_url)
     for space in ("default", "other"):
         if database.space(space) is None:
             create_space(space, store=database, clock=lambda: START)
     with database.write("default") as tx:
         tx.memories.add_all(some_memories())
-    yield desk_for("default", database, embedder=None)
+    yield context_for("default", database, embedder=None)
     database.close()
 
 
-def leafed(desk: Desk, where: Filter, order: Order, group: Group | None, limit: int) -> list[str]:
+def leafed(ctx: SpaceContext, where: Filter, order: Order, group: Group | None, limit: int) -> list[str]:
     found: list[str] = []
     place: Place | None = None
     while len(found) <= 120:
-        page = finding.find(where, desk=desk, order=order, group=group, limit=limit, after=place)
+        page = finding.find(where, ctx=ctx, order=order, group=group, limit=limit, after=place)
         found += [memory.id for memory in page.memories]
         if len(page.memories) < limit:
             return found
@@ -87,7 +87,7 @@ def leafed(desk: Desk, where: Filter, order: Order, group: Group | None, limit: 
 
 @pytest.mark.parametrize("few", [1_000, 3])
 def test_pages_of_any_list_follow_each_other_as_the_whole_list_does(
-    stocked: Desk, monkeypatch: pytest.MonkeyPatch, few: int
+    stocked: SpaceContext, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(paging, "_MOST_VALUES", few)
     orders: list[tuple[Order, Group | None]] = list(product(get_args(Order), (None, *get_args(Group))))
@@ -99,22 +99,22 @@ def test_pages_of_any_list_follow_each_other_as_the_whole_list_does(
             assert leafed(stocked, where, order, group, 17) == whole, (name, order, group)
 
 
-def test_every_way_to_a_page_tells_the_same_total(stocked: Desk) -> None:
+def test_every_way_to_a_page_tells_the_same_total(stocked: SpaceContext) -> None:
     for name, where in FILTERS.items():
         admitted = [memory for memory in some_memories() if admits(where, memory)]
-        page = finding.find(where, desk=stocked, order="recent", limit=5)
+        page = finding.find(where, ctx=stocked, order="recent", limit=5)
         assert (page.total, page.more) == (len(admitted), False), name
 
 
 def test_what_fits_very_often_is_counted_to_the_end_only_for_who_asks(
-    stocked: Desk, monkeypatch: pytest.MonkeyPatch
+    stocked: SpaceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "MOST", 20)
     where = FILTERS["a part of a word"]
     newest = in_order([memory for memory in some_memories() if admits(where, memory)], "recent")[:5]
 
-    quick = finding.find(where, desk=stocked, order="recent", limit=5, exact=False)
-    exact = finding.find(where, desk=stocked, order="recent", limit=5)
+    quick = finding.find(where, ctx=stocked, order="recent", limit=5, exact=False)
+    exact = finding.find(where, ctx=stocked, order="recent", limit=5)
 
     assert (quick.total, quick.more) == (20, True)
     assert (exact.total, exact.more) == (120, False)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from holdfast import Memories
-from holdfast.app.wiring import desk_for
+from holdfast.app.wiring import context_for
 from holdfast.domain.damage import Damage
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Store
@@ -56,7 +56,7 @@ def damage(store: Store) -> Damage:
 
 
 def mended(store: Store, clock: FixedClock) -> Damage:
-    return repair(desk=desk_for("default", store, clock=clock, embedder=EMBEDDER))
+    return repair(ctx=context_for("default", store, clock=clock, embedder=EMBEDDER))
 
 
 @requirement("trust.repair")
@@ -165,7 +165,7 @@ def test_an_archive_without_checksums_gets_them(known: Memories, store: Store, c
 
     with store.write("default") as tx:
         tx.dump.clear()
-        take_rows(archive, tx, desk_for("default", store).judge)
+        take_rows(archive, tx, context_for("default", store).judge)
 
     with by_hand(store) as connection:
         without = connection.execute(text("SELECT count(*) FROM versions WHERE checksum IS NULL")).scalar()

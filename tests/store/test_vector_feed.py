@@ -17,14 +17,14 @@ import pytest
 from sqlalchemy import event
 
 from holdfast import Memories
-from holdfast.app.wiring import desk_for, open_store
+from holdfast.app.wiring import context_for, open_store
 from holdfast.domain.memory import Memory, Message
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
 from holdfast.engine.embedding import embed_missing, text_of
 from holdfast.engine.ports import Store, VectorRows
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import set_keeps_messages
 from holdfast.errors import Unavailable
 from holdfast.store.database import Database
@@ -44,22 +44,22 @@ def embedder() -> Hashing:
 
 
 @pytest.fixture
-def desk(store: Store, clock: FixedClock, embedder: Hashing) -> Desk:
-    return desk_for("default", store, clock=clock, embedder=embedder)
+def ctx(store: Store, clock: FixedClock, embedder: Hashing) -> SpaceContext:
+    return context_for("default", store, clock=clock, embedder=embedder)
 
 
 @pytest.fixture
-def memories(desk: Desk, clock: FixedClock) -> Memories:
-    return Memories.of(desk.store, "default", clock=clock)
+def memories(ctx: SpaceContext, clock: FixedClock) -> Memories:
+    return Memories.of(ctx.store, "default", clock=clock)
 
 
-def embed(desk: Desk, limit: int = 10_000) -> int:
-    return embed_missing(desk, limit=limit)
+def embed(ctx: SpaceContext, limit: int = 10_000) -> int:
+    return embed_missing(ctx, limit=limit)
 
 
-def check(desk: Desk) -> None:
+def check(ctx: SpaceContext) -> None:
     """Every active memory and every message that was said has its present text's vector, nothing else."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         for memory in tx.memories.find(EVERYTHING):
             assert has_its_vector(tx.memory_vectors, memory) == memory.active, memory
         ids = [row["id"] for row in tx.dump.rows("messages")]
@@ -75,15 +75,15 @@ def has_its_vector(rows: VectorRows[Memory | Message], owner: Memory | Message) 
 
 @requirement("sem.search")
 def test_all_that_happens_to_memories_and_messages_reaches_their_vectors(
-    desk: Desk, memories: Memories, embedder: Hashing
+    ctx: SpaceContext, memories: Memories, embedder: Hashing
 ) -> None:
     one = add(memories, "The router is in the cellar", subject="router")
     two = add(memories, "Backups run nightly at three", subject="backup")
     doubtful = kept(memories.remember("The mail server is down", subject="mail", doubtful="odd"))
     message = memories.say("s1", "user", "I moved the router to the attic")
     memories.say("s1", "tool", "stdout: rebooted")
-    assert embed(desk) == 3
-    check(desk)
+    assert embed(ctx) == 3
+    check(ctx)
 
     steps: list[Callable[[], object]] = [
         lambda: memories.revise(one.id, "The router is in the attic"),
@@ -99,31 +99,31 @@ def test_all_that_happens_to_memories_and_messages_reaches_their_vectors(
     ]
     for step in steps:
         step()
-        embed(desk)
-        check(desk)
+        embed(ctx)
+        check(ctx)
 
-    assert embed(desk) == 0
+    assert embed(ctx) == 0
     assert message.content
 
 
 @requirement("sem.search")
 def test_where_nothing_is_new_the_feed_costs_one_question(
-    desk: Desk, memories: Memories, embedder: Hashing
+    ctx: SpaceContext, memories: Memories, embedder: Hashing
 ) -> None:
     for number in range(30):
         add(memories, f"Note {number} about something of its own", subject=f"s{number}")
-    embed(desk)
+    embed(ctx)
     asked = embedder.asked
-    assert isinstance(desk.store, Database)
+    assert isinstance(ctx.store, Database)
 
-    with statements(desk.store) as seen:
-        embed(desk)
+    with statements(ctx.store) as seen:
+        embed(ctx)
 
     assert embedder.asked == asked
     # Besides what every transaction begins with: entering its space.
     entering = ("BEGIN", "FROM spaces", "set_config")
     assert len([one for one in seen if not any(part in one for part in entering)]) == 1
-    with desk.store.read("default") as tx, statements(desk.store) as seen:
+    with ctx.store.read("default") as tx, statements(ctx.store) as seen:
         assert not tx.memory_vectors.missing(embedder.name, 10).owners
         assert not tx.message_vectors.missing(embedder.name, 10).owners
     assert len(seen) == 2
@@ -142,32 +142,32 @@ def statements(database: Database) -> Iterator[list[str]]:
 
 
 def test_a_change_that_says_nothing_new_asks_for_no_vector(
-    desk: Desk, memories: Memories, embedder: Hashing
+    ctx: SpaceContext, memories: Memories, embedder: Hashing
 ) -> None:
     memory = add(memories, "The router is in the cellar", subject="router")
-    embed(desk)
+    embed(ctx)
 
     memories.remember("The router is in the cellar", subject="router")
     memories.revise(memory.id, importance=5)
     memories.revise(memory.id, confidence=0.6)
 
-    assert embed(desk) == 0
-    check(desk)
+    assert embed(ctx) == 0
+    check(ctx)
 
 
-def test_a_limit_is_kept_and_the_rest_follows(desk: Desk, memories: Memories) -> None:
+def test_a_limit_is_kept_and_the_rest_follows(ctx: SpaceContext, memories: Memories) -> None:
     for number in range(10):
         add(memories, f"Note {number} about something of its own", subject=f"s{number}")
         memories.say("s1", "user", f"Message {number}")
 
-    told = [embed(desk, limit) for limit in (3, 4, 0, 5, 100, 100)]
+    told = [embed(ctx, limit) for limit in (3, 4, 0, 5, 100, 100)]
 
     assert told == [3, 4, 0, 5, 8, 0]
-    check(desk)
+    check(ctx)
 
 
 def test_a_long_journal_of_other_things_is_passed(
-    desk: Desk, memories: Memories, monkeypatch: pytest.MonkeyPatch
+    ctx: SpaceContext, memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("holdfast.store.vector_feed._WINDOW", 4)
     one = add(memories, "The router is in the cellar", subject="router")
@@ -177,14 +177,14 @@ def test_a_long_journal_of_other_things_is_passed(
         memories.unlink(one.id, two.id)
     add(memories, "The mail server has a new disk", subject="mail")
 
-    assert embed(desk) == 3
-    assert embed(desk) == 0
-    check(desk)
+    assert embed(ctx) == 3
+    assert embed(ctx) == 0
+    check(ctx)
 
 
 @requirement("sem.embedder.down")
 def test_an_embedder_that_fails_halfway_leaves_the_rest_for_later(
-    desk: Desk, memories: Memories, monkeypatch: pytest.MonkeyPatch
+    ctx: SpaceContext, memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("holdfast.engine.embedding.BATCH", 4)
     for number in range(10):
@@ -197,10 +197,10 @@ def test_an_embedder_that_fails_halfway_leaves_the_rest_for_later(
             return super().documents(texts)
 
     with pytest.raises(Unavailable, match="the embedder hashing failed: gone"):
-        embed(replace(desk, embedder=Failing()))
+        embed(replace(ctx, embedder=Failing()))
 
-    assert embed(desk) == 2
-    check(desk)
+    assert embed(ctx) == 2
+    check(ctx)
 
 
 @requirement("sem.embedder.change")
@@ -225,36 +225,36 @@ def test_a_process_that_is_killed_while_it_embeds_leaves_a_feed_that_goes_on(
         "embed_missing(desk_for('default', open_store(sys.argv[1]), embedder=Killed()), limit=1000)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, url], cwd=ROOT, env=dict(os.environ), timeout=120)
-    desk = desk_for("default", store, clock=clock, embedder=Hashing())
-    rest = embed(desk)
+    ctx = context_for("default", store, clock=clock, embedder=Hashing())
+    rest = embed(ctx)
 
     assert done.returncode == -signal.SIGKILL
     assert rest == 300 - 128
-    check(desk)
+    check(ctx)
     store.close()
 
 
 @requirement("trust.backup")
 def test_after_a_restore_the_vectors_are_those_of_what_was_restored(
-    desk: Desk, memories: Memories, clock: FixedClock
+    ctx: SpaceContext, memories: Memories, clock: FixedClock
 ) -> None:
     one = add(memories, "The router is in the cellar", subject="router")
     memories.say("s1", "user", "It stands beside the boiler")
-    embed(desk)
-    backup = list(backup_lines(desk.store))
+    embed(ctx)
+    backup = list(backup_lines(ctx.store))
     memories.revise(one.id, "The router is in the attic")
     add(memories, "Backups run nightly at three", subject="backup")
-    embed(desk)
+    embed(ctx)
 
-    put_back(list(read(backup)), store=desk.store, clock=clock, replace=True)
+    put_back(list(read(backup)), store=ctx.store, clock=clock, replace=True)
 
-    assert embed(desk) == 2
-    check(desk)
+    assert embed(ctx) == 2
+    check(ctx)
 
 
 @requirement("trust.export-erase")
 def test_imported_memories_and_messages_get_their_vectors(
-    desk: Desk, memories: Memories, new_database: NewDatabase, clock: FixedClock
+    ctx: SpaceContext, memories: Memories, new_database: NewDatabase, clock: FixedClock
 ) -> None:
     with Memories.open(new_database(), clock=clock) as other:
         add(other, "The mail server has a new disk", subject="mail")
@@ -262,29 +262,29 @@ def test_imported_memories_and_messages_get_their_vectors(
         lines = list(other.export())
     add(memories, "The router is in the cellar", subject="router")
     memories.say("s1", "user", "It stands beside the boiler")
-    embed(desk)
+    embed(ctx)
 
     memories.import_archive(lines)
 
-    assert embed(desk) == 2
-    check(desk)
+    assert embed(ctx) == 2
+    check(ctx)
 
 
-def test_two_that_embed_the_same_at_once_leave_one_vector(desk: Desk, memories: Memories) -> None:
+def test_two_that_embed_the_same_at_once_leave_one_vector(ctx: SpaceContext, memories: Memories) -> None:
     add(memories, "The router is in the cellar", subject="router")
 
     class Slow(Hashing):
         def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
-            embed(desk)  # the other one is faster
+            embed(ctx)  # the other one is faster
             return super().documents(texts)
 
-    embed(replace(desk, embedder=Slow()))
+    embed(replace(ctx, embedder=Slow()))
 
-    assert embed(desk) == 0
-    check(desk)
+    assert embed(ctx) == 0
+    check(ctx)
 
 
-def test_what_changed_while_it_was_embedded_is_embedded_again(desk: Desk, memories: Memories) -> None:
+def test_what_changed_while_it_was_embedded_is_embedded_again(ctx: SpaceContext, memories: Memories) -> None:
     memory = add(memories, "The router is in the cellar", subject="router")
 
     class Slow(Hashing):
@@ -293,34 +293,34 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(desk: Desk, memori
                 memories.revise(memory.id, "The router is in the attic")
             return super().documents(texts)
 
-    embed(replace(desk, embedder=Slow()))
+    embed(replace(ctx, embedder=Slow()))
 
-    check(desk)
+    check(ctx)
 
 
 def test_a_space_that_keeps_no_messages_embeds_none(
-    desk: Desk, memories: Memories, embedder: Hashing
+    ctx: SpaceContext, memories: Memories, embedder: Hashing
 ) -> None:
     memories.say("s1", "user", "Said before the switch")
-    set_keeps_messages("default", False, store=desk.store)
+    set_keeps_messages("default", False, store=ctx.store)
     add(memories, "The router is in the cellar", subject="router")
 
-    assert embed(desk) == 1
+    assert embed(ctx) == 1
 
-    with desk.store.read("default") as tx:
+    with ctx.store.read("default") as tx:
         assert tx.message_vectors.nearest([embedder.query("switch")], embedder.name, 5) == {}
         assert [model.ready for model in tx.models.all()] == [True]
 
 
-def test_progress_can_be_read_off_the_models(desk: Desk, memories: Memories) -> None:
+def test_progress_can_be_read_off_the_models(ctx: SpaceContext, memories: Memories) -> None:
     for number in range(4):
         add(memories, f"Note {number} about something of its own", subject=f"s{number}")
         memories.say("s1", "user", f"Message {number}")
 
     seen = []
     for _ in range(3):
-        embed(desk, limit=3)
-        with desk.store.read("default") as tx:
+        embed(ctx, limit=3)
+        with ctx.store.read("default") as tx:
             [model] = tx.models.all()
         seen.append(
             (model.memories_to, model.last_change, model.messages_to, model.last_message, model.ready)

@@ -16,7 +16,7 @@ from holdfast.agents.context_files import ContextFile
 from holdfast.app import paths
 from holdfast.engine import brief as briefs
 from holdfast.engine.ports import Store, TimeUp
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, NotFound
 
 MOST_PROJECTS = 50  # of a space that have a ready-made brief; the latest used
@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 class BriefFiles:
     """The files that show one database's memories."""
 
-    def __init__(self, store: Store, desk_of: Callable[[str], Desk]) -> None:
+    def __init__(self, store: Store, context_of: Callable[[str], SpaceContext]) -> None:
         self._store = store
-        self._desk_of = desk_of
+        self._context_of = context_of
         self._written: dict[ContextFile, int] = {}  # up to which change
         self._ready: dict[Path, int | None] = {}  # the same for ready-made briefs
 
@@ -126,9 +126,9 @@ class BriefFiles:
     def _brief(self, space: str, project: str | None) -> tuple[int, str]:
         """Up to which change the brief knows, and its text; of a space that was deleted nothing is left."""
         try:
-            desk = self._desk_of(space)
+            ctx = self._context_of(space)
             with self._store.read(space) as tx:
-                return tx.dump.last_seq(), briefs.rendered(tx, desk, project=project).text
+                return tx.dump.last_seq(), briefs.rendered(tx, ctx, project=project).text
         except NotFound:
             return 0, ""
 

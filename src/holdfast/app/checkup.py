@@ -81,8 +81,10 @@ def _machine(health: Health, clock: Clock) -> list[Finding]:
 
 
 def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Damage, ...]:
-    desks = (wiring.desk_for(space.name, store, clock=clock, embedder=embedder) for space in store.spaces())
-    return tuple(repair(desk=desk) for desk in desks)
+    desks = (
+        wiring.context_for(space.name, store, clock=clock, embedder=embedder) for space in store.spaces()
+    )
+    return tuple(repair(ctx=ctx) for ctx in desks)
 
 
 def _damage(store: Store) -> list[Finding]:
@@ -170,7 +172,7 @@ def _directories(store: Store) -> list[Finding]:
         if store.space(binding.space) is None:
             continue
         space = overview(binding.space, store=store).space.name
-        state = wiring.directories(store).state(wiring.desk_for(space, store))
+        state = wiring.directories(store).state(wiring.context_for(space, store))
         if state is not None and state.asks:
             says = f"the files of space {space!r} need a decision"
             command = f"{state.asks}: {ASKS_COMMAND.format(space)}"

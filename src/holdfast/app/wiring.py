@@ -15,7 +15,7 @@ from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
 from holdfast.engine.language_models import Readers
 from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Space, Store
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.language.compare import Judge, PairModel
@@ -63,7 +63,9 @@ def brief_files(store: Store) -> "BriefFiles":
     from holdfast.agents.brief_files import BriefFiles
 
     clock = _CLOCKS.get(store, utc_now)
-    return BriefFiles(store, lambda space: desk_for(space, store, clock=clock, budget=Settings.read().budget))
+    return BriefFiles(
+        store, lambda space: context_for(space, store, clock=clock, budget=Settings.read().budget)
+    )
 
 
 def directories(store: Store) -> "Directories":
@@ -72,7 +74,7 @@ def directories(store: Store) -> "Directories":
 
     if store not in _DIRECTORIES:
         clock = _CLOCKS.get(store, utc_now)
-        _DIRECTORIES[store] = Directories(store, lambda space: desk_for(space, store, clock=clock))
+        _DIRECTORIES[store] = Directories(store, lambda space: context_for(space, store, clock=clock))
     return _DIRECTORIES[store]
 
 
@@ -81,9 +83,9 @@ def _files_follow(store: Store, space: str) -> None:
         directories(store).changed(space)
 
 
-def _files_first(desk: Desk) -> None:
+def _files_first(ctx: SpaceContext) -> None:
     if os.path.exists(paths.directories()):
-        directories(desk.store).arrive(desk)
+        directories(ctx.store).arrive(ctx)
 
 
 def open_embedder(name: str | None = None) -> Embedder | None:
@@ -205,7 +207,7 @@ def drafts_in(text: str, source: Source, format_name: str | None = None, *, name
     return importers.drafts_in(text, source, format_name, name=name)
 
 
-def desk_for(
+def context_for(
     space: str,
     store: Store,
     *,
@@ -216,12 +218,12 @@ def desk_for(
     open_embedder: Callable[[str], Embedder | None] = reopened,
     budget: int | None = None,
     readers: Readers | None = None,
-) -> Desk:
+) -> SpaceContext:
     """A space ready to work in. The default space exists from first use.
 
     Raises: NotFound, with the command that would create the space.
     """
-    return Desk(
+    return SpaceContext(
         space=space,
         profile=profile_of(_existing(space, store, clock)),
         store=store,

@@ -11,7 +11,7 @@ from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_prog
 from holdfast.engine.ports import JobTally
 from holdfast.engine.reading_queue import KIND as READING
 from holdfast.engine.reading_state import reading_state
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 #: Work that is due for longer is not being done.
 LATE = timedelta(hours=1)
@@ -19,19 +19,19 @@ LATE = timedelta(hours=1)
 _FEW = 200
 
 
-def attention(*, desk: Desk) -> list[Finding]:
+def attention(*, ctx: SpaceContext) -> list[Finding]:
     """Problems first, then notes; nothing, when all is well."""
-    now = desk.now()
-    with desk.store.read(desk.space) as tx:
+    now = ctx.now()
+    with ctx.store.read(ctx.space) as tx:
         reading = reading_state(tx)
         tallies = tx.jobs.tallies()
-        vectors = embedding_progress(desk.embedder.name if desk.embedder else None, tx)
-    found = unread(desk.space, reading.failed, reading.error, reading.put_off)
+        vectors = embedding_progress(ctx.embedder.name if ctx.embedder else None, tx)
+    found = unread(ctx.space, reading.failed, reading.error, reading.put_off)
     found += [_failed(one) for one in tallies if one.state == "failed" and one.kind != READING]
     late = [one for one in tallies if one.state == "queued" and now - one.oldest_due_at > LATE]
     if late and reading.put_off is None:
         found.append(_late(late))
-    stopped = meter.spend(desk=desk, days=1).stopped
+    stopped = meter.spend(ctx=ctx, days=1).stopped
     if stopped and reading.put_off is None:
         found.append(
             Finding(

@@ -14,7 +14,7 @@ from holdfast.domain.retention import last_used
 from holdfast.domain.secrets import redact
 from holdfast.engine.consolidate import duplicates
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.language.relative_dates import undated
 
 Kind = Literal["duplicates", "undated", "secrets", "contradictions", "never_used", "other_model"]
@@ -78,19 +78,19 @@ class Audit:
         return not any(finding.count for finding in self.findings)
 
 
-def audit(*, desk: Desk, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
+def audit(*, ctx: SpaceContext, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
     """Looks through the active memories of a space; `seen` hears how far it is."""
-    now = desk.now()
-    with desk.store.read(desk.space) as tx:
+    now = ctx.now()
+    with ctx.store.read(ctx.space) as tx:
         active = tx.memories.find(Filter(), order="created")
         contradictions = _contradictions(tx)
         found: dict[Kind, Iterable[str]] = {
             "undated": [memory.id for memory in active if undated(memory.content)],
             "secrets": _secrets(active, tx),
             "never_used": _never_used(active, tx, now),
-            "other_model": _other_models(tx, desk),
+            "other_model": _other_models(tx, ctx),
         }
-    same = tuple(duplicates(desk, lambda done: seen(done, len(active))))
+    same = tuple(duplicates(ctx, lambda done: seen(done, len(active))))
     paired = {"duplicates": same, "contradictions": contradictions}
     findings = []
     for kind in KINDS:
@@ -137,7 +137,7 @@ def _never_used(active: Iterable[Memory], tx: Transaction, now: datetime) -> lis
     ]
 
 
-def _other_models(tx: Transaction, desk: Desk) -> list[str]:
-    if desk.embedder is None:
+def _other_models(tx: Transaction, ctx: SpaceContext) -> list[str]:
+    if ctx.embedder is None:
         return []
-    return [model.name for model in tx.models.all() if model.name != desk.embedder.name]
+    return [model.name for model in tx.models.all() if model.name != ctx.embedder.name]

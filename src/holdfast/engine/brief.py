@@ -12,7 +12,7 @@ from holdfast.domain.render import Block, render
 from holdfast.engine.optional_receipts import without_receipt
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session, project_of
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.supersession import superseded_by
 from holdfast.engine.tend import decay
 from holdfast.errors import Invalid
@@ -32,7 +32,7 @@ class Brief:
 
 def brief(
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     session: str | None = None,
     project: str | None = None,
     subject: str | None = None,
@@ -47,32 +47,32 @@ def brief(
     if budget is not None and budget < 0:
         raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
     if session is not None:
-        with desk.store.read(desk.space) as tx:
+        with ctx.store.read(ctx.space) as tx:
             given = tx.receipts.brief_of(session)
         if given is not None:
             return _again(given)
-    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         if session is not None:
             known_session(tx, Source(session=session), now)
             given = tx.receipts.brief_of(session)
             if given is not None:
                 return _again(given)
-        decay(tx, desk, now)
+        decay(tx, ctx, now)
         project = project or project_of(session, tx)
-        block = rendered(tx, desk, project=project, subject=subject, budget=budget, tools=tools)
+        block = rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools)
         made = _made(block)
         if session is not None:
-            tx.receipts.add(_receipt(made, block, session, desk))
+            tx.receipts.add(_receipt(made, block, session, ctx))
         return made
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         project = project or project_of(session, tx)
-        return _made(rendered(tx, desk, project=project, subject=subject, budget=budget))
+        return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget))
 
 
 def rendered(
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     *,
     project: str | None = None,
     subject: str | None = None,
@@ -80,24 +80,24 @@ def rendered(
     tools: bool = True,
 ) -> Block:
     """The block as it would be now; decay is the caller's business."""
-    budget = budget if budget is not None else desk.budget
-    where = Filter(least_confidence=desk.profile.policy.floor, project=project, other_projects=False)
+    budget = budget if budget is not None else ctx.budget
+    where = Filter(least_confidence=ctx.profile.policy.floor, project=project, other_projects=False)
     memories: Iterable[Memory] = tx.memories.find(where)
     superseded = superseded_by(tx)
-    if not desk.profile.block.shows_superseded:
+    if not ctx.profile.block.shows_superseded:
         memories = [memory for memory in memories if memory.id not in superseded]
-    if desk.profile.block.layout == "hits":
+    if ctx.profile.block.layout == "hits":
         # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
         memories = sorted(memories, key=lambda memory: (memory.importance, memory.updated_at), reverse=True)
     memories = list(memories)
     # Notes are read by the names in the index, so these have to be the ones that they are found under.
-    paths = assigned(memories, tx.files.paths()) if desk.profile.block.layout == "index" else None
+    paths = assigned(memories, tx.files.paths()) if ctx.profile.block.layout == "index" else None
     return render(
         memories,
-        desk.profile,
+        ctx.profile,
         budget=budget,
         subject=subject,
-        estimate=desk.estimate,
+        estimate=ctx.estimate,
         paths=paths,
         tools=tools,
         superseded=superseded,
@@ -114,9 +114,9 @@ def _made(block: Block) -> Brief:
     )
 
 
-def _receipt(made: Brief, block: Block, session: str, desk: Desk) -> Receipt:
+def _receipt(made: Brief, block: Block, session: str, ctx: SpaceContext) -> Receipt:
     return Receipt(
-        id=desk.new_id(),
+        id=ctx.new_id(),
         kind="brief",
         session=session,
         query=None,
@@ -124,7 +124,7 @@ def _receipt(made: Brief, block: Block, session: str, desk: Desk) -> Receipt:
         sha256=made.sha256,
         tokens=made.tokens,
         left_out=made.left_out,
-        created_at=desk.now(),
+        created_at=ctx.now(),
         items=tuple(ReceiptItem(memory=memory.id, version=memory.version) for memory in block.included),
     )
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from holdfast.domain.history import Receipt
 from holdfast.domain.memory import Session
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, NotFound
 
 Why = Literal["erased", "damaged", "unknown"]
@@ -81,25 +81,25 @@ class CacheReport:
 _REPORTED = ("cache_read_tokens", "cache_write_tokens", "input_tokens")
 
 
-def cache_report(session_ids: Sequence[str], *, desk: Desk, limit: int = 20) -> CacheReport:
+def cache_report(session_ids: Sequence[str], *, ctx: SpaceContext, limit: int = 20) -> CacheReport:
     """These sessions, or the latest `limit` ones.
 
     Raises: NotFound, Invalid.
     """
     if limit < 1:
         raise Invalid(f"limit must be 1 or more, not {limit}", field="limit")
-    with desk.store.read(desk.space) as tx:
-        sessions = _asked_for(session_ids, tx, desk) if session_ids else tx.sessions.latest(limit)
+    with ctx.store.read(ctx.space) as tx:
+        sessions = _asked_for(session_ids, tx, ctx) if session_ids else tx.sessions.latest(limit)
         reports = [_report(session, tx) for session in sessions]
     found = [report for report in reports if report is not None]
     return CacheReport(tuple(found), len(reports) - len(found))
 
 
-def _asked_for(session_ids: Sequence[str], tx: Transaction, desk: Desk) -> list[Session]:
+def _asked_for(session_ids: Sequence[str], tx: Transaction, ctx: SpaceContext) -> list[Session]:
     found = tx.sessions.many(list(dict.fromkeys(session_ids)))
     missing = set(session_ids) - {session.id for session in found}
     if missing:
-        raise NotFound(f"there is no session {min(missing)!r} in space {desk.space!r}")
+        raise NotFound(f"there is no session {min(missing)!r} in space {ctx.space!r}")
     return found
 
 

@@ -17,7 +17,7 @@ from holdfast.domain.subjects import names, same_subject
 from holdfast.domain.terms import shared, stems
 from holdfast.engine.embedding import cosine, embedded, search_model
 from holdfast.engine.ports import Embedder, Transaction
-from holdfast.engine.space_context import Desk, known_spelling
+from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.errors import Unavailable
 from holdfast.language.compare import Statement
 from holdfast.language.judge import by_exact_rules
@@ -59,9 +59,9 @@ def statement_of(known: Memory | Tombstone | Draft) -> Statement:
     return Statement(text=known.content or "", subject=known.subject, category=known.category)
 
 
-def looks_across(desk: Desk) -> bool:
+def looks_across(ctx: SpaceContext) -> bool:
     """Whether a fact is known here under whatever subject and category."""
-    return desk.profile.policy.neighbours == "space"
+    return ctx.profile.policy.neighbours == "space"
 
 
 def nearest(found: Sequence[Candidate], meaning: Meaning | None) -> list[Candidate]:
@@ -73,14 +73,16 @@ def nearest(found: Sequence[Candidate], meaning: Meaning | None) -> list[Candida
     return [*exact, *(each for each in near if each.nearness >= least)]
 
 
-def candidates(draft: Draft, tx: Transaction, desk: Desk, meaning: Meaning | None) -> Iterator[Candidate]:
-    draft = known_spelling(draft, tx, desk)
+def candidates(
+    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: Meaning | None
+) -> Iterator[Candidate]:
+    draft = known_spelling(draft, tx, ctx)
     new = statement_of(draft)
-    for memory, nearness in _neighbours(draft, tx, desk, meaning):
+    for memory, nearness in _neighbours(draft, tx, ctx, meaning):
         if _on_one_subject(memory, draft):
             yield Candidate("known", memory, statement_of(memory), new, nearness)
-    yield from deleted(draft, tx, looks_across(desk))
-    yield from out_of_sight(draft, new, tx, desk)
+    yield from deleted(draft, tx, looks_across(ctx))
+    yield from out_of_sight(draft, new, tx, ctx)
 
 
 def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:
@@ -94,8 +96,8 @@ def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:
             yield Candidate("deleted", tombstone, statement_of(tombstone), new, nearness)
 
 
-def out_of_sight(draft: Draft, new: Statement, tx: Transaction, desk: Desk) -> Iterator[Candidate]:
-    for role, where in _beside(draft, desk):
+def out_of_sight(draft: Draft, new: Statement, tx: Transaction, ctx: SpaceContext) -> Iterator[Candidate]:
+    for role, where in _beside(draft, ctx):
         found = tx.memories.find(where, order="recent", limit=_CANDIDATES)
         if len(found) == _CANDIDATES:  # its very words, however long ago
             found += tx.memories.find(replace(where, text=draft.content), order="recent", limit=1)
@@ -103,7 +105,7 @@ def out_of_sight(draft: Draft, new: Statement, tx: Transaction, desk: Desk) -> I
             yield Candidate(role, memory, statement_of(memory), new, shared(memory.content, draft.content))
 
 
-def _beside(draft: Draft, desk: Desk) -> Iterator[tuple[Role, Filter]]:
+def _beside(draft: Draft, ctx: SpaceContext) -> Iterator[tuple[Role, Filter]]:
     """Where else the same may stand, out of sight: archived, or waiting in the inbox."""
     here = Filter(
         category=draft.category,
@@ -113,17 +115,17 @@ def _beside(draft: Draft, desk: Desk) -> Iterator[tuple[Role, Filter]]:
         other_projects=False,
     )
     yield "waiting", replace(here, states=("waiting",))
-    if has_rules(desk.profile) and not draft.doubtful:
-        floor = desk.profile.policy.floor
+    if has_rules(ctx.profile) and not draft.doubtful:
+        floor = ctx.profile.policy.floor
         yield "archived", replace(here, states=("inactive",), least_confidence=floor)
 
 
 def _neighbours(
-    draft: Draft, tx: Transaction, desk: Desk, meaning: Meaning | None
+    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: Meaning | None
 ) -> Iterator[tuple[Memory, float]]:
     """Active memories that a draft may repeat, with their nearness: under its subject, or anywhere."""
     assert draft.category is not None
-    across = looks_across(desk)
+    across = looks_across(ctx)
     where = Filter(project=draft.project, other_projects=False)
     if across:
         few = tx.memories.find(where, order="created", limit=FEW + 1)
@@ -152,15 +154,15 @@ def _sharing_rare_words(draft: Draft, tx: Transaction) -> list[str]:
     return tx.words.matching(rare, _CANDIDATES)
 
 
-def meaning_of(draft: Draft, desk: Desk) -> Meaning | None:
+def meaning_of(draft: Draft, ctx: SpaceContext) -> Meaning | None:
     """The draft's vector, where there are vectors to hold it against and more memories than can be judged."""
-    if desk.embedder is None:
+    if ctx.embedder is None:
         return None
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         within = Filter(project=draft.project, other_projects=False)
         if len(tx.memories.matching(within, FEW + 1)) <= FEW and not tx.tombstones.latest(1):
             return None
-        model = search_model(desk, tx)
+        model = search_model(ctx, tx)
     if model is None:
         return None
     text = f"{draft.subject}. {draft.content}" if draft.subject else draft.content

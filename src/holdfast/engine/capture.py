@@ -19,7 +19,7 @@ from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, TimeUp
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.language.chunks import Chunk, chunks
 from holdfast.language.extract import Extracted, extract
@@ -58,29 +58,29 @@ class Captured:
 
 
 def capture(
-    *, desk: Desk, session_id: str | None = None, quiet: Quiet = lambda project, session: None
+    *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = lambda project, session: None
 ) -> list[Captured]:
     """Reads now what waits to be read, of one session or of all.
 
     Raises: NotFound, when there is no such session; Unavailable.
     """
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         if session_id is not None:
             if tx.sessions.get(session_id) is None:
-                raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+                raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
             expect(tx, session_id, now, at_once=True)
         else:
             for job in tx.jobs.in_state("queued", 1_000):
                 if job.kind == KIND and job.due_at > now:
                     tx.jobs.save(replace(job, due_at=now))
-    while rewordings.look_due(desk=desk, session_id=session_id):
+    while rewordings.look_due(ctx=ctx, session_id=session_id):
         pass
-    return list(_all_due(desk, quiet, session_id))
+    return list(_all_due(ctx, quiet, session_id))
 
 
 def capture_due(
-    *, desk: Desk, quiet: Quiet = lambda project, session: None, time_up: TimeUp = lambda: False
+    *, ctx: SpaceContext, quiet: Quiet = lambda project, session: None, time_up: TimeUp = lambda: False
 ) -> Captured | None:
     """Reads the next session whose time has come; none when there is none.
 
@@ -88,39 +88,39 @@ def capture_due(
     which what was deleted may stand in other words. Ended by `time_up`, it leaves the rest of the session to
     the next call.
     """
-    rewordings.look_due(desk=desk)
-    job = jobs.take((KIND,), desk=desk, latest=True)
-    return _done(job, desk, quiet, time_up) if job is not None else None
+    rewordings.look_due(ctx=ctx)
+    job = jobs.take((KIND,), ctx=ctx, latest=True)
+    return _done(job, ctx, quiet, time_up) if job is not None else None
 
 
-def _all_due(desk: Desk, quiet: Quiet, session_id: str | None) -> Iterator[Captured]:
-    while (job := jobs.take((KIND,), desk=desk, latest=True, session_id=session_id)) is not None:
-        yield _done(job, desk, quiet)
+def _all_due(ctx: SpaceContext, quiet: Quiet, session_id: str | None) -> Iterator[Captured]:
+    while (job := jobs.take((KIND,), ctx=ctx, latest=True, session_id=session_id)) is not None:
+        yield _done(job, ctx, quiet)
 
 
-def _done(job: Job, desk: Desk, quiet: Quiet, time_up: TimeUp = lambda: False) -> Captured:
+def _done(job: Job, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp = lambda: False) -> Captured:
     """Reads a session to its end, piece by piece; a piece that was read is marked at once."""
     session_id = str(job.payload["session"])
     whole = Captured(session=session_id, messages=0)
     try:
         while True:
-            part, job, more = _piece(job, session_id, desk, quiet, time_up)
+            part, job, more = _piece(job, session_id, ctx, quiet, time_up)
             whole = _added(whole, part)
             if more and time_up():
-                jobs.put_off(job, job.due_at, None, desk=desk)  # not later than it was: others came since
+                jobs.put_off(job, job.due_at, None, ctx=ctx)  # not later than it was: others came since
                 return whole
             if not more:
                 return whole
     except Unavailable as trouble:
-        jobs.fail(job, str(trouble), desk=desk)
+        jobs.fail(job, str(trouble), ctx=ctx)
         raise
 
 
 def _piece(
-    job: Job, session_id: str, desk: Desk, quiet: Quiet, time_up: TimeUp
+    job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp
 ) -> tuple[Captured, Job, bool]:
     read = read_up_to(job)
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         session = tx.sessions.get(session_id)
         first = max(read - _BEFORE + 1, 1)
         places = [(session_id, number) for number in range(first, read + _AT_A_TIME + 1)]
@@ -133,17 +133,19 @@ def _piece(
         part = Captured(session=session_id, messages=len(new), quiet=reason)
     else:
         before = [message for message in found if message.number <= read]
-        pieces = list(chunks(before, new, desk.estimate))
-        part, done = _read(session, pieces, desk, time_up)
+        pieces = list(chunks(before, new, ctx.estimate))
+        part, done = _read(session, pieces, ctx, time_up)
         if cut := done < len(pieces):
             pieces = pieces[:done]
             upto = pieces[-1].new[-1].number
         part = replace(part, messages=sum(message.number <= upto for message in new))
-    job, more = _marked(job, upto, part, pieces, desk, cut=cut)
+    job, more = _marked(job, upto, part, pieces, ctx, cut=cut)
     return part, job, more
 
 
-def _read(session: Session, pieces: Sequence[Chunk], desk: Desk, time_up: TimeUp) -> tuple[Captured, int]:
+def _read(
+    session: Session, pieces: Sequence[Chunk], ctx: SpaceContext, time_up: TimeUp
+) -> tuple[Captured, int]:
     """What came of the pieces, and how many of them were read before the time was up, at least one."""
     done = 0
     outcomes: list[Outcome] = []
@@ -155,16 +157,16 @@ def _read(session: Session, pieces: Sequence[Chunk], desk: Desk, time_up: TimeUp
             break
         done += 1
         verdict = gate(chunk.spoken)
-        withdrawn += _withdrawn(chunk, verdict, session, desk)
+        withdrawn += _withdrawn(chunk, verdict, session, ctx)
         if not verdict.keep:
             passed_over.append(verdict.reason)
             continue
         for made in extract(chunk.spoken, verdict):
-            draft = _draft(made, chunk, session, desk.profile)
+            draft = _draft(made, chunk, session, ctx.profile)
             if draft is None:
                 continue
             try:
-                outcomes.append(remember(draft, desk=desk, key=_key(draft), captured=True))
+                outcomes.append(remember(draft, ctx=ctx, key=_key(draft), captured=True))
             except Conflict:  # the same words were kept by another release's rules
                 continue
             except Invalid as wrong:
@@ -180,16 +182,16 @@ def _read(session: Session, pieces: Sequence[Chunk], desk: Desk, time_up: TimeUp
     return part, done
 
 
-def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, desk: Desk) -> list[Memory]:
+def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, ctx: SpaceContext) -> list[Memory]:
     """Forgets what was captured of a message that the next one takes back; only where that can be undone."""
     back = {
         chunk.messages[each.message].id
         for each in verdict.weighed
         if each.dropped == TAKEN_BACK and each.message < len(chunk.context)
     }
-    if not back or desk.profile.policy.removal == "permanent":
+    if not back or ctx.profile.policy.removal == "permanent":
         return []
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         mine = tx.memories.find(Filter(session=session.id), order="created", limit=_MOST_OF_A_SESSION)
     source = Source(origin="user", session=session.id, message=chunk.new[0].id)
     found = [
@@ -197,7 +199,7 @@ def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, desk: Desk) -> 
         for memory in mine
         if memory.source.message in back and memory.source.origin in ("user", "assistant")
     ]
-    return [forget(memory.id, desk=desk, source=source).memory for memory in found]
+    return [forget(memory.id, ctx=ctx, source=source).memory for memory in found]
 
 
 def _draft(made: Extracted, chunk: Chunk, session: Session, profile: Profile) -> Draft | None:
@@ -237,19 +239,19 @@ def _key(draft: Draft) -> str:
 
 
 def _marked(
-    job: Job, read: int, part: Captured, pieces: Sequence[Chunk], desk: Desk, *, cut: bool
+    job: Job, read: int, part: Captured, pieces: Sequence[Chunk], ctx: SpaceContext, *, cut: bool
 ) -> tuple[Job, bool]:
     """Marks messages as read by rules, and leaves them to a model where there is one.
 
     Says whether more waits that should be read at once: many, or what a reading that was `cut` left.
     """
-    now = desk.now()
-    with desk.store.write(desk.space) as tx:
+    now = ctx.now()
+    with ctx.store.write(ctx.space) as tx:
         stored = tx.jobs.get(job.id)
         if stored is None or stored.state != "running" or stored.attempts != job.attempts:
             return job, False  # another worker has it
         session_id = str(job.payload["session"])
-        if desk.readers is not None and desk.readers.extract is not None:
+        if ctx.readers is not None and ctx.readers.extract is not None:
             expect_chunks(tx, session_id, pieces, now)
         left = tx.sessions.last_number(session_id) - read
         counts = {

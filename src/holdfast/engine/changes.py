@@ -12,7 +12,7 @@ from holdfast.domain.memory import Citation, Draft, Link, LinkKind, Memory, Sour
 from holdfast.domain.passage import places
 from holdfast.engine import rewordings
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 
 _TRIES = 50  # ids are 8 random characters: two clashes in a row mean a broken source of chance
@@ -20,7 +20,7 @@ _TRIES = 50  # ids are 8 random characters: two clashes in a row mean a broken s
 
 def add(
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     draft: Draft,
     *,
     now: datetime,
@@ -33,7 +33,7 @@ def add(
     What was said earlier, at `said_at`, is as old as that.
     """
     for _ in range(_TRIES):
-        memory = replace(_settled(draft, desk, now, waiting_for), created_at=said_at or now)
+        memory = replace(_settled(draft, ctx, now, waiting_for), created_at=said_at or now)
         if tx.memories.add(memory):
             break
     else:
@@ -52,16 +52,16 @@ def add(
     return memory
 
 
-def add_all(tx: Transaction, desk: Desk, drafts: Sequence[Draft], *, now: datetime) -> list[Memory]:
+def add_all(tx: Transaction, ctx: SpaceContext, drafts: Sequence[Draft], *, now: datetime) -> list[Memory]:
     """Stores checked drafts as new memories, all in a few statements; in their order."""
-    memories = [_settled(draft, desk, now, None) for draft in drafts]
+    memories = [_settled(draft, ctx, now, None) for draft in drafts]
     for _ in range(_TRIES):
         first = {memory.id: place for place, memory in reversed(list(enumerate(memories)))}
         taken = {memory.id for memory in tx.memories.many(list(first))}
         if not taken and len(first) == len(memories):
             break
         memories = [
-            replace(memory, id=desk.new_id()) if memory.id in taken or first[memory.id] != place else memory
+            replace(memory, id=ctx.new_id()) if memory.id in taken or first[memory.id] != place else memory
             for place, memory in enumerate(memories)
         ]
     else:
@@ -123,14 +123,14 @@ def cite(tx: Transaction, memory_id: str, source: Source, content: str) -> None:
         tx.citations.add(*(cited or [Citation(message=message_id, memory=memory_id)]))
 
 
-def _settled(draft: Draft, desk: Desk, now: datetime, waiting_for: str | None) -> Memory:
+def _settled(draft: Draft, ctx: SpaceContext, now: datetime, waiting_for: str | None) -> Memory:
     assert draft.category is not None
     assert draft.confidence is not None
     assert draft.importance is not None
-    state: State = "active" if draft.confidence >= desk.profile.policy.floor else "inactive"
+    state: State = "active" if draft.confidence >= ctx.profile.policy.floor else "inactive"
     return Memory(
-        id=desk.new_id(),
-        space=desk.space,
+        id=ctx.new_id(),
+        space=ctx.space,
         category=draft.category,
         content=draft.content,
         subject=draft.subject,

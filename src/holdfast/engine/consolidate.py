@@ -18,7 +18,7 @@ from holdfast.engine.candidates import FEW, statement_of
 from holdfast.engine.intake import taken_in
 from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Job, Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 from holdfast.language.consolidation import Proposal, duplicate, may_be_one, outdated
 
@@ -29,55 +29,57 @@ _CLOSE = 20  # memories that one is compared with
 _RARE_WORDS = 12
 
 
-def consolidate(*, desk: Desk) -> Iterator[list[Memory]]:
+def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
     """Proposes what could be one, in small steps; each tells the proposals, which wait in the inbox."""
-    began = desk.now()
-    for proposal in pending(desk, began):
+    began = ctx.now()
+    for proposal in pending(ctx, began):
         if proposal is None:
             yield []
             continue
-        with desk.store.write(desk.space) as tx:
+        with ctx.store.write(ctx.space) as tx:
             if tx.memories.count(Filter(states=("waiting",))) >= MOST_WAITING:
                 return  # the rest is found again next time: the mark stays where it was
-            made = _proposed(proposal, tx, desk, began)
+            made = _proposed(proposal, tx, ctx, began)
         yield made
-    _mark(desk, began)
+    _mark(ctx, began)
 
 
-def pending(desk: Desk, now: datetime) -> Iterator[Proposal | None]:
+def pending(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
     """The pairs to propose, of what changed since the last time, each memory in one of them at most.
 
     None stands for a small step that found nothing.
     """
-    if desk.profile.policy.subject_is_key:  # one name, one memory: two names are two
+    if ctx.profile.policy.subject_is_key:  # one name, one memory: two names are two
         return
-    since = _looked_at(desk)
-    with desk.store.read(desk.space) as tx:
+    since = _looked_at(ctx)
+    with ctx.store.read(ctx.space) as tx:
         taken = {
             link.to_id for each in _waiting(tx) for link in tx.links.of(each.id) if link.from_id == each.id
         }
-    changed = (one for page in memory_pages(desk, Filter(changed_after=since)) for one in page)
-    for proposal in chain(_stale(desk, now), (found for one in changed for found in _alike(one, desk))):
-        if proposal is None or not taken.isdisjoint(proposal.ids) or _known(proposal, desk):
+    changed = (one for page in memory_pages(ctx, Filter(changed_after=since)) for one in page)
+    for proposal in chain(_stale(ctx, now), (found for one in changed for found in _alike(one, ctx))):
+        if proposal is None or not taken.isdisjoint(proposal.ids) or _known(proposal, ctx):
             yield None
         else:
             taken |= set(proposal.ids)
             yield proposal
 
 
-def _known(proposal: Proposal, desk: Desk) -> bool:
-    with desk.store.read(desk.space) as tx:
+def _known(proposal: Proposal, ctx: SpaceContext) -> bool:
+    with ctx.store.read(ctx.space) as tx:
         return tx.sessions.get(proposal.id) is not None
 
 
-def duplicates(desk: Desk, seen: Callable[[int], None] = lambda done: None) -> Iterator[tuple[str, str]]:
+def duplicates(
+    ctx: SpaceContext, seen: Callable[[int], None] = lambda done: None
+) -> Iterator[tuple[str, str]]:
     """Every pair that says the same, decided on or not; `seen` hears how many memories were looked at."""
-    if desk.profile.policy.subject_is_key:
+    if ctx.profile.policy.subject_is_key:
         return
     told: set[str] = set()
     done = 0
-    for page in memory_pages(desk, Filter()):
-        for pair in (found for one in page for found in _alike(one, desk)):
+    for page in memory_pages(ctx, Filter()):
+        for pair in (found for one in page for found in _alike(one, ctx)):
             if pair is not None and pair.id not in told:
                 told.add(pair.id)
                 yield pair.kept.id, pair.dropped.id
@@ -85,14 +87,14 @@ def duplicates(desk: Desk, seen: Callable[[int], None] = lambda done: None) -> I
         seen(done)
 
 
-def _alike(memory: Memory, desk: Desk) -> Iterator[Proposal | None]:
+def _alike(memory: Memory, ctx: SpaceContext) -> Iterator[Proposal | None]:
     """What one memory could be one with; the judge is asked outside of any transaction, once a memory."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         close = [other for other in _close(memory, tx) if may_be_one(memory, other)]
     near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
     yield None
     pairs = [(statement_of(other), statement_of(memory)) for other in near]
-    for other, verdict in zip(near, desk.judge.compare(pairs), strict=True):
+    for other, verdict in zip(near, ctx.judge.compare(pairs), strict=True):
         yield duplicate(other, memory, verdict)
 
 
@@ -107,11 +109,11 @@ def _close(memory: Memory, tx: Transaction) -> list[Memory]:
     return tx.memories.many(tx.words.matching(rare[:_RARE_WORDS], _CLOSE + 1))
 
 
-def _stale(desk: Desk, now: datetime) -> Iterator[Proposal | None]:
-    with desk.store.read(desk.space) as tx:
+def _stale(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
+    with ctx.store.read(ctx.space) as tx:
         links = tx.links.of_kind("contradicts")
     for link in links:
-        with desk.store.read(desk.space) as tx:
+        with ctx.store.read(ctx.space) as tx:
             newer, older = tx.memories.get(link.from_id), tx.memories.get(link.to_id)
         if newer is None or older is None:
             continue
@@ -120,19 +122,19 @@ def _stale(desk: Desk, now: datetime) -> Iterator[Proposal | None]:
         yield outdated(newer, older, now)
 
 
-def _proposed(proposal: Proposal, tx: Transaction, desk: Desk, now: datetime) -> list[Memory]:
+def _proposed(proposal: Proposal, tx: Transaction, ctx: SpaceContext, now: datetime) -> list[Memory]:
     """Puts a proposal into the inbox, unless it was made before or no longer fits."""
     kept, dropped = proposal.kept, proposal.dropped
     as_found = [kept, dropped] == tx.memories.many([kept.id, dropped.id])
     if not as_found or tx.sessions.get(proposal.id) is not None:
         return []
     try:
-        draft = taken_in(proposal.draft(), desk.profile)
+        draft = taken_in(proposal.draft(), ctx.profile)
     except Invalid:  # stored under other rules: too long, or of a category that is gone
         return []
     name = f"{kept.id} and {dropped.id} as one"
-    tx.sessions.save(Session(id=proposal.id, space=desk.space, name=name, client="tend", started_at=now))
-    memory = changes.add(tx, desk, draft, now=now, waiting_for=proposal.reason)
+    tx.sessions.save(Session(id=proposal.id, space=ctx.space, name=name, client="tend", started_at=now))
+    memory = changes.add(tx, ctx, draft, now=now, waiting_for=proposal.reason)
     changes.connect(tx, memory.id, kept.id, "elaborates", source=draft.source, now=now)
     changes.connect(tx, memory.id, dropped.id, "supersedes", source=draft.source, now=now)
     return [memory]
@@ -142,14 +144,14 @@ def _waiting(tx: Transaction) -> Sequence[Memory]:
     return tx.memories.find(Filter(states=("waiting",)), order="created")
 
 
-def _looked_at(desk: Desk) -> datetime | None:
-    with desk.store.read(desk.space) as tx:
+def _looked_at(ctx: SpaceContext) -> datetime | None:
+    with ctx.store.read(ctx.space) as tx:
         job = tx.jobs.get(KIND)
     return datetime.fromisoformat(job.payload["upto"]) if job is not None else None
 
 
-def _mark(desk: Desk, upto: datetime) -> None:
-    with desk.store.write(desk.space) as tx:
+def _mark(ctx: SpaceContext, upto: datetime) -> None:
+    with ctx.store.write(ctx.space) as tx:
         payload = {"upto": upto.isoformat()}
         known = tx.jobs.get(KIND)
         if known is not None:

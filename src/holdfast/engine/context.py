@@ -20,7 +20,7 @@ from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Ranking, best, search
 from holdfast.engine.session_checks import checked_role
 from holdfast.engine.sessions import Said, known_session, project_of
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 
 BUDGET = 500  # tokens
@@ -48,7 +48,7 @@ class Context:
 def context(
     said: Sequence[Said | str],
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     session: str | None = None,
     project: str | None = None,
     budget: int = BUDGET,
@@ -66,24 +66,24 @@ def context(
     """
     if budget < 0:
         raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
-    texts = _texts(said, session, desk)
+    texts = _texts(said, session, ctx)
     if not texts:
         return Context()
-    questions = ask(texts, desk=desk, asked_at=desk.now(), messages=True)
-    with desk.store.read(desk.space) as tx:
+    questions = ask(texts, ctx=ctx, asked_at=ctx.now(), messages=True)
+    with ctx.store.read(ctx.space) as tx:
         where = Filter(project=project or project_of(session, tx), other_projects=False)
         shown = tx.receipts.shown_in(session) if session is not None else set()
-        quotations = Quotations(desk.profile.policy, tx)
+        quotations = Quotations(ctx.profile.policy, tx)
         found = _relevant(questions, where, session, shown, tx, quotations)
         terms = list(dict.fromkeys(term for asked in questions for term in asked.question.terms))
-        ranking = Ranking(desk.profile.policy, desk.now(), terms, quotations)
+        ranking = Ranking(ctx.profile.policy, ctx.now(), terms, quotations)
         hits = for_prompt(best(found, ranking, MOST_HITS, tx, session), shown)
-    block = render_hits(hits, wanted=terms, budget=budget, estimate=desk.estimate)
+    block = render_hits(hits, wanted=terms, budget=budget, estimate=ctx.estimate)
     made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
     if made.hits:
         query = texts[0] if keeps_question else None
-        receipt = _receipt(receipt_id or desk.new_id(), query, made, session, desk)
-        return _noted(made, receipt, wanted, desk)
+        receipt = _receipt(receipt_id or ctx.new_id(), query, made, session, ctx)
+        return _noted(made, receipt, wanted, ctx)
     return made
 
 
@@ -96,12 +96,12 @@ def for_prompt(hits: Sequence[Hit], shown: Collection[str] = ()) -> list[Hit]:
     ]
 
 
-def _texts(said: Sequence[Said | str], session: str | None, desk: Desk) -> list[str]:
+def _texts(said: Sequence[Said | str], session: str | None, ctx: SpaceContext) -> list[str]:
     """What to ask with, the newest first."""
     given = [Said(role="user", content=one) if isinstance(one, str) else one for one in said]
     spoken = [one.content for one in given if checked_role(one.role) in _SPOKEN or one.speaker is not None]
     if spoken and session is not None and len(spoken) < len(WEIGHTS):
-        with desk.store.read(desk.space) as tx:
+        with ctx.store.read(ctx.space) as tx:
             before = [text for text in _said_before(session, tx) if text not in spoken]
         spoken = [*before, *spoken]
     texts = [_shortened(safe(text)) for text in spoken if clean(text).strip()]
@@ -142,9 +142,9 @@ def _relevant(
     return list(found.values())
 
 
-def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], desk: Desk) -> Context:
+def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], ctx: SpaceContext) -> Context:
     """`made`, once its receipt is kept; nothing, when it came too late."""
-    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
+    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
         if not wanted():  # asked here, for the wait for other writers is the long one
             return Context()
         given = tx.receipts.texts([receipt.id])
@@ -159,7 +159,9 @@ def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], desk: De
     return made
 
 
-def _receipt(receipt_id: str, query: str | None, made: Context, session: str | None, desk: Desk) -> Receipt:
+def _receipt(
+    receipt_id: str, query: str | None, made: Context, session: str | None, ctx: SpaceContext
+) -> Receipt:
     return Receipt(
         id=receipt_id,
         kind="recall",
@@ -169,6 +171,6 @@ def _receipt(receipt_id: str, query: str | None, made: Context, session: str | N
         sha256=made.sha256,
         tokens=made.tokens,
         left_out=made.left_out,
-        created_at=desk.now(),
+        created_at=ctx.now(),
         items=receipt_items(made.hits),
     )

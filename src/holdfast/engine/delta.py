@@ -7,36 +7,36 @@ from holdfast.domain.render import Block, render
 from holdfast.engine.optional_receipts import without_receipt
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import project_of
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.supersession import mark
 
 BUDGET = 400  # tokens
 _MOST = 200  # memories that are looked at, newest first
 
 
-def delta(session: str, *, desk: Desk, project: str | None = None, budget: int = BUDGET) -> str:
+def delta(session: str, *, ctx: SpaceContext, project: str | None = None, budget: int = BUDGET) -> str:
     """Memories that others added since the session's brief and that it has not seen; empty without any.
 
     Its own it knows. What is given here is not given again. A session without a brief has no delta.
     """
-    with desk.store.read(desk.space) as tx:
-        found = _new(session, project, tx, desk)
+    with ctx.store.read(ctx.space) as tx:
+        found = _new(session, project, tx, ctx)
     if not found:
         return ""
-    block = render(found, desk.profile, budget=budget, estimate=desk.estimate)
-    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
-        block = render(_new(session, project, tx, desk), desk.profile, budget=budget, estimate=desk.estimate)
+    block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate)
+    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
+        block = render(_new(session, project, tx, ctx), ctx.profile, budget=budget, estimate=ctx.estimate)
         if block.included:
-            tx.receipts.add(_receipt(block, session, desk))
+            tx.receipts.add(_receipt(block, session, ctx))
     return block.text
 
 
-def _new(session: str, project: str | None, tx: Transaction, desk: Desk) -> list[Memory]:
+def _new(session: str, project: str | None, tx: Transaction, ctx: SpaceContext) -> list[Memory]:
     given = tx.receipts.brief_of(session)
     if given is None:
         return []
     where = Filter(
-        least_confidence=desk.profile.policy.floor,
+        least_confidence=ctx.profile.policy.floor,
         project=project or project_of(session, tx),
         other_projects=False,
         created_after=given.created_at,
@@ -50,9 +50,9 @@ def _new(session: str, project: str | None, tx: Transaction, desk: Desk) -> list
     ]
 
 
-def _receipt(block: Block, session: str, desk: Desk) -> Receipt:
+def _receipt(block: Block, session: str, ctx: SpaceContext) -> Receipt:
     return Receipt(
-        id=desk.new_id(),
+        id=ctx.new_id(),
         kind="recall",
         session=session,
         query=None,
@@ -60,6 +60,6 @@ def _receipt(block: Block, session: str, desk: Desk) -> Receipt:
         sha256=block.sha256,
         tokens=block.tokens,
         left_out=block.left_out,
-        created_at=desk.now(),
+        created_at=ctx.now(),
         items=tuple(ReceiptItem(memory=memory.id, version=memory.version) for memory in block.included),
     )

@@ -18,7 +18,7 @@ from holdfast.engine.intake import safe_or_none
 from holdfast.engine.ports import Transaction
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import MOST_MESSAGE, Said, say_all
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 
 _ASKED_WITH = 3  # turns
@@ -40,7 +40,7 @@ class Attended:
 def attend(
     dialogue: Dialogue,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     quiet: Quiet = lambda project, session: None,
     wanted: Callable[[], bool] = lambda: True,
 ) -> Attended:
@@ -51,17 +51,17 @@ def attend(
     """
     if not dialogue.opening:
         raise Invalid("this conversation has no messages yet", field="messages")
-    session = _session(dialogue, desk)
+    session = _session(dialogue, ctx)
     reason = quiet(session.project, session.id)
-    known, newest = _given(dialogue, session.id, desk)
+    known, newest = _given(dialogue, session.id, ctx)
     recalled = dict(known)
-    tools = dialogue.offers(desk.profile.tools)
-    text = brief(desk=desk, session=session.id, project=session.project, tools=tools).text
+    tools = dialogue.offers(ctx.profile.tools)
+    text = brief(ctx=ctx, session=session.id, project=session.project, tools=tools).text
     if newest is not None:
         place, receipt_id = newest
         made = context(
             [_said(turn) for turn in dialogue.turns if turn.text][-_ASKED_WITH:],
-            desk=desk,
+            ctx=ctx,
             session=session.id,
             project=session.project,
             receipt_id=receipt_id,
@@ -76,7 +76,7 @@ def attend(
 def overhear(
     dialogue: Dialogue,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     session_id: str | None = None,
     answer: Turn | None = None,
     quiet: Quiet = lambda project, session: None,
@@ -87,11 +87,11 @@ def overhear(
     last: what stands before may be an example that its program made up.
     Raises: Invalid, for a session that can't be one; Unavailable.
     """
-    session_id = session_id or _session(dialogue, desk).id
+    session_id = session_id or _session(dialogue, ctx).id
     if answer is not None:
-        _answered(dialogue, session_id, answer, desk)
+        _answered(dialogue, session_id, answer, ctx)
     turns = [*dialogue.turns, *([answer] if answer is not None else ())]
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         session = tx.sessions.get(session_id)
         named = list(zip(names(turns, session_id, tx.space.key), turns, strict=True))[-_LOOKED_BACK:]
         known = {message.id for message in tx.sessions.messages_by_id([name for name, _ in named])}
@@ -102,7 +102,7 @@ def overhear(
         for name, turn in named[_first_new(named, known) :]
         if 0 < len(turn.text) <= MOST_MESSAGE
     ]
-    return say_all(session_id, new, desk=desk) if new else []
+    return say_all(session_id, new, ctx=ctx) if new else []
 
 
 def _first_new(named: Sequence[tuple[str, Turn]], known: Collection[str]) -> int:
@@ -111,43 +111,43 @@ def _first_new(named: Sequence[tuple[str, Turn]], known: Collection[str]) -> int
     return after or asked
 
 
-def _answered(dialogue: Dialogue, session_id: str, answer: Turn, desk: Desk) -> None:
+def _answered(dialogue: Dialogue, session_id: str, answer: Turn, ctx: SpaceContext) -> None:
     """Notes how a conversation was answered first: by that it is told from others that begin alike."""
     if dialogue.session is not None or dialogue.first_reply is not None:
         return
-    with desk.store.write(desk.space) as tx:
-        _note(tx, _reply_key(tx, dialogue.opening, mark(answer)), session_id, desk)
-        _note(tx, _answered_key(tx, session_id), session_id, desk)
+    with ctx.store.write(ctx.space) as tx:
+        _note(tx, _reply_key(tx, dialogue.opening, mark(answer)), session_id, ctx)
+        _note(tx, _answered_key(tx, session_id), session_id, ctx)
 
 
-def _session(dialogue: Dialogue, desk: Desk) -> Session:
-    with desk.store.read(desk.space) as tx:
-        found = _known(dialogue, tx, desk)
+def _session(dialogue: Dialogue, ctx: SpaceContext) -> Session:
+    with ctx.store.read(ctx.space) as tx:
+        found = _known(dialogue, tx, ctx)
     if found is not None:
         return found
-    with desk.store.write(desk.space) as tx:
-        found = _known(dialogue, tx, desk)  # another request may have been faster
+    with ctx.store.write(ctx.space) as tx:
+        found = _known(dialogue, tx, ctx)  # another request may have been faster
         if found is not None:
             return found
         session = Session(
-            id=_new_id(dialogue, tx, desk),
-            space=desk.space,
+            id=_new_id(dialogue, tx, ctx),
+            space=ctx.space,
             client=safe_or_none(dialogue.client),
             project=safe_or_none(dialogue.project),
-            started_at=desk.now(),
+            started_at=ctx.now(),
         )
         tx.sessions.save(session)
         if dialogue.session is None and dialogue.first_reply is not None:
-            _note(tx, _reply_key(tx, dialogue.opening, dialogue.first_reply), session.id, desk)
-            _note(tx, _answered_key(tx, session.id), session.id, desk)
+            _note(tx, _reply_key(tx, dialogue.opening, dialogue.first_reply), session.id, ctx)
+            _note(tx, _answered_key(tx, session.id), session.id, ctx)
     return session
 
 
-def _new_id(dialogue: Dialogue, tx: Transaction, desk: Desk) -> str:
-    return checked_id(dialogue.session or f"{_beginning(tx, dialogue.opening)}{desk.new_id()}")
+def _new_id(dialogue: Dialogue, tx: Transaction, ctx: SpaceContext) -> str:
+    return checked_id(dialogue.session or f"{_beginning(tx, dialogue.opening)}{ctx.new_id()}")
 
 
-def _known(dialogue: Dialogue, tx: Transaction, desk: Desk) -> Session | None:
+def _known(dialogue: Dialogue, tx: Transaction, ctx: SpaceContext) -> Session | None:
     """The session that a conversation belongs to: as its client says, or by its first words and answer."""
     if dialogue.session is not None:
         return tx.sessions.get(checked_id(dialogue.session))
@@ -159,13 +159,15 @@ def _known(dialogue: Dialogue, tx: Transaction, desk: Desk) -> Session | None:
     # One that was answered has another answer than this one, or ends where this one begins: it is another.
     if latest is None or tx.calls.get(_answered_key(tx, latest.id)) is not None:
         return None
-    retried = dialogue.first_reply is not None or desk.now() - latest.started_at < _RETRIED
+    retried = dialogue.first_reply is not None or ctx.now() - latest.started_at < _RETRIED
     return latest if retried else None
 
 
-def _given(dialogue: Dialogue, session_id: str, desk: Desk) -> tuple[dict[int, str], tuple[int, str] | None]:
+def _given(
+    dialogue: Dialogue, session_id: str, ctx: SpaceContext
+) -> tuple[dict[int, str], tuple[int, str] | None]:
     """What turns were given before, by their places; and the turn that waits for its own, with its name."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         named = [
             (turn.place, name)
             for turn, name in zip(
@@ -195,6 +197,6 @@ def _answered_key(tx: Transaction, session_id: str) -> str:
     return f"proxy-answered-{digest(tx.space.key, 'answered', session_id)}"
 
 
-def _note(tx: Transaction, key: str, session_id: str, desk: Desk) -> None:
+def _note(tx: Transaction, key: str, session_id: str, ctx: SpaceContext) -> None:
     if tx.calls.get(key) is None:
-        tx.calls.put(key, "session", {"session": session_id}, desk.now())
+        tx.calls.put(key, "session", {"session": session_id}, ctx.now())

@@ -17,7 +17,7 @@ from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.calibrate import Measuring
 from holdfast.engine.ports import Embedded, Embedder, Missing, TimeUp, Transaction, VectorModel, VectorRows
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 
 KINDS = ("memories", "messages")
@@ -28,41 +28,43 @@ _MEASURING: dict[str, Measuring] = {}  # calibrations that are under way, by the
 Given = TypeVar("Given")
 
 
-def embed_missing(desk: Desk, *, limit: int, changing: int = BATCH, time_up: TimeUp = lambda: False) -> int:
+def embed_missing(
+    ctx: SpaceContext, *, limit: int, changing: int = BATCH, time_up: TimeUp = lambda: False
+) -> int:
     """Embeds up to `limit` memories and messages that lack a vector; answers how many.
 
     Of a newly configured model, which nobody waits for, up to `changing`. Killed halfway, or ended by
     `time_up` after a batch, it goes on later.
     Raises: Unavailable, when the embedder fails or answers nonsense.
     """
-    if desk.embedder is None:
+    if ctx.embedder is None:
         return 0
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         models = tx.models.all()
         keeps = tx.space.keeps_messages
-        searched = searched_with(desk, desk.embedder, models)
+        searched = searched_with(ctx, ctx.embedder, models)
         damaged = {kind: _rows(tx, kind).damaged(searched.name) for kind in KINDS}
     for kind, owners in damaged.items():
-        embed_again(desk, searched, kind, owners)
+        embed_again(ctx, searched, kind, owners)
     known = {model.name: model for model in models}
-    if searched.name == desk.embedder.name:
-        return _catch_up(desk, searched, known.get(searched.name), keeps, limit, time_up)
+    if searched.name == ctx.embedder.name:
+        return _catch_up(ctx, searched, known.get(searched.name), keeps, limit, time_up)
     done = 0
     try:
-        done += _catch_up(desk, searched, known.get(searched.name), keeps, limit, time_up)
+        done += _catch_up(ctx, searched, known.get(searched.name), keeps, limit, time_up)
     except Unavailable as trouble:  # the new one must get ready all the more
         _log.warning("the previous embedder failed: %s", trouble)
-    model = known.get(desk.embedder.name)
-    return done + _catch_up(desk, desk.embedder, model, keeps, min(changing, limit), time_up)
+    model = known.get(ctx.embedder.name)
+    return done + _catch_up(ctx, ctx.embedder, model, keeps, min(changing, limit), time_up)
 
 
-def search_model(desk: Desk, tx: Transaction) -> Embedder | None:
+def search_model(ctx: SpaceContext, tx: Transaction) -> Embedder | None:
     """The embedder to search with, if one is configured: the one whose vectors are complete.
 
     That is the configured one, or the one before it while the new vectors are being made; the configured one
     again where no other can be had.
     """
-    return None if desk.embedder is None else searched_with(desk, desk.embedder, tx.models.all())
+    return None if ctx.embedder is None else searched_with(ctx, ctx.embedder, tx.models.all())
 
 
 def text_of(owner: Memory | Message) -> str:
@@ -74,52 +76,52 @@ def text_of(owner: Memory | Message) -> str:
     return ". ".join(part.rstrip(".") for part in parts if part)
 
 
-def searched_with(desk: Desk, configured: Embedder, models: Sequence[VectorModel]) -> Embedder:
+def searched_with(ctx: SpaceContext, configured: Embedder, models: Sequence[VectorModel]) -> Embedder:
     """The same, of models that were read already."""
     complete = [model.name for model in models if model.ready]
     if configured.name not in complete:
         for name in reversed(complete):
-            before = _opened(desk, name)
+            before = _opened(ctx, name)
             if before is not None:
                 return before
     return configured
 
 
 def _catch_up(
-    desk: Desk, embedder: Embedder, model: VectorModel | None, keeps: bool, limit: int, time_up: TimeUp
+    ctx: SpaceContext, embedder: Embedder, model: VectorModel | None, keeps: bool, limit: int, time_up: TimeUp
 ) -> int:
     """Embeds what is new since the model was last fed; with everything done, its vectors are complete."""
     if model is None:
-        with desk.store.write(desk.space) as tx:
-            tx.models.begin(embedder.name, desk.now())
+        with ctx.store.write(ctx.space) as tx:
+            tx.models.begin(embedder.name, ctx.now())
     elif caught_up(model, keeps):
         return 0
     uncalibrated = embedder.name != MEASURED_WITH and (model is None or model.calibration is None)
-    if uncalibrated and not _calibrate(desk, embedder, time_up):
+    if uncalibrated and not _calibrate(ctx, embedder, time_up):
         return 1  # there is more to do at once
-    done, complete = _feed(desk, embedder, "memories", model.memories_to if model else 0, limit, time_up)
+    done, complete = _feed(ctx, embedder, "memories", model.memories_to if model else 0, limit, time_up)
     if complete and keeps:
         reached = model.messages_to if model else 0
-        more, complete = _feed(desk, embedder, "messages", reached, limit - done, time_up)
+        more, complete = _feed(ctx, embedder, "messages", reached, limit - done, time_up)
         done += more
     if complete and (model is None or not model.ready):
-        _complete(desk, embedder.name)
+        _complete(ctx, embedder.name)
     return done
 
 
-def embed_again(desk: Desk, embedder: Embedder, kind: str, ids: Sequence[str]) -> None:
+def embed_again(ctx: SpaceContext, embedder: Embedder, kind: str, ids: Sequence[str]) -> None:
     """Makes the vectors of these owners anew; of what has gone meanwhile they are dropped.
 
     Raises: Unavailable, when the embedder fails.
     """
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
-        with desk.store.read(desk.space) as tx:
+        with ctx.store.read(ctx.space) as tx:
             owners = _embeddable(tx, kind, batch)
         vectors = embedded(embedder, [text_of(owner) for owner in owners])
-        with desk.store.write(desk.space) as tx:
+        with ctx.store.write(ctx.space) as tx:
             _rows(tx, kind).drop(batch)
-            _put(tx, embedder.name, kind, owners, vectors, desk)
+            _put(tx, embedder.name, kind, owners, vectors, ctx)
 
 
 def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memory | Message]:
@@ -129,7 +131,7 @@ def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memo
     return [message for message in tx.sessions.messages_by_id(ids) if message.findable]
 
 
-def _calibrate(desk: Desk, embedder: Embedder, time_up: TimeUp) -> bool:
+def _calibrate(ctx: SpaceContext, embedder: Embedder, time_up: TimeUp) -> bool:
     """Finds out how this model's cosines lie on recall's scale, and keeps it beside its vectors.
 
     False, when the time was up first; what was found so far waits for the next call.
@@ -144,7 +146,7 @@ def _calibrate(desk: Desk, embedder: Embedder, time_up: TimeUp) -> bool:
     if found is None:
         return False
     _MEASURING.pop(embedder.name, None)
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         tx.models.calibrate(embedder.name, found.as_row())
     return True
 
@@ -156,20 +158,20 @@ def caught_up(model: VectorModel, keeps: bool) -> bool:
 
 
 def _feed(
-    desk: Desk, embedder: Embedder, kind: str, reached: int, limit: int, time_up: TimeUp
+    ctx: SpaceContext, embedder: Embedder, kind: str, reached: int, limit: int, time_up: TimeUp
 ) -> tuple[int, bool]:
     """Embeds up to `limit` of one kind; how many that were, and whether nothing is left."""
     done = 0
     while True:
-        with desk.store.read(desk.space) as tx:
+        with ctx.store.read(ctx.space) as tx:
             missing = _batch(_rows(tx, kind), embedder.name, max(min(BATCH, limit - done), 1))
         if not missing.owners and missing.upto == reached:
             return done, True
         if missing.owners and (done >= limit or (done and time_up())):
             return done, False
         vectors = embedded(embedder, [text_of(owner) for owner in missing.owners])
-        with desk.store.write(desk.space) as tx:
-            _keep(tx, embedder.name, kind, missing, vectors, desk)
+        with ctx.store.write(ctx.space) as tx:
+            _keep(tx, embedder.name, kind, missing, vectors, ctx)
         done += len(missing.owners)
         reached = missing.upto
 
@@ -188,10 +190,10 @@ def _keep(
     kind: str,
     missing: Missing[Memory | Message],
     vectors: Sequence[Sequence[bytes]],
-    desk: Desk,
+    ctx: SpaceContext,
 ) -> None:
     """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
-    _put(tx, model, kind, missing.owners, vectors, desk)
+    _put(tx, model, kind, missing.owners, vectors, ctx)
     _rows(tx, kind).embedded(model, missing.upto)
 
 
@@ -201,7 +203,7 @@ def _put(
     kind: str,
     owners: Sequence[Memory | Message],
     vectors: Sequence[Sequence[bytes]],
-    desk: Desk,
+    ctx: SpaceContext,
 ) -> None:
     there = {owner.id: text_of(owner) for owner in _embeddable(tx, kind, [owner.id for owner in owners])}
     texts = [
@@ -209,14 +211,14 @@ def _put(
         for owner, parts in zip(owners, vectors, strict=True)
         if there.get(owner.id) == text_of(owner)
     ]
-    _rows(tx, kind).put_all(texts, model, desk.now())
+    _rows(tx, kind).put_all(texts, model, ctx.now())
 
 
-def _complete(desk: Desk, model: str) -> None:
+def _complete(ctx: SpaceContext, model: str) -> None:
     """Searches with this model from now on, and lets go of the vectors of others."""
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         tx.models.ready(model)
-        if desk.embedder is not None and desk.embedder.name == model:
+        if ctx.embedder is not None and ctx.embedder.name == model:
             for other in tx.models.all():
                 if other.name != model:
                     tx.models.drop(other.name)
@@ -226,9 +228,9 @@ def _rows(tx: Transaction, kind: str) -> VectorRows[Memory | Message]:
     return tx.memory_vectors if kind == "memories" else tx.message_vectors
 
 
-def _opened(desk: Desk, name: str) -> Embedder | None:
+def _opened(ctx: SpaceContext, name: str) -> Embedder | None:
     try:
-        return desk.open_embedder(name) if desk.open_embedder is not None else None
+        return ctx.open_embedder(name) if ctx.open_embedder is not None else None
     except Unavailable as trouble:
         _log.warning("the vectors of %s can't be searched: %s", name, trouble)
         return None

@@ -9,7 +9,7 @@ from holdfast.engine.intake import text_hash
 from holdfast.engine.merge import merged_into, proposals_about
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import forget_answers
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import NotFound
 
 
@@ -25,12 +25,12 @@ class Erasure:
     left: tuple[str, ...] = ()
 
 
-def erasure(memory_ids: Sequence[str], *, desk: Desk) -> Erasure:
+def erasure(memory_ids: Sequence[str], *, ctx: SpaceContext) -> Erasure:
     """What an erase would remove, said before it is done.
 
     Raises: NotFound.
     """
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         memory_ids = _with_copies(memory_ids, tx)
         traces = [_Trace(memory_id, tx) for memory_id in memory_ids]
         return Erasure(
@@ -42,17 +42,17 @@ def erasure(memory_ids: Sequence[str], *, desk: Desk) -> Erasure:
         )
 
 
-def erase(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> Erasure:
+def erase(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> Erasure:
     """Removes memories with their versions, links, vectors, journal text, stored briefs and the text of the
     messages they came from; only a keyed hash stays, so that they do not come back.
 
     Raises: NotFound, and then nothing was erased.
     """
-    planned = erasure(memory_ids, desk=desk)
+    planned = erasure(memory_ids, ctx=ctx)
     texts: list[str] = []
     silenced: dict[str, None] = {}
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         memory_ids = _with_copies(memory_ids, tx)
         for memory_id in memory_ids:
             trace = _Trace(memory_id, tx)
@@ -61,7 +61,7 @@ def erase(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> Erasure:
             silenced |= dict.fromkeys(trace.messages)
             _remove(trace, tx, source, now)
         bound = tx.files.bound()
-    left = desk.store.scrub(texts, memory_ids, desk.space, tuple(silenced))
+    left = ctx.store.scrub(texts, memory_ids, ctx.space, tuple(silenced))
     if bound is not None:
         left.append(f"the history of {bound.path}, if it is in git or another archive")
     return replace(planned, left=tuple(left))

@@ -6,7 +6,7 @@ from holdfast.domain.query import Moment
 from holdfast.domain.text import clean
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.sessions import known_session
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, TooLong, TooShort
 
 
@@ -14,7 +14,7 @@ def record_event(
     level: str,
     content: str,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     service: str | None = None,
     session: str | None = None,
 ) -> Event:
@@ -22,18 +22,18 @@ def record_event(
 
     Raises: Invalid, when the profile has no such level or the text is empty or too long.
     """
-    allowed = tuple(each.name for each in desk.profile.levels)
+    allowed = tuple(each.name for each in ctx.profile.levels)
     if level not in allowed:
-        raise Invalid(_unknown("level", level, allowed, desk), field="level")
+        raise Invalid(_unknown("level", level, allowed, ctx), field="level")
     event = Event(
-        id=desk.new_id(),
+        id=ctx.new_id(),
         level=level,
-        service=one_line(service, "service", desk.profile.limits.subject_max),
-        content=_said(content, desk),
+        service=one_line(service, "service", ctx.profile.limits.subject_max),
+        content=_said(content, ctx),
         session=session,
-        created_at=desk.now(),
+        created_at=ctx.now(),
     )
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         known_session(tx, Source(session=session), event.created_at)
         tx.events.add(event)
     return event
@@ -41,7 +41,7 @@ def record_event(
 
 def events(
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     level: str | None = None,
     service: str | None = None,
     session: str | None = None,
@@ -57,7 +57,7 @@ def events(
         raise Invalid(f"limit must be 0 or more, not {limit}", field="limit")
     if offset < 0:
         raise Invalid(f"offset must be 0 or more, not {offset}", field="offset")
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return tx.events.find(
             level=level, service=service, session=session, limit=limit, offset=offset, after=after
         )
@@ -74,9 +74,9 @@ def one_line(text: str | None, field: str, most: int) -> str | None:
     return line or None
 
 
-def _said(content: str, desk: Desk) -> str:
+def _said(content: str, ctx: SpaceContext) -> str:
     text = clean(safe(content), one_line=True).strip()
-    most = desk.profile.limits.content_max
+    most = ctx.profile.limits.content_max
     if not text:
         raise TooShort("the text is empty: say what happened", field="content")
     if len(text) > most:
@@ -84,7 +84,7 @@ def _said(content: str, desk: Desk) -> str:
     return text
 
 
-def _unknown(kind: str, name: str, allowed: tuple[str, ...], desk: Desk) -> str:
+def _unknown(kind: str, name: str, allowed: tuple[str, ...], ctx: SpaceContext) -> str:
     if not allowed:
-        return f"the profile {desk.profile.name!r} has no events: use a space with another profile"
+        return f"the profile {ctx.profile.name!r} has no events: use a space with another profile"
     return f"unknown {kind} {name!r}: use one of {', '.join(allowed)}"

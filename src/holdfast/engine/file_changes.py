@@ -15,7 +15,7 @@ from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.neighbours import buried, look_at_deleted
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
-from holdfast.engine.space_context import Desk, refuse_taken_name
+from holdfast.engine.space_context import SpaceContext, refuse_taken_name
 from holdfast.errors import Conflict, Invalid
 
 
@@ -23,32 +23,32 @@ class StaysDeleted(Conflict):
     """What was deleted does not come back by itself."""
 
 
-def added(draft: Draft, *, tx: Transaction, desk: Desk, now: datetime) -> Memory:
+def added(draft: Draft, *, tx: Transaction, ctx: SpaceContext, now: datetime) -> Memory:
     """Keeps what a new file says.
 
     Raises: StaysDeleted, for what a person deleted; Conflict, for a name that another memory has; Invalid.
     """
-    draft = taken_in(draft, desk.profile)
+    draft = taken_in(draft, ctx.profile)
     draft = replace(draft, source=known_session(tx, draft.source, now))
-    refuse_taken_name(draft.subject, draft.project, "", tx, desk)
-    around = look_at_deleted(draft, tx, desk.judge, across=False)
+    refuse_taken_name(draft.subject, draft.project, "", tx, ctx)
+    around = look_at_deleted(draft, tx, ctx.judge, across=False)
     while (tombstone := buried(draft, tx, around)) is not None:
         if not may_return(tombstone, draft.source, tx):
             raise StaysDeleted(f"this {tombstone.says} and is not stored again")
         tx.tombstones.lift(tombstone.hash)
-    return changes.add(tx, desk, draft, now=now)
+    return changes.add(tx, ctx, draft, now=now)
 
 
-def unopposed(drafts: Sequence[Draft], *, tx: Transaction, desk: Desk) -> list[Draft | None]:
+def unopposed(drafts: Sequence[Draft], *, tx: Transaction, ctx: SpaceContext) -> list[Draft | None]:
     """The drafts as they may be stored, asked about all at once; none where one has to be looked at alone.
 
     Those have a name that is in use or was forgotten, may say what was deleted, or are wrong.
     """
-    checked = [_fit(draft, desk) for draft in drafts]
+    checked = [_fit(draft, ctx) for draft in drafts]
     fit = [draft for draft in checked if draft is not None]
     subjects = {draft.subject for draft in fit if draft.subject is not None}
     names: set[tuple[str | None, str | None]] = set()
-    if desk.profile.policy.subject_is_key:
+    if ctx.profile.policy.subject_is_key:
         names |= tx.memories.names(subjects, ("active", "inactive"))
     forgotten = {subject for subject, _ in tx.memories.names(subjects, ("forgotten",))}
     hashes = {id(draft): text_hash(draft.content, tx.space.key) for draft in fit}
@@ -65,21 +65,21 @@ def unopposed(drafts: Sequence[Draft], *, tx: Transaction, desk: Desk) -> list[D
             or (draft.category, draft.subject) in about
         )
         free.append(None if opposed else draft)
-        if draft is not None and desk.profile.policy.subject_is_key and draft.subject is not None:
+        if draft is not None and ctx.profile.policy.subject_is_key and draft.subject is not None:
             names.add((draft.subject, draft.project))
     return free
 
 
-def _fit(draft: Draft, desk: Desk) -> Draft | None:
+def _fit(draft: Draft, ctx: SpaceContext) -> Draft | None:
     try:
-        fit = taken_in(draft, desk.profile)
+        fit = taken_in(draft, ctx.profile)
     except Invalid:
         return None
     plain = draft.source.session is None and fit.subject == draft.subject
     return fit if plain else None
 
 
-def put_back(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:
+def put_back(known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime) -> Memory:
     """Brings a forgotten memory back whose file is there again.
 
     Raises: StaysDeleted, when a person forgot it; Conflict, when another memory has its name now.
@@ -89,18 +89,24 @@ def put_back(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now:
             f"memory {known.id} is deleted: restore it first",
             command=f"`holdfast restore {known.id}`",
         )
-    return restored(known, tx=tx, desk=desk, source=source, now=now)
+    return restored(known, tx=tx, ctx=ctx, source=source, now=now)
 
 
 def set_aside(
-    draft: Draft, reason: str, *, tx: Transaction, desk: Desk, now: datetime, known: Memory | None = None
+    draft: Draft,
+    reason: str,
+    *,
+    tx: Transaction,
+    ctx: SpaceContext,
+    now: datetime,
+    known: Memory | None = None,
 ) -> Memory:
     """Keeps a text in the inbox that can't be taken over, beside the memory that it would replace.
 
     Raises: Invalid.
     """
-    draft = taken_in(draft, desk.profile)
-    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    draft = taken_in(draft, ctx.profile)
+    memory = changes.add(tx, ctx, draft, now=now, waiting_for=reason)
     if known is not None:
         changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
     return memory

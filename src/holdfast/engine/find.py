@@ -10,7 +10,7 @@ from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
 from holdfast.domain.supersession import newer_first
 from holdfast.engine.ports import Transaction
 from holdfast.engine.quote_rules import Quotations
-from holdfast.engine.space_context import Desk, existing
+from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.engine.supersession import mark, mark_past
 from holdfast.errors import Invalid, NotFound
 
@@ -44,7 +44,7 @@ class Details:
 def find(
     where: Filter,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     order: Order = "category",
     group: Group | None = None,
     limit: int | None = None,
@@ -64,7 +64,7 @@ def find(
     if any(text is not None and "\0" in text for text in texts):
         raise Invalid("a filter contains a NUL character", field="filter")
     limit = MOST if limit is None else min(limit, MOST)
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         if as_of is None:
             among, many = _sought(where, tx)
             found = tx.memories.find(
@@ -95,46 +95,46 @@ def _sought(where: Filter, tx: Transaction) -> tuple[list[str] | None, bool]:
     return (found, False) if len(found) <= MOST else (None, True)
 
 
-def subjects(*, desk: Desk, limit: int) -> list[tuple[str | None, int]]:
+def subjects(*, ctx: SpaceContext, limit: int) -> list[tuple[str | None, int]]:
     """What memories in use are about, and how many of each; none stands for general knowledge."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return tx.memories.subjects(limit)
 
 
-def last_change(*, desk: Desk) -> int:
+def last_change(*, ctx: SpaceContext) -> int:
     """The number of the newest change in this space."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return tx.journal.last()
 
 
-def linked(memory_id: str, *, desk: Desk) -> list[tuple[Link, Memory]]:
+def linked(memory_id: str, *, ctx: SpaceContext) -> list[tuple[Link, Memory]]:
     """The links of a memory with what stands at their other ends."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         links = tx.links.of(memory_id)
         others = [link.to_id if link.from_id == memory_id else link.from_id for link in links]
         found = {memory.id: memory for memory in mark(tx.memories.many(list(dict.fromkeys(others))), tx)}
         return [(link, found[other]) for link, other in zip(links, others, strict=True) if other in found]
 
 
-def show(memory_id: str, *, desk: Desk) -> Details:
+def show(memory_id: str, *, ctx: SpaceContext) -> Details:
     """Raises: NotFound."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         [memory] = mark([existing(tx, memory_id, forgotten=True)], tx)
         return Details(memory, tuple(tx.versions.of(memory_id)), tuple(tx.links.of(memory_id)))
 
 
-def why(memory_id: str, *, desk: Desk, to_agent: bool = False) -> Story:
+def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> Story:
     """Where a memory came from, how its confidence came about, and which prompts it went into.
 
     A person sees it all, an agent what is in use and may be quoted.
     Raises: NotFound.
     """
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         [memory] = mark([existing(tx, memory_id, forgotten=not to_agent)], tx)
         if to_agent and not memory.active:
             raise NotFound(f"memory {memory_id} is {memory.state}: only a person can view it")
         versions = tx.versions.of(memory_id)
-        quotations = Quotations(desk.profile.policy, tx, everything=not to_agent)
+        quotations = Quotations(ctx.profile.policy, tx, everything=not to_agent)
         return Story(
             memory=memory,
             versions=tuple(versions),

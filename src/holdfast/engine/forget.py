@@ -11,7 +11,7 @@ from holdfast.domain.retention import archived
 from holdfast.engine import changes, rewordings
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk, existing, expect, refuse_taken_name
+from holdfast.engine.space_context import SpaceContext, existing, expect, refuse_taken_name
 from holdfast.errors import Conflict, NotFound
 
 
@@ -23,25 +23,27 @@ class Forgotten:
     restorable: bool
 
 
-def forget(memory_id: str, *, desk: Desk, source: Source, expect_version: int | None = None) -> Forgotten:
+def forget(
+    memory_id: str, *, ctx: SpaceContext, source: Source, expect_version: int | None = None
+) -> Forgotten:
     """Takes a memory out of lists, briefs and recall, softly or for good as the profile says.
 
     Either way it does not come back by itself: not its text, and not in other words.
     Raises: NotFound, Conflict.
     """
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
-        return forgotten(known, tx=tx, desk=desk, source=source, now=now)
+        return forgotten(known, tx=tx, ctx=ctx, source=source, now=now)
 
 
 def forgotten(
-    known: Memory, *, tx: Transaction, desk: Desk, source: Source, now: datetime, softly: bool = False
+    known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime, softly: bool = False
 ) -> Forgotten:
     """The same inside a transaction; `softly`: to be restored, even where the profile removes for good."""
     bury(tx, known, "forgotten", now)
-    if desk.profile.policy.removal == "permanent" and not softly:
+    if ctx.profile.policy.removal == "permanent" and not softly:
         tx.words.drop(known.id)
         tx.memories.remove(known.id)
         rewordings.seek(tx, known.id, now)
@@ -51,35 +53,35 @@ def forgotten(
     return Forgotten(known, restorable=True)
 
 
-def restore(memory_id: str, *, desk: Desk, source: Source) -> Memory:
+def restore(memory_id: str, *, ctx: SpaceContext, source: Source) -> Memory:
     """Brings a forgotten memory back as it was, and an archived one to where it is found again.
 
     Raises: NotFound, Conflict.
     """
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         if tx.memories.get(memory_id) is None and tx.tombstones.of(memory_id):
             raise NotFound(f"memory {memory_id} was deleted permanently and can't be restored")
         known = existing(tx, memory_id, forgotten=True)
-        if archived(known, desk.profile):
+        if archived(known, ctx.profile):
             # Known to hold as of now: else the next upkeep would archive it again.
             back = replace(known.confirmed(now), state="active")
             return changes.change(tx, known, back, "restored", source=source, now=now)
         if known.state != "forgotten":
             raise Conflict(f"memory {memory_id} is {known.state}, not deleted: there is nothing to restore")
-        return restored(known, tx=tx, desk=desk, source=source, now=now)
+        return restored(known, tx=tx, ctx=ctx, source=source, now=now)
 
 
-def restored(known: Memory, *, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:
+def restored(known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime) -> Memory:
     """The same for a forgotten memory inside a transaction.
 
     Raises: Conflict, when its name was given to another one meanwhile.
     """
-    refuse_taken_name(known.subject, known.project, known.id, tx, desk)
+    refuse_taken_name(known.subject, known.project, known.id, tx, ctx)
     unbury(tx, known)
     # What waited for a person waits again: this is no way around the inbox.
     state: State = "waiting" if known.waiting_for else "active"
-    back = believed(replace(known, state=state), known.confidence, desk.profile.policy)
+    back = believed(replace(known, state=state), known.confidence, ctx.profile.policy)
     return changes.change(tx, known, back, "restored", source=source, now=now)
 
 

@@ -14,7 +14,7 @@ from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.neighbours import Surroundings, buried, look, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import profile_of
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.compare import Statement, Verdict
@@ -59,17 +59,17 @@ class _TakenBack(Exception):
     """Ends a transaction that was only to show what would come of it."""
 
 
-def restore_rows(archive: Archive, *, desk: Desk, dry_run: bool = False) -> Imported:
+def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) -> Imported:
     """Takes an archive into the space: memories that are not there yet, with all that belongs to them.
 
     A dry run answers what would come in, and takes nothing.
     Raises: Conflict, when the space has another profile.
     """
-    with desk.store.read(desk.space) as tx:  # judged before the space is locked: the verdicts are kept
+    with ctx.store.read(ctx.space) as tx:  # judged before the space is locked: the verdicts are kept
         for row in archive.rows.get("memories", ()):
-            look_at_deleted(_drafted(row), tx, desk.judge, across=False)
-    with suppress(_TakenBack), desk.store.write(desk.space) as tx:
-        done = take_rows(archive, tx, desk.judge)
+            look_at_deleted(_drafted(row), tx, ctx.judge, across=False)
+    with suppress(_TakenBack), ctx.store.write(ctx.space) as tx:
+        done = take_rows(archive, tx, ctx.judge)
         if dry_run:
             raise _TakenBack
     return done
@@ -108,7 +108,7 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
 def import_drafts(
     drafts: Iterable[tuple[int, Draft]],
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     review: bool = False,
     dry_run: bool = False,
     report: Callable[[int], None] = lambda done: None,
@@ -123,33 +123,33 @@ def import_drafts(
     coming = iter(drafts)
     # In batches, so that other writers get their turn during a long import.
     while batch := list(islice(coming, _BATCH)):
-        new = [(line, draft, _seen(draft, desk)) for line, draft in batch]
+        new = [(line, draft, _seen(draft, ctx)) for line, draft in batch]
         seen += new
         if not dry_run:
-            with desk.store.write(desk.space) as tx:
-                told += _decided(new, tx, desk, review)
+            with ctx.store.write(ctx.space) as tx:
+                told += _decided(new, tx, ctx, review)
         report(len(seen))
-    return _tried(seen, desk, review) if dry_run else told
+    return _tried(seen, ctx, review) if dry_run else told
 
 
-def _tried(seen: Sequence[_Seen], desk: Desk, review: bool) -> list[Told]:
+def _tried(seen: Sequence[_Seen], ctx: SpaceContext, review: bool) -> list[Told]:
     """What would become of drafts, in one transaction that waits for no model and is taken back.
 
     What a draft is to an earlier one comes up only when that is written: it is judged afterwards, and all is
     tried again.
     """
-    judge = _Prepared(desk.judge)
+    judge = _Prepared(ctx.judge)
     while True:
-        with suppress(_TakenBack), desk.store.write(desk.space) as tx:
-            told = _decided(seen, tx, replace(desk, judge=judge), review)
+        with suppress(_TakenBack), ctx.store.write(ctx.space) as tx:
+            told = _decided(seen, tx, replace(ctx, judge=judge), review)
             raise _TakenBack
         if not judge.missing:
             return told
         judge.prepare()
 
 
-def _decided(seen: Sequence[_Seen], tx: Transaction, desk: Desk, review: bool) -> list[Told]:
-    return [Told(line, _told(draft, tx, desk, review, around)) for line, draft, around in seen]
+def _decided(seen: Sequence[_Seen], tx: Transaction, ctx: SpaceContext, review: bool) -> list[Told]:
+    return [Told(line, _told(draft, tx, ctx, review, around)) for line, draft, around in seen]
 
 
 class _Prepared:
@@ -171,21 +171,23 @@ class _Prepared:
         self.missing.clear()
 
 
-def _seen(draft: Draft, desk: Desk) -> Surroundings | None:
+def _seen(draft: Draft, ctx: SpaceContext) -> Surroundings | None:
     """What stands around a draft before its batch is written."""
     try:
-        return look(taken_in(draft, desk.profile), desk)
+        return look(taken_in(draft, ctx.profile), ctx)
     except Invalid:
         return None
 
 
-def _told(draft: Draft, tx: Transaction, desk: Desk, review: bool, seen: Surroundings | None) -> Outcome:
+def _told(
+    draft: Draft, tx: Transaction, ctx: SpaceContext, review: bool, seen: Surroundings | None
+) -> Outcome:
     try:
-        ready = taken_in(draft, desk.profile)
+        ready = taken_in(draft, ctx.profile)
         if review:
             ready = replace(ready, doubtful="imported for review")
-        around = still(seen or Surroundings(-1, ()), ready, tx, desk)
-        return decide(ready, tx, desk, around, unattended=True)
+        around = still(seen or Surroundings(-1, ()), ready, tx, ctx)
+        return decide(ready, tx, ctx, around, unattended=True)
     except Invalid as error:
         return Refused(str(error))
 

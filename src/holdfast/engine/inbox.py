@@ -12,7 +12,7 @@ from holdfast.engine.forget import bury, unbury
 from holdfast.engine.merge import keep_apart, merge, proposal_of
 from holdfast.engine.ports import Transaction
 from holdfast.engine.remember import weaken
-from holdfast.engine.space_context import Desk, existing
+from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.errors import Conflict
 
 
@@ -24,44 +24,44 @@ class Item:
     known: tuple[Memory, ...]
 
 
-def inbox(*, desk: Desk) -> list[Item]:
+def inbox(*, ctx: SpaceContext) -> list[Item]:
     """What waits, oldest first."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         waiting = tx.memories.find(Filter(states=("waiting",)), order="created")
         return [Item(memory, _known(memory, tx)) for memory in waiting]
 
 
-def approve(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Memory]:
+def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> list[Memory]:
     """Lets waiting memories in: what they contradict loses trust, what they replace takes their wording,
     and what a proposal makes one becomes one.
 
     Raises: NotFound, Conflict; then none was approved.
     """
     approved = []
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
             if (proposal := proposal_of(waiting, tx)) is not None:
-                approved.append(merge(proposal, waiting, tx, desk, source, now))
+                approved.append(merge(proposal, waiting, tx, ctx, source, now))
                 continue
             unbury(tx, waiting)
-            superseded = _known(waiting, tx, kinds=("supersedes",)) or _of_that_name(waiting, tx, desk)
+            superseded = _known(waiting, tx, kinds=("supersedes",)) or _of_that_name(waiting, tx, ctx)
             if superseded:
-                approved.append(_replaced(superseded[0], waiting, tx, desk, source, now))
+                approved.append(_replaced(superseded[0], waiting, tx, ctx, source, now))
             else:
-                approved.append(_let_in(waiting, tx, desk, source, now))
+                approved.append(_let_in(waiting, tx, ctx, source, now))
     return approved
 
 
-def reject(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Memory]:
+def reject(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> list[Memory]:
     """Turns waiting memories down for good: they do not come back. Of a proposal both memories stay.
 
     Raises: NotFound, Conflict; then none was rejected.
     """
     rejected = []
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
             if proposal_of(waiting, tx) is not None:
@@ -73,26 +73,26 @@ def reject(memory_ids: Sequence[str], *, desk: Desk, source: Source) -> list[Mem
     return rejected
 
 
-def _of_that_name(waiting: Memory, tx: Transaction, desk: Desk) -> tuple[Memory, ...]:
+def _of_that_name(waiting: Memory, tx: Transaction, ctx: SpaceContext) -> tuple[Memory, ...]:
     """What got the name of a waiting memory meanwhile, where one subject means one memory."""
-    if not desk.profile.policy.subject_is_key or waiting.subject is None:
+    if not ctx.profile.policy.subject_is_key or waiting.subject is None:
         return ()
     return tuple(tx.memories.named(waiting.subject, waiting.project))
 
 
-def _let_in(waiting: Memory, tx: Transaction, desk: Desk, source: Source, now: datetime) -> Memory:
+def _let_in(waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime) -> Memory:
     ready = believed(
-        replace(waiting, state="active", waiting_for=None), waiting.confidence, desk.profile.policy
+        replace(waiting, state="active", waiting_for=None), waiting.confidence, ctx.profile.policy
     )
     memory = changes.change(tx, waiting, ready.confirmed(now), "approved", source=source, now=now)
     for old in _known(waiting, tx, kinds=("contradicts",)):
         if old.active:
-            weaken(old, memory, tx, desk, now)
+            weaken(old, memory, tx, ctx, now)
     return memory
 
 
 def _replaced(
-    known: Memory, waiting: Memory, tx: Transaction, desk: Desk, source: Source, now: datetime
+    known: Memory, waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime
 ) -> Memory:
     """The known memory with all that was proposed; the proposal itself has done its work."""
     done = replace(waiting, state="forgotten", waiting_for=None)
@@ -107,7 +107,7 @@ def _replaced(
     )
     if (waiting.content, waiting.summary) != (known.content, known.summary):
         after = after.worded(waiting.content, summary=waiting.summary, now=now)
-    after = believed(after, waiting.confidence, desk.profile.policy)
+    after = believed(after, waiting.confidence, ctx.profile.policy)
     note = f"approved {waiting.id}"
     return changes.change(tx, known, after, "revised", source=waiting.source, now=now, note=note)
 

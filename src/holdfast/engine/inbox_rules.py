@@ -7,7 +7,7 @@ from holdfast.domain.outcomes import Waiting
 from holdfast.engine import changes
 from holdfast.engine.neighbours import Findings, Surroundings, look_beside
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 
 def protected(known: Memory, draft: Draft, tx: Transaction) -> bool:
@@ -32,17 +32,17 @@ def wait(
     draft: Draft,
     findings: Findings,
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     now: datetime,
     around: Surroundings,
 ) -> Waiting:
     """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
-    if findings.contradicted and desk.profile.policy.on_contradiction == "suggest":
-        return propose(findings.contradicted[0], draft, tx, desk, now, reason, around)
+    if findings.contradicted and ctx.profile.policy.on_contradiction == "suggest":
+        return propose(findings.contradicted[0], draft, tx, ctx, now, reason, around)
     against = findings.contradicted + findings.related
     if there := _waiting_already(draft, around):
         return Waiting(there, there.waiting_for or reason, against)
-    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    memory = changes.add(tx, ctx, draft, now=now, waiting_for=reason)
     for known in findings.contradicted:
         changes.connect(tx, memory.id, known.id, "contradicts", source=draft.source, now=now)
     for known in findings.related:
@@ -54,7 +54,7 @@ def propose(
     known: Memory,
     draft: Draft,
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     now: datetime,
     reason: str | None = None,
     around: Surroundings | None = None,
@@ -65,9 +65,9 @@ def propose(
         or reason
         or f"{draft.source.origin} proposes it in place of the operator's memory {known.id}"
     )
-    if there := _waiting_already(draft, around or look_beside(draft, tx, desk)):
+    if there := _waiting_already(draft, around or look_beside(draft, tx, ctx)):
         return Waiting(there, there.waiting_for or reason, (known,))
-    memory = changes.add(tx, desk, draft, now=now, waiting_for=reason)
+    memory = changes.add(tx, ctx, draft, now=now, waiting_for=reason)
     changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)
     return Waiting(memory, reason, (known,))
 

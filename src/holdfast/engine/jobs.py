@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Job, JobState, Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 
 LEASE = timedelta(minutes=5)
@@ -24,24 +24,24 @@ def enqueue(
     kind: str,
     payload: Mapping[str, Any],
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     job_id: str | None = None,
     tx: Transaction | None = None,
 ) -> bool:
     """Adds a job; false when one of this id is known. Within `tx` it is queued only if that commits."""
     if tx is None:
-        with desk.store.write(desk.space) as own:
-            return enqueue(kind, payload, desk=desk, job_id=job_id, tx=own)
-    now = desk.now()
+        with ctx.store.write(ctx.space) as own:
+            return enqueue(kind, payload, ctx=ctx, job_id=job_id, tx=own)
+    now = ctx.now()
     return tx.jobs.add(
-        Job(id=job_id or desk.new_id(), kind=kind, payload=dict(payload), due_at=now, created_at=now)
+        Job(id=job_id or ctx.new_id(), kind=kind, payload=dict(payload), due_at=now, created_at=now)
     )
 
 
 def take(
     kinds: Sequence[str],
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     lease: timedelta = LEASE,
     latest: bool = False,
     session_id: str | None = None,
@@ -50,11 +50,11 @@ def take(
 
     The one that waits for the longest time, or else the `latest`; of one session, where it is named.
     """
-    with desk.store.read(desk.space) as tx:  # most of the time there is nothing, and no need for the lock
-        if tx.jobs.due(kinds, desk.now(), latest=latest, session=session_id) is None:
+    with ctx.store.read(ctx.space) as tx:  # most of the time there is nothing, and no need for the lock
+        if tx.jobs.due(kinds, ctx.now(), latest=latest, session=session_id) is None:
             return None
-    with desk.store.write(desk.space) as tx:
-        job = tx.jobs.due(kinds, desk.now(), latest=latest, session=session_id)
+    with ctx.store.write(ctx.space) as tx:
+        job = tx.jobs.due(kinds, ctx.now(), latest=latest, session=session_id)
         if job is None:
             return None
         if job.attempts >= MOST_ATTEMPTS:  # its worker process died each time
@@ -62,35 +62,35 @@ def take(
                 replace(job, state="failed", error=job.error or "its worker process died", leased_until=None)
             )
             return None
-        job = replace(job, state="running", attempts=job.attempts + 1, leased_until=desk.now() + lease)
+        job = replace(job, state="running", attempts=job.attempts + 1, leased_until=ctx.now() + lease)
         tx.jobs.save(job)
         return job
 
 
-def listed(state: JobState, *, desk: Desk, limit: int) -> list[Job]:
+def listed(state: JobState, *, ctx: SpaceContext, limit: int) -> list[Job]:
     """The jobs in one state, oldest first.
 
     Raises: Invalid.
     """
     if limit < 0:
         raise Invalid(f"limit {limit} is negative: give 0 or more", field="limit")
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return tx.jobs.in_state(state, limit)
 
 
-def finish(job: Job, *, desk: Desk) -> None:
+def finish(job: Job, *, ctx: SpaceContext) -> None:
     """Marks a job as done; a job that another worker took over meanwhile is left to that one."""
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         if _still_ours(tx, job):
             tx.jobs.save(replace(job, state="done", error=None, leased_until=None))
 
 
-def fail(job: Job, error: str, *, desk: Desk, wait: float | None = None) -> None:
+def fail(job: Job, error: str, *, ctx: SpaceContext, wait: float | None = None) -> None:
     """Puts a job back for later, or gives it up after many attempts; the error can be seen.
 
     `wait` are the seconds before which it can't succeed.
     """
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         if not _still_ours(tx, job):
             return
         given_up = job.attempts >= MOST_ATTEMPTS
@@ -99,46 +99,46 @@ def fail(job: Job, error: str, *, desk: Desk, wait: float | None = None) -> None
                 job,
                 state="failed" if given_up else "queued",
                 error=safe(error)[:_MOST_ERROR],
-                due_at=desk.now() + max(_FIRST_PAUSE * 2 ** (job.attempts - 1), _bounded(wait)),
+                due_at=ctx.now() + max(_FIRST_PAUSE * 2 ** (job.attempts - 1), _bounded(wait)),
                 leased_until=None,
             )
         )
 
 
-def put_off(job: Job, until: datetime, reason: str | None, *, desk: Desk) -> None:
+def put_off(job: Job, until: datetime, reason: str | None, *, ctx: SpaceContext) -> None:
     """Leaves a job for a later time, through no fault of its own: the attempt does not count."""
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         if _still_ours(tx, job):
             later = replace(job, state="queued", attempts=job.attempts - 1, due_at=until, leased_until=None)
             tx.jobs.save(replace(later, error=safe(reason)[:_MOST_ERROR] if reason else None))
 
 
-def note(job: Job, payload: Mapping[str, Any], *, desk: Desk) -> Job | None:
+def note(job: Job, payload: Mapping[str, Any], *, ctx: SpaceContext) -> Job | None:
     """Keeps what a job has come to, for whoever takes it next; none, when another worker has it."""
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         if not _still_ours(tx, job):
             return None
-        job = replace(job, payload=payload, leased_until=desk.now() + LEASE)
+        job = replace(job, payload=payload, leased_until=ctx.now() + LEASE)
         tx.jobs.save(job)
         return job
 
 
-def clear(job: Job, *, desk: Desk) -> None:
+def clear(job: Job, *, ctx: SpaceContext) -> None:
     """Marks a job as done and leaves nothing of it: there may be thousands of its kind."""
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         if _still_ours(tx, job):
             tx.jobs.remove(job.id)
 
 
-def again(kind: str, *, desk: Desk, drop: bool = False) -> int:
+def again(kind: str, *, ctx: SpaceContext, drop: bool = False) -> int:
     """Puts back every job of a kind that was given up, or takes it out for good; answers how many."""
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         given_up = [job for job in tx.jobs.of_kind(kind) if job.state == "failed"]
         for job in given_up:
             if drop:
                 tx.jobs.remove(job.id)
             else:
-                tx.jobs.save(replace(job, state="queued", attempts=0, due_at=desk.now(), leased_until=None))
+                tx.jobs.save(replace(job, state="queued", attempts=0, due_at=ctx.now(), leased_until=None))
     return len(given_up)
 
 

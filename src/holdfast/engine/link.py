@@ -2,18 +2,18 @@
 
 from holdfast.domain.memory import LINK_KINDS, LinkKind, Source
 from holdfast.engine import changes
-from holdfast.engine.space_context import Desk, existing
+from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.errors import Invalid, NotFound
 
 
-def link(from_id: str, to_id: str, kind: LinkKind, *, desk: Desk, source: Source) -> bool:
+def link(from_id: str, to_id: str, kind: LinkKind, *, ctx: SpaceContext, source: Source) -> bool:
     """Links two memories; false when they were linked so already.
 
     Raises: NotFound, Invalid.
     """
     _check(from_id, to_id, kind)
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         from_memory = existing(tx, from_id)
         existing(tx, to_id)
         if not changes.connect(tx, from_id, to_id, kind, source=source, now=now):
@@ -24,12 +24,12 @@ def link(from_id: str, to_id: str, kind: LinkKind, *, desk: Desk, source: Source
         return True
 
 
-def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, desk: Desk, source: Source) -> int:
+def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, ctx: SpaceContext, source: Source) -> int:
     """Removes the links from one memory to the other, of one kind or of all; answers how many.
 
     Raises: NotFound, when there is none.
     """
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         from_memory = existing(tx, from_id)
         count = tx.links.remove(from_id, to_id, kind)
         if not count:
@@ -40,7 +40,7 @@ def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, desk: Desk, sourc
         tx.journal.write(
             "unlinked",
             source=source,
-            now=desk.now(),
+            now=ctx.now(),
             before=from_memory,
             after=from_memory,
             note=f"{kind or 'all'} {to_id}",

@@ -15,7 +15,7 @@ from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.query_prepare import ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Candidate, Ranking, Recall, best, checked, search
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 NEARLY = 5  # of those that fell below the threshold
 
@@ -35,7 +35,7 @@ class Look:
 def look(
     query: str,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     project: str | None = None,
     limit: int = 5,
     as_of: datetime | None = None,
@@ -46,9 +46,9 @@ def look(
     Raises: Invalid.
     """
     query = checked(query, limit)
-    policy, now = desk.profile.policy, as_of or desk.now()
-    [asked] = ask([query], desk=desk, asked_at=now, messages=True)
-    with desk.store.read(desk.space) as tx:
+    policy, now = ctx.profile.policy, as_of or ctx.now()
+    [asked] = ask([query], ctx=ctx, asked_at=now, messages=True)
+    with ctx.store.read(ctx.space) as tx:
         where = Filter(project=project, other_projects=project is None)
         quotations = Quotations(policy, tx, everything=as_of is not None)
         found = search(asked, where, tx, quotations, limit=max(limit, context.MOST_HITS), as_of=as_of)
@@ -69,7 +69,7 @@ def look(
         Recall(tuple(hits), len(below), found.matched(asked)),
         tuple(nearly[:NEARLY]),
         held,
-        render_hits(given, wanted=stems, budget=budget, estimate=desk.estimate),
+        render_hits(given, wanted=stems, budget=budget, estimate=ctx.estimate),
         budget,
     )
 

@@ -77,7 +77,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
 
         Without `readers` no language model is asked: capture goes by rules.
         """
-        desk = wiring.desk_for(
+        ctx = wiring.context_for(
             space,
             store,
             clock=clock,
@@ -87,7 +87,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
             budget=budget,
             readers=readers,
         )
-        return cls(desk)
+        return cls(ctx)
 
     def speaking_as(
         self, origin: Origin, *, session: str | None = None, project: str | None = None
@@ -96,7 +96,7 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
 
         Where no project is named, `project` is meant; what holds everywhere is still kept for all.
         """
-        return Memories(self._here, origin=origin, session=session, project=project, grant=self._grant)
+        return Memories(self._ctx, origin=origin, session=session, project=project, grant=self._grant)
 
     def granted(self, grant: Grant) -> "Memories":
         """The same memories for whoever holds `grant`: each verb asks for its scope.
@@ -106,13 +106,13 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         if not grant.reaches(self.space):
             raise no_space(self.space)
         return Memories(
-            self._here, origin=self._origin, session=self._session, project=self._project, grant=grant
+            self._ctx, origin=self._origin, session=self._session, project=self._project, grant=grant
         )
 
     @needs("read")
     def attention(self) -> list[Finding]:
         """What in this space needs a look: work that failed or rests, files that ask."""
-        found = attending.attention(desk=self._desk)
+        found = attending.attention(ctx=self._synced)
         state = self.directory()
         if state is not None and state.asks:
             says = "the files of this space need a decision"

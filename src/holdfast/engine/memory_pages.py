@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Place
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 _PAGE = 200
 
 
-def memory_pages(desk: Desk, where: Filter) -> Iterator[Sequence[Memory]]:
+def memory_pages(ctx: SpaceContext, where: Filter) -> Iterator[Sequence[Memory]]:
     """What `where` admits, oldest first. A last page that is full is followed by an empty one."""
     after: Place | None = None
     while True:
-        with desk.store.read(desk.space) as tx:
+        with ctx.store.read(ctx.space) as tx:
             page = tx.memories.find(where, order="created", limit=_PAGE, after=after)
         yield page
         if len(page) < _PAGE:

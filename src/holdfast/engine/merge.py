@@ -12,7 +12,7 @@ from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes
 from holdfast.engine.forget import bury
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict
 from holdfast.language.consolidation import Proposal, pair_id, united
 
@@ -31,7 +31,7 @@ def proposal_of(waiting: Memory, tx: Transaction) -> Proposal | None:
 
 
 def merge(
-    proposal: Proposal, waiting: Memory, tx: Transaction, desk: Desk, source: Source, now: datetime
+    proposal: Proposal, waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime
 ) -> Memory:
     """Makes two memories one, as was proposed.
 
@@ -44,7 +44,7 @@ def merge(
             raise Conflict(f"memory {memory.id} was changed since this was proposed: reject {waiting.id}")
     decided = replace(source, session=proposal.id)
     _settle(waiting, "approved", tx, source, now)
-    after = believed(united(proposal, waiting, now), waiting.confidence, desk.profile.policy)
+    after = believed(united(proposal, waiting, now), waiting.confidence, ctx.profile.policy)
     note = f"with {dropped.id}"
     after = changes.change(tx, kept, after, "revised", source=decided, now=now, note=note)
     keeping = {version.content for version in tx.versions.of(kept.id)}

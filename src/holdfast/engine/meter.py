@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from holdfast.domain.spend import FREE, GroupedBy, ModelCall, Purpose, SpendReport, Usage, over
 from holdfast.engine.language_models import Readers
 from holdfast.engine.ports import LanguageModel, Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, Unavailable
 from holdfast.language.model_call import Answer, ModelTrouble, Question
 
@@ -27,17 +27,17 @@ class CapReached(Unavailable):
 
 
 def ask(
-    question: Question, purpose: Purpose, model: LanguageModel, *, desk: Desk, session: str | None
+    question: Question, purpose: Purpose, model: LanguageModel, *, ctx: SpaceContext, session: str | None
 ) -> Answer:
     """The model's answer, metered.
 
     Raises: CapReached, before anything is sent; ModelTrouble and its kinds; Unavailable.
     """
-    readers = desk.readers
+    readers = ctx.readers
     assert readers is not None
-    most = Usage(input=_tokens(question, desk), output=question.max_tokens)
-    with desk.store.write(desk.space) as tx:
-        call = _call(purpose, model, most, desk, session)
+    most = Usage(input=_tokens(question, ctx), output=question.max_tokens)
+    with ctx.store.write(ctx.space) as tx:
+        call = _call(purpose, model, most, ctx, session)
         _refuse_beyond_the_caps(call, most, tx, readers, model)
         tx.spend.add(call)
     try:
@@ -47,30 +47,30 @@ def ask(
             replace(call, outcome=trouble.outcome),
             trouble.usage if trouble.usage is not None else most,
             model,
-            desk,
+            ctx,
         )
         raise
     except Unavailable:  # no SDK, no key: nothing was sent
-        _settle(replace(call, outcome="unavailable"), Usage(), model, desk)
+        _settle(replace(call, outcome="unavailable"), Usage(), model, ctx)
         raise
-    usage = answer.usage or replace(most, output=desk.estimate(json.dumps(dict(answer.value))))
-    _settle(replace(call, outcome="answered"), usage, model, desk)
+    usage = answer.usage or replace(most, output=ctx.estimate(json.dumps(dict(answer.value))))
+    _settle(replace(call, outcome="answered"), usage, model, ctx)
     return answer
 
 
-def spend(*, desk: Desk, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
+def spend(*, ctx: SpaceContext, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
     """What the space spent, of late or ever, by one label.
 
     Raises: Invalid.
     """
     if days is not None and not 1 <= days <= 36_500:
         raise Invalid(f"days must be 1 or more, not {days}", field="days")
-    now = desk.now()
+    now = ctx.now()
     since = _day(now) - timedelta(days=days - 1) if days is not None else None
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         groups = tuple(tx.spend.grouped(by, since=since))
         total, today = tx.spend.total(since=since), tx.spend.total(since=_day(now))
-    readers = desk.readers
+    readers = ctx.readers
     if readers is None:
         return SpendReport(by=by, groups=groups, total=total, today=today)
     spent = today.at_most(readers.cautious)
@@ -80,15 +80,17 @@ def spend(*, desk: Desk, by: GroupedBy = "purpose", days: int | None = None) -> 
     return SpendReport(by=by, groups=groups, total=total, today=today, caps=readers.caps, stopped=stopped)
 
 
-def _call(purpose: Purpose, model: LanguageModel, most: Usage, desk: Desk, session: str | None) -> ModelCall:
+def _call(
+    purpose: Purpose, model: LanguageModel, most: Usage, ctx: SpaceContext, session: str | None
+) -> ModelCall:
     return ModelCall(
-        id=desk.new_id() + desk.new_id(),
+        id=ctx.new_id() + ctx.new_id(),
         purpose=purpose,
         model=model.name,
         usage=most,
         micro_dollars=model.price.of(most) if model.price is not None else None,
         session=session,
-        created_at=desk.now(),
+        created_at=ctx.now(),
     )
 
 
@@ -106,15 +108,15 @@ def _refuse_beyond_the_caps(
         raise CapReached(reason, until=day + timedelta(days=1) if of_the_day else None)
 
 
-def _settle(call: ModelCall, usage: Usage, model: LanguageModel, desk: Desk) -> None:
+def _settle(call: ModelCall, usage: Usage, model: LanguageModel, ctx: SpaceContext) -> None:
     money = model.price.of(usage) if model.price is not None else None
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         tx.spend.save(replace(call, usage=usage, micro_dollars=money))
 
 
-def _tokens(question: Question, desk: Desk) -> int:
+def _tokens(question: Question, ctx: SpaceContext) -> int:
     schema = json.dumps(dict(question.schema))
-    return _FRAME + sum(desk.estimate(text) for text in (question.system, question.user, schema))
+    return _FRAME + sum(ctx.estimate(text) for text in (question.system, question.user, schema))
 
 
 def _day(moment: datetime) -> datetime:

@@ -12,7 +12,7 @@ from holdfast.engine.language_models import Readers
 from holdfast.engine.meter import ask
 from holdfast.engine.model_opinion import Told
 from holdfast.engine.neighbours import Surroundings, findings
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.model_call import Question, Schema, as_data
 
@@ -28,10 +28,10 @@ _SCHEMA: Schema = {
 _log = logging.getLogger(__name__)
 
 
-def judged(draft: Draft, around: Surroundings, *, desk: Desk) -> tuple[Told, ...]:
+def judged(draft: Draft, around: Surroundings, *, ctx: SpaceContext) -> tuple[Told, ...]:
     """What a language model says of the known memories that a checked draft is near to."""
-    readers = desk.readers
-    if readers is None or readers.judge is None or desk.now() < readers.resting.get("judge", desk.now()):
+    readers = ctx.readers
+    if readers is None or readers.judge is None or ctx.now() < readers.resting.get("judge", ctx.now()):
         return ()
     found = findings(around, draft)
     if found.same is not None:
@@ -39,11 +39,11 @@ def judged(draft: Draft, around: Surroundings, *, desk: Desk) -> tuple[Told, ...
     said = []
     for known in found.related[:MOST_PAIRS]:
         try:
-            relation = _relation(draft, known, readers, desk)
+            relation = _relation(draft, known, readers, ctx)
         except Unavailable as trouble:
-            readers.resting["judge"] = desk.now() + REST
+            readers.resting["judge"] = ctx.now() + REST
             _log.warning(
-                "space %s: the judge model failed, the built-in judgement is used: %s", desk.space, trouble
+                "space %s: the judge model failed, the built-in judgement is used: %s", ctx.space, trouble
             )
             break
         if relation == "same":
@@ -53,7 +53,7 @@ def judged(draft: Draft, around: Surroundings, *, desk: Desk) -> tuple[Told, ...
     return tuple(said)
 
 
-def _relation(draft: Draft, known: Memory, readers: Readers, desk: Desk) -> object:
+def _relation(draft: Draft, known: Memory, readers: Readers, ctx: SpaceContext) -> object:
     assert readers.judge is not None
     pair = [
         as_data(statement=1, subject=known.subject or "", text=known.content),
@@ -66,5 +66,5 @@ def _relation(draft: Draft, known: Memory, readers: Readers, desk: Desk) -> obje
         schema=_SCHEMA,
         max_tokens=_MAX_TOKENS,
     )
-    answer = ask(question, "judge", readers.judge, desk=desk, session=draft.source.session)
+    answer = ask(question, "judge", readers.judge, ctx=ctx, session=draft.source.session)
     return answer.value.get("relation")

@@ -6,7 +6,7 @@ from holdfast.domain.spend import Caps, Purpose
 from holdfast.engine import meter
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import LanguageModel
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.model_call import Question
 
@@ -43,41 +43,41 @@ class Trial:
     trouble: str | None  # none: it answered as it should
 
 
-def models(*, desk: Desk) -> Models:
+def models(*, ctx: SpaceContext) -> Models:
     """Those that are configured, and how far the vectors are."""
-    name = desk.embedder.name if desk.embedder else None
-    with desk.store.read(desk.space) as tx:
+    name = ctx.embedder.name if ctx.embedder else None
+    with ctx.store.read(ctx.space) as tx:
         vectors = embedding_progress(name, tx)
     return Models(
         embedder=name,
         vectors=vectors,
-        readers={purpose: model.name if model else None for purpose, model in _readers(desk).items()},
-        caps=desk.readers.caps if desk.readers else Caps(),
+        readers={purpose: model.name if model else None for purpose, model in _readers(ctx).items()},
+        caps=ctx.readers.caps if ctx.readers else Caps(),
     )
 
 
-def trials(*, desk: Desk) -> list[Trial]:
+def trials(*, ctx: SpaceContext) -> list[Trial]:
     """Asks each language model one short question, metered and held to the limits like any other.
 
     Raises: Unavailable, when the store can't be used.
     """
     found: dict[str, Trial] = {}
-    for purpose, model in _readers(desk).items():
+    for purpose, model in _readers(ctx).items():
         if model is not None and model.name not in found:
-            found[model.name] = Trial(model.name, purpose, _tried(model, purpose, desk))
+            found[model.name] = Trial(model.name, purpose, _tried(model, purpose, ctx))
     return list(found.values())
 
 
-def _tried(model: LanguageModel, purpose: Purpose, desk: Desk) -> str | None:
+def _tried(model: LanguageModel, purpose: Purpose, ctx: SpaceContext) -> str | None:
     try:
-        meter.ask(_TRIAL, purpose, model, desk=desk, session=None)
+        meter.ask(_TRIAL, purpose, model, ctx=ctx, session=None)
     except Unavailable as trouble:  # of any kind: no key, no server, no answer, a limit
         return str(trouble).strip().split("\n")[0]
     return None
 
 
-def _readers(desk: Desk) -> dict[Purpose, LanguageModel | None]:
-    readers = desk.readers
+def _readers(ctx: SpaceContext) -> dict[Purpose, LanguageModel | None]:
+    readers = ctx.readers
     if readers is None:
         return {"gate": None, "extract": None, "judge": None}
     return {"gate": readers.gate, "extract": readers.extract, "judge": readers.judge}

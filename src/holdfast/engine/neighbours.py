@@ -26,7 +26,7 @@ from holdfast.engine.candidates import (
 )
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.language.compare import Verdict
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
 
@@ -73,23 +73,23 @@ class Findings:
     note: str | None = None  # who judged, and how surely
 
 
-def look(draft: Draft, desk: Desk, *, extra: Sequence[Candidate] = ()) -> Surroundings:
+def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> Surroundings:
     """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
-    meaning = meaning_of(draft, desk)
-    with desk.store.read(desk.space) as tx:
+    meaning = meaning_of(draft, ctx)
+    with ctx.store.read(ctx.space) as tx:
         seq = tx.dump.last_seq()
-        found = [*candidates(draft, tx, desk, meaning), *extra]
-    return Surroundings(seq, _judged(nearest(found, meaning), desk.judge), meaning)
+        found = [*candidates(draft, tx, ctx, meaning), *extra]
+    return Surroundings(seq, _judged(nearest(found, meaning), ctx.judge), meaning)
 
 
-def still(seen: Surroundings, draft: Draft, tx: Transaction, desk: Desk) -> Surroundings:
+def still(seen: Surroundings, draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surroundings:
     """The same inside a write transaction: looked at again if the space has changed since."""
     seq = tx.dump.last_seq()
     if seq == seen.seq:
         return seen
     extra = [each.candidate for each in seen.of("saved")]
-    found = [*candidates(draft, tx, desk, seen.meaning), *extra]
-    return Surroundings(seq, _judged(nearest(found, seen.meaning), desk.judge), seen.meaning)
+    found = [*candidates(draft, tx, ctx, seen.meaning), *extra]
+    return Surroundings(seq, _judged(nearest(found, seen.meaning), ctx.judge), seen.meaning)
 
 
 def findings(around: Surroundings, draft: Draft) -> Findings:
@@ -142,11 +142,11 @@ def buried(draft: Draft, tx: Transaction, around: Surroundings) -> Tombstone | N
     return None
 
 
-def look_beside(draft: Draft, tx: Transaction, desk: Desk) -> Surroundings:
+def look_beside(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surroundings:
     """What waits or was archived that a checked draft may say again."""
     new = statement_of(draft)
-    found = list(out_of_sight(draft, new, tx, desk))
-    return Surroundings(tx.dump.last_seq(), _judged(nearest(found, None), desk.judge))
+    found = list(out_of_sight(draft, new, tx, ctx))
+    return Surroundings(tx.dump.last_seq(), _judged(nearest(found, None), ctx.judge))
 
 
 def look_at_deleted(draft: Draft, tx: Transaction, judge: Judge, *, across: bool) -> Surroundings:

@@ -8,14 +8,14 @@ from holdfast.domain.memory import Message, Source
 from holdfast.engine.forget import forgotten
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import forget_answers
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.language.gate import AGENT, PERSON
 from holdfast.language.off_record import Wish, wish
 
 _LOOKED_BACK = 10  # messages
 
 
-def heeded(new: Sequence[Message], tx: Transaction, desk: Desk) -> list[Message]:
+def heeded(new: Sequence[Message], tx: Transaction, ctx: SpaceContext) -> list[Message]:
     """The new messages of a session, marked where they or later ones ask for it; known ones are taken out."""
     if not new:
         return []
@@ -26,11 +26,11 @@ def heeded(new: Sequence[Message], tx: Transaction, desk: Desk) -> list[Message]
     for place, message in enumerate(spoken):
         if message.number >= first and message.role == PERSON:
             off |= _meant(spoken, place)
-    take_off(off & {one.id for one in known if not one.off_record}, tx, desk, desk.now())
+    take_off(off & {one.id for one in known if not one.off_record}, tx, ctx, ctx.now())
     return [replace(one, off_record=True) if one.id in off else one for one in new]
 
 
-def take_off(message_ids: Collection[str], tx: Transaction, desk: Desk, now: datetime) -> None:
+def take_off(message_ids: Collection[str], tx: Transaction, ctx: SpaceContext, now: datetime) -> None:
     """Takes known messages off the record, and forgets what was captured from them."""
     if not message_ids:
         return
@@ -43,7 +43,7 @@ def take_off(message_ids: Collection[str], tx: Transaction, desk: Desk, now: dat
         own = memory.source.message in message_ids and memory.source.origin in ("user", "assistant")
         if own and memory.state != "forgotten":
             source = Source(origin="user", session=memory.source.session)
-            forgotten(memory, tx=tx, desk=desk, source=source, now=now, softly=True)
+            forgotten(memory, tx=tx, ctx=ctx, source=source, now=now, softly=True)
 
 
 def _meant(spoken: Sequence[Message], place: int) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.domain.calibration import Calibration, calibrated
 from holdfast.engine.embedding import caught_up, cosine, embed_missing, embedded, given, searched_with
 from holdfast.engine.ports import Embedder, Reader, VectorModel, VectorRows
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.question import Question, question
 
@@ -86,21 +86,21 @@ class Asked:
         return [calibrated(max(cosine(asked, part) for part in parts), scale) for parts in vectors]
 
 
-def ask(texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool) -> list[Asked]:
+def ask(texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool) -> list[Asked]:
     """The questions, read; those to messages also as the people that they name would have put them."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         speakers = tx.sessions.speakers() if messages else []
-        models = {model.name: model for model in tx.models.all()} if desk.embedder else {}
+        models = {model.name: model for model in tx.models.all()} if ctx.embedder else {}
         keeps = tx.space.keeps_messages
         tables = (tx.memory_vectors, tx.message_vectors)
         damaged = any(table.damaged(model) for table in tables for model in models)
     questions = [question(text, speakers, asked_at.date()) for text in texts]
-    if desk.embedder is None:
+    if ctx.embedder is None:
         return [Asked(each, None) for each in questions]
-    configured = models.get(desk.embedder.name)
+    configured = models.get(ctx.embedder.name)
     if configured is None or damaged or not caught_up(configured, keeps):
-        models = _fed(desk)
-    embedder = searched_with(desk, desk.embedder, list(models.values()))
+        models = _fed(ctx)
+    embedder = searched_with(ctx, ctx.embedder, list(models.values()))
     vectors = _vectors(embedder, [form for each in questions for form in each.forms])
     if vectors is None:
         return [Asked(each, None) for each in questions]
@@ -108,18 +108,18 @@ def ask(texts: Sequence[str], *, desk: Desk, asked_at: datetime, messages: bool)
     scale = Calibration.of_row(searched.calibration if searched else None)
     coming = iter(vectors)
     return [
-        Asked(each, Meaning(embedder, tuple(next(coming) for _ in each.forms), scale), desk.reader)
+        Asked(each, Meaning(embedder, tuple(next(coming) for _ in each.forms), scale), ctx.reader)
         for each in questions
     ]
 
 
-def _fed(desk: Desk) -> dict[str, VectorModel]:
+def _fed(ctx: SpaceContext) -> dict[str, VectorModel]:
     """The models by name, once what was written lately has its vectors."""
     try:
-        embed_missing(desk, limit=EMBEDDED_FIRST)
+        embed_missing(ctx, limit=EMBEDDED_FIRST)
     except Unavailable as trouble:
         _log.warning("semantic search is not complete: %s", trouble)
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return {model.name: model for model in tx.models.all()}
 
 

@@ -23,7 +23,7 @@ from holdfast.engine.quote_rules import deleted_from
 from holdfast.engine.reading_queue import KIND, cited
 from holdfast.engine.related_memories import related
 from holdfast.engine.remember import remember
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import Chunk, sources
 from holdfast.language.gate import gate as rules_gate
@@ -62,57 +62,57 @@ class _TakenOver(Exception):
 
 
 def read_due(
-    *, desk: Desk, session_id: str | None = None, quiet: Quiet = lambda project, session: None
+    *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = lambda project, session: None
 ) -> Reading | None:
     """Reads the next chunk, of one session or of all, with a model; none when there is none, or no model.
 
     Raises: Unavailable, when the store can't be used; trouble with the model is told in what is answered.
     """
-    if desk.readers is None or desk.readers.extract is None:
+    if ctx.readers is None or ctx.readers.extract is None:
         return None
-    job = jobs.take((KIND,), desk=desk, session_id=session_id)
+    job = jobs.take((KIND,), ctx=ctx, session_id=session_id)
     if job is None:
         return None
     session_id = str(job.payload["session"])
     try:
-        return _read(job, session_id, desk, quiet)
+        return _read(job, session_id, ctx, quiet)
     except _TakenOver:
         return Reading(session=session_id)
     except CapReached as reached:
         if reached.until is None:
-            jobs.clear(job, desk=desk)  # this session has had its share: what the rules found stands
+            jobs.clear(job, ctx=ctx)  # this session has had its share: what the rules found stands
         else:
-            jobs.put_off(job, reached.until, str(reached), desk=desk)
+            jobs.put_off(job, reached.until, str(reached), ctx=ctx)
         return Reading(session=session_id, trouble=str(reached))
     except ModelTrouble as trouble:
-        jobs.fail(job, str(trouble), desk=desk, wait=trouble.wait)
+        jobs.fail(job, str(trouble), ctx=ctx, wait=trouble.wait)
         return Reading(session=session_id, trouble=str(trouble))
     except Unavailable as trouble:
-        jobs.fail(job, str(trouble), desk=desk)
+        jobs.fail(job, str(trouble), ctx=ctx)
         return Reading(session=session_id, trouble=str(trouble))
 
 
-def _read(job: Job, session_id: str, desk: Desk, quiet: Quiet) -> Reading:
-    session, chunk = _chunk(job, session_id, desk)
+def _read(job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet) -> Reading:
+    session, chunk = _chunk(job, session_id, ctx)
     reason = quiet(session.project if session else None, session_id)
-    if session is None or chunk is None or reason is not None or desk.profile.policy.subject_is_key:
-        jobs.clear(job, desk=desk)
+    if session is None or chunk is None or reason is not None or ctx.profile.policy.subject_is_key:
+        jobs.clear(job, ctx=ctx)
         return Reading(session=session_id, quiet=reason)
-    job, kept, why = _gated(job, chunk, desk)
+    job, kept, why = _gated(job, chunk, ctx)
     if not kept:
-        jobs.clear(job, desk=desk)
+        jobs.clear(job, ctx=ctx)
         return Reading(session=session_id, passed_over=why)
-    job = _extracted(job, chunk, session, desk)
-    outcomes, dropped = _remembered(job, chunk, session, desk)
-    jobs.clear(job, desk=desk)
+    job = _extracted(job, chunk, session, ctx)
+    outcomes, dropped = _remembered(job, chunk, session, ctx)
+    jobs.clear(job, ctx=ctx)
     return Reading(
         session=session_id, outcomes=tuple(outcomes), dropped=(*job.payload.get("dropped", ()), *dropped)
     )
 
 
-def _chunk(job: Job, session_id: str, desk: Desk) -> tuple[Session | None, Chunk | None]:
+def _chunk(job: Job, session_id: str, ctx: SpaceContext) -> tuple[Session | None, Chunk | None]:
     """What is to be read, as it is now: what was erased meanwhile is not there any more."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         session = tx.sessions.get(session_id)
         found = {message.id: message for message in tx.sessions.messages_by_id(cited(job.payload))}
     before, new = (
@@ -122,9 +122,9 @@ def _chunk(job: Job, session_id: str, desk: Desk) -> tuple[Session | None, Chunk
     return session, Chunk(tuple(before), tuple(new)) if new else None
 
 
-def _gated(job: Job, chunk: Chunk, desk: Desk) -> tuple[Job, bool, str]:
+def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool, str]:
     """Whether the chunk is worth reading; asked once, and then known."""
-    readers = desk.readers
+    readers = ctx.readers
     assert readers is not None
     if "keep" in job.payload:
         return job, bool(job.payload["keep"]), ""
@@ -138,31 +138,31 @@ def _gated(job: Job, chunk: Chunk, desk: Desk) -> tuple[Job, bool, str]:
         schema=GATE_SCHEMA,
         max_tokens=GATE_TOKENS,
     )
-    answer = ask(question, "gate", readers.gate, desk=desk, session=str(job.payload["session"]))
+    answer = ask(question, "gate", readers.gate, ctx=ctx, session=str(job.payload["session"]))
     keep, reason = _formed(gate_answer, answer, readers.gate.name)
-    return _noted(job, {"keep": keep}, desk), keep, safe(reason)
+    return _noted(job, {"keep": keep}, ctx), keep, safe(reason)
 
 
-def _extracted(job: Job, chunk: Chunk, session: Session, desk: Desk) -> Job:
+def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> Job:
     """The job with the facts that a model found, checked; asked once, and then known."""
     if "facts" in job.payload:
         return job
-    readers = desk.readers
+    readers = ctx.readers
     assert readers is not None
     assert readers.extract is not None
-    known = related(chunk, session, desk=desk)
-    names = desk.profile.category_names
+    known = related(chunk, session, ctx=ctx)
+    names = ctx.profile.category_names
     question = Question(
         name="extraction",
-        system=_with_categories(readers.instructions.extract, desk.profile),
+        system=_with_categories(readers.instructions.extract, ctx.profile),
         user=f"{known_ones(known)}\n\n{conversation(chunk)}",
         schema=extract_schema(names),
         max_tokens=EXTRACT_TOKENS,
     )
-    answer = ask(question, "extract", readers.extract, desk=desk, session=session.id)
+    answer = ask(question, "extract", readers.extract, ctx=ctx, session=session.id)
     facts, dropped = _formed(lambda value: facts_in(value, chunk, names), answer, readers.extract.name)
     stored = [_stored(fact, chunk, known) for fact in facts]
-    return _noted(job, {"keep": True, "facts": stored, "dropped": dropped}, desk)
+    return _noted(job, {"keep": True, "facts": stored, "dropped": dropped}, ctx)
 
 
 def _formed(read: Callable[[Mapping[str, Any]], Any], answer: Answer, name: str) -> Any:
@@ -172,8 +172,8 @@ def _formed(read: Callable[[Mapping[str, Any]], Any], answer: Answer, name: str)
         raise Malformed(f"{name}: {wrong}", usage=answer.usage) from None
 
 
-def _noted(job: Job, more: Mapping[str, Any], desk: Desk) -> Job:
-    noted = jobs.note(job, {**job.payload, **more}, desk=desk)
+def _noted(job: Job, more: Mapping[str, Any], ctx: SpaceContext) -> Job:
+    noted = jobs.note(job, {**job.payload, **more}, ctx=ctx)
     if noted is None:
         raise _TakenOver
     return noted
@@ -194,19 +194,21 @@ def _stored(fact: Fact, chunk: Chunk, known: Sequence[Memory]) -> dict[str, Any]
     }
 
 
-def _remembered(job: Job, chunk: Chunk, session: Session, desk: Desk) -> tuple[list[Outcome], list[str]]:
+def _remembered(
+    job: Job, chunk: Chunk, session: Session, ctx: SpaceContext
+) -> tuple[list[Outcome], list[str]]:
     """Every fact through the engine's `remember`, each under a key of its own."""
     outcomes: list[Outcome] = []
     dropped: list[str] = []
     there = {message.id for message in chunk.messages}
     for fact in job.payload["facts"]:
-        if fact["message"] not in there or _taken_back(fact["message"], desk):
+        if fact["message"] not in there or _taken_back(fact["message"], ctx):
             dropped.append("a fact whose message was retracted")
             continue
-        draft = _draft(fact, session, desk.profile)
+        draft = _draft(fact, session, ctx.profile)
         told = Told(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None
         try:
-            outcomes.append(remember(draft, desk=desk, key=_key(draft), told=told, captured=True))
+            outcomes.append(remember(draft, ctx=ctx, key=_key(draft), told=told, captured=True))
         except Conflict:  # the same words were kept from this message with other labels
             continue
         except Invalid as wrong:
@@ -214,9 +216,9 @@ def _remembered(job: Job, chunk: Chunk, session: Session, desk: Desk) -> tuple[l
     return outcomes, dropped
 
 
-def _taken_back(message_id: str, desk: Desk) -> bool:
+def _taken_back(message_id: str, ctx: SpaceContext) -> bool:
     """Whether what was captured of a message has been forgotten since; then nothing else is made of it."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return deleted_from(message_id, tx)
 
 

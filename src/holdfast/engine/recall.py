@@ -22,7 +22,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import Asked, ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.sessions import known_session, project_of
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.supersession import successors_of_hits
 from holdfast.errors import Invalid
 
@@ -74,7 +74,7 @@ class Found:
 def recall(
     query: str,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     where: Filter | None = None,
     project: str | None = None,
     limit: int = 5,
@@ -95,20 +95,20 @@ def recall(
     query = checked(query, limit)
     if threshold is not None and not math.isfinite(threshold):
         raise Invalid("threshold must be a number, for example 0.4", field="threshold")
-    [asked] = ask([query], desk=desk, asked_at=as_of or asked_at or desk.now(), messages=messages)
-    with desk.store.read(desk.space) as tx:
+    [asked] = ask([query], ctx=ctx, asked_at=as_of or asked_at or ctx.now(), messages=messages)
+    with ctx.store.read(ctx.space) as tx:
         where = where or Filter(project=project or project_of(session, tx), other_projects=False)
-        quotations = Quotations(desk.profile.policy, tx, everything=as_of is not None)
+        quotations = Quotations(ctx.profile.policy, tx, everything=as_of is not None)
         asking = partial(search, limit=limit, threshold=threshold, as_of=as_of, session=session)
         found = asking(asked, where, tx, quotations, messages=messages)
         above, below = found.parted(threshold)
-        ranking = Ranking(desk.profile.policy, as_of or desk.now(), asked.question.terms, quotations, as_of)
+        ranking = Ranking(ctx.profile.policy, as_of or ctx.now(), asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx, session)
         wide = where.other_projects or as_of is not None
         elsewhere = 0 if wide else memory_search.count_elsewhere(asked, where, tx, threshold)
     answer = Recall(tuple(hits), len(below), found.matched(asked), elsewhere)
     if as_of is None and answer.hits:
-        _note(query, answer, session, desk)
+        _note(query, answer, session, ctx)
     return answer
 
 
@@ -274,19 +274,19 @@ def _order(hit: Hit) -> tuple[float, bool, datetime, str]:
     return -hit.score, True, message.said_at, message.id
 
 
-def _note(query: str, found: Recall, session: str | None, desk: Desk) -> None:
-    now = desk.now()
+def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> None:
+    now = ctx.now()
     memories = [hit.memory.id for hit in found.memories]
     if session is None and not memories:
         return
-    with without_receipt(desk.space), desk.store.write(desk.space) as tx:
+    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
         tx.memories.touch(memories, now)
         if session is None:
             return
         known_session(tx, Source(session=session), now)
         tx.receipts.add(
             Receipt(
-                id=desk.new_id(),
+                id=ctx.new_id(),
                 kind="recall",
                 session=session,
                 query=query,

@@ -31,7 +31,7 @@ from holdfast.engine.refusal import forbidden, refused
 from holdfast.engine.repetitions import keep_wording
 from holdfast.engine.revive import archived_before, brought_back
 from holdfast.engine.sessions import known_session
-from holdfast.engine.space_context import Desk, known_spelling
+from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.engine.supersession import lead_again, mark, supersede
 from holdfast.engine.tool_dedupe import saved_already, saved_by_tools
 
@@ -39,7 +39,7 @@ from holdfast.engine.tool_dedupe import saved_already, saved_by_tools
 def remember(
     draft: Draft,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     key: str | None = None,
     anyway: bool = False,
     told: Told | None = None,
@@ -54,22 +54,22 @@ def remember(
     nobody reads the advice to update a known memory, so that it becomes a proposal in the inbox.
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
-    draft = taken_in(draft, desk.profile)
-    seen = look(draft, desk, extra=saved_by_tools(draft, desk) if captured else ())
-    words = (told,) if told is not None else judged(draft, seen, desk=desk)
-    with desk.store.write(desk.space) as tx:
+    draft = taken_in(draft, ctx.profile)
+    seen = look(draft, ctx, extra=saved_by_tools(draft, ctx) if captured else ())
+    words = (told,) if told is not None else judged(draft, seen, ctx=ctx)
+    with ctx.store.write(ctx.space) as tx:
         decided = partial(
             decide,
             draft,
             tx,
-            desk,
-            still(seen, draft, tx, desk),
+            ctx,
+            still(seen, draft, tx, ctx),
             anyway=anyway,
             told=words,
             captured=captured,
             unattended=unattended,
         )
-        return once(tx, key, fingerprint(draft), desk.now(), lambda: _cited(decided(), draft, tx))
+        return once(tx, key, fingerprint(draft), ctx.now(), lambda: _cited(decided(), draft, tx))
 
 
 def _cited(outcome: Outcome, draft: Draft, tx: Transaction) -> Outcome:
@@ -87,7 +87,7 @@ def _cited(outcome: Outcome, draft: Draft, tx: Transaction) -> Outcome:
 def decide(
     draft: Draft,
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     around: Surroundings,
     *,
     anyway: bool = False,
@@ -96,44 +96,46 @@ def decide(
     unattended: bool = False,
 ) -> Outcome:
     """What becomes of a checked draft, with what stands around it."""
-    now = desk.now()
-    draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, desk)
+    now = ctx.now()
+    draft = known_spelling(replace(draft, source=known_session(tx, draft.source, now)), tx, ctx)
     found = findings(around, draft)
     tx.journal.judged(found.note)
     if found.same is None and (refusal := forbidden(draft, tx, around, anyway)) is not None:
         return refusal
     if captured and (saved := saved_already(draft, tx, around)):
         return _saved(saved, draft, tx, now)
-    if named := _of_that_name(draft, tx, desk):
-        return _overwritten(named, draft, tx, desk, now)
+    if named := _of_that_name(draft, tx, ctx):
+        return _overwritten(named, draft, tx, ctx, now)
     weighed = weigh(told, found, draft, tx)
     found, draft = weighed.findings, weighed.draft
     if weighed.replaces is not None:
-        return _overwritten(weighed.replaces, draft, tx, desk, now)
+        return _overwritten(weighed.replaces, draft, tx, ctx, now)
     if reason := why_wait(draft, found, tx):
-        return wait(reason, draft, found, tx, desk, now, around)
+        return wait(reason, draft, found, tx, ctx, now, around)
     if found.same is not None:
-        return _said_again(found.same, found.contradicted, draft, tx, desk, now)
+        return _said_again(found.same, found.contradicted, draft, tx, ctx, now)
     archived = archived_before(draft, around)
     if found.contradicted:
         return _contradicted(
-            found.contradicted, archived, draft, tx, desk, now, unattended=unattended or captured
+            found.contradicted, archived, draft, tx, ctx, now, unattended=unattended or captured
         )
     if archived is not None:
-        return _back(archived, draft, tx, desk, now)
-    return _added(draft, found.related, tx, desk, now)
+        return _back(archived, draft, tx, ctx, now)
+    return _added(draft, found.related, tx, ctx, now)
 
 
-def _added(draft: Draft, related: tuple[Memory, ...], tx: Transaction, desk: Desk, now: datetime) -> Outcome:
-    memory = changes.add(tx, desk, draft, now=now)
+def _added(
+    draft: Draft, related: tuple[Memory, ...], tx: Transaction, ctx: SpaceContext, now: datetime
+) -> Outcome:
+    memory = changes.add(tx, ctx, draft, now=now)
     for other in related:
         changes.connect(tx, memory.id, other.id, "related", source=draft.source, now=now)
     return Added(memory, related)
 
 
-def _of_that_name(draft: Draft, tx: Transaction, desk: Desk) -> Memory | None:
+def _of_that_name(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Memory | None:
     """The memory that a draft replaces where one subject means one memory."""
-    if not desk.profile.policy.subject_is_key or draft.subject is None:
+    if not ctx.profile.policy.subject_is_key or draft.subject is None:
         return None
     named = tx.memories.named(draft.subject, draft.project)
     return named[0] if named else None
@@ -149,14 +151,14 @@ def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: dateti
     return Reinforced(saved, saved, counted=False)
 
 
-def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+def _back(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Outcome:
     """Brings back what was archived, then does what the profile does with what is known."""
     session = draft.source.session
     if not draft.source.trusted and session and tx.journal.said_by(session, known.id, ("added", "waiting")):
         keep_wording(known, draft, tx, now)
         return Reinforced(known, known, counted=False)  # the same file read again is no news
     back = brought_back(known, draft, tx, now)
-    outcome = _known_already(back, draft, tx, desk, now)
+    outcome = _known_already(back, draft, tx, ctx, now)
     match outcome:
         case Merged(memory, _):
             return Merged(memory, known)
@@ -169,45 +171,50 @@ def _back(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetim
 
 
 def _said_again(
-    known: Memory, against: tuple[Memory, ...], draft: Draft, tx: Transaction, desk: Desk, now: datetime
+    known: Memory,
+    against: tuple[Memory, ...],
+    draft: Draft,
+    tx: Transaction,
+    ctx: SpaceContext,
+    now: datetime,
 ) -> Outcome:
     """What the profile does with what is known; then it leads over what had superseded it."""
-    outcome = _known_already(known, draft, tx, desk, now)
+    outcome = _known_already(known, draft, tx, ctx, now)
     if isinstance(outcome, Merged) or (isinstance(outcome, Reinforced) and outcome.counted):
         lead_again(known, against, tx, source=draft.source, now=now)
     return outcome
 
 
-def _known_already(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
-    match desk.profile.policy.on_same:
+def _known_already(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Outcome:
+    match ctx.profile.policy.on_same:
         case "suggest":
             if draft.source.message is not None:  # taken from what was said: nobody reads the advice
                 keep_wording(known, draft, tx, now)
             return UpdateSuggested(known, "same")
         case "overwrite":
-            return _overwritten(known, draft, tx, desk, now)
+            return _overwritten(known, draft, tx, ctx, now)
         case "reinforce":
-            return _reinforced(known, draft, tx, desk, now)
+            return _reinforced(known, draft, tx, ctx, now)
         case "merge":
-            return _merged(known, draft, tx, desk, now)
+            return _merged(known, draft, tx, ctx, now)
         case never:
             assert_never(never)
 
 
-def _reinforced(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+def _reinforced(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Outcome:
     note = keep_wording(known, draft, tx, now)
     if not _counts(known, draft, tx):
         return Reinforced(known, known, counted=False)
-    after = reinforced(known, desk.profile.policy, now)
+    after = reinforced(known, ctx.profile.policy, now)
     after = changes.change(tx, known, after, "reinforced", source=draft.source, now=now, note=note)
     return Reinforced(after, known)
 
 
-def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+def _merged(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Outcome:
     note = keep_wording(known, draft, tx, now)
     if not _counts(known, draft, tx):
         return Reinforced(known, known, counted=False)
-    importance = min(known.importance + desk.profile.policy.raise_importance_by, 5)
+    importance = min(known.importance + ctx.profile.policy.raise_importance_by, 5)
     merged = replace(
         known.confirmed(now), importance=importance, tags=tuple(sorted({*known.tags, *draft.tags}))
     )
@@ -217,13 +224,13 @@ def _merged(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datet
     return Merged(merged, known)
 
 
-def _overwritten(known: Memory, draft: Draft, tx: Transaction, desk: Desk, now: datetime) -> Outcome:
+def _overwritten(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Outcome:
     if draft.doubtful or protected(known, draft, tx):
-        return propose(known, draft, tx, desk, now)
+        return propose(known, draft, tx, ctx, now)
     assert draft.category is not None
     after = known.confirmed(now).worded(draft.content, summary=draft.summary or known.summary, now=now)
     after = replace(after, category=draft.category, tags=draft.tags or known.tags)
-    if is_archived(known, desk.profile):
+    if is_archived(known, ctx.profile):
         after = replace(after, state="active")
     return Merged(changes.change(tx, known, after, "merged", source=draft.source, now=now), known)
 
@@ -233,34 +240,32 @@ def _contradicted(
     archived: Memory | None,
     draft: Draft,
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     now: datetime,
     *,
     unattended: bool,
 ) -> Outcome:
-    policy = desk.profile.policy
+    policy = ctx.profile.policy
     if policy.on_contradiction == "suggest":
         if not unattended:
             return UpdateSuggested(known[0], "contradicts")
-        return propose(
-            known[0], draft, tx, desk, now, f"it contradicts memory {known[0].id}: update that one"
-        )
+        return propose(known[0], draft, tx, ctx, now, f"it contradicts memory {known[0].id}: update that one")
     if policy.on_contradiction == "overwrite":
-        return _overwritten(known[0], draft, tx, desk, now)
+        return _overwritten(known[0], draft, tx, ctx, now)
     if archived is not None:
         memory = brought_back(archived, draft, tx, now)
     else:
-        memory = changes.add(tx, desk, draft, now=now)
+        memory = changes.add(tx, ctx, draft, now=now)
     by = replace(memory, source=draft.source)  # who says it now, not who said it first
-    now_held = tuple(weaken(old, by, tx, desk, now) for old in known)
+    now_held = tuple(weaken(old, by, tx, ctx, now) for old in known)
     return Contradicting(memory, tuple(mark(now_held, tx)))
 
 
-def weaken(old: Memory, by: Memory, tx: Transaction, desk: Desk, now: datetime) -> Memory:
+def weaken(old: Memory, by: Memory, tx: Transaction, ctx: SpaceContext, now: datetime) -> Memory:
     """Links a memory to what contradicts and supersedes it and takes trust off it, once a session."""
     changes.connect(tx, by.id, old.id, "contradicts", source=by.source, now=now)
     supersede(by, old, tx, source=by.source, now=now)
-    policy, session = desk.profile.policy, by.source.session
+    policy, session = ctx.profile.policy, by.source.session
     if policy.on_contradiction != "weaken":
         return old
     if session and tx.journal.said_by(session, old.id, ("contradicted",)):

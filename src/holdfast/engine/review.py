@@ -13,7 +13,7 @@ from holdfast.engine.memory_search import search
 from holdfast.engine.merge import proposal_of
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import Asked, ask
-from holdfast.engine.space_context import Desk, existing
+from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.errors import Invalid
 from holdfast.language.consolidation import Proposal
 
@@ -50,37 +50,37 @@ class Pile:
     more: bool  # whether others follow these
 
 
-def review(*, desk: Desk, limit: int = 20, after: Place | None = None) -> Pile:
+def review(*, ctx: SpaceContext, limit: int = 20, after: Place | None = None) -> Pile:
     """What waits, oldest first, from where the last look ended.
 
     Raises: Invalid.
     """
     if not 1 <= limit <= 200:
         raise Invalid(f"limit must be 1 to 200, not {limit}", field="limit")
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         found = tx.memories.find(_WAITING, order="created", limit=limit + 1, after=after)
         total = tx.memories.count(_WAITING)
     waiting = found[:limit]
-    asked = _asked(waiting, desk)
-    with desk.store.read(desk.space) as tx:
+    asked = _asked(waiting, ctx)
+    with ctx.store.read(ctx.space) as tx:
         pairs = zip(waiting, asked, strict=True)
         return Pile(tuple(_waiter(*pair, tx) for pair in pairs), total, more=len(found) > limit)
 
 
-def stakes(memory_ids: Sequence[str], *, desk: Desk) -> list[Waiter]:
+def stakes(memory_ids: Sequence[str], *, ctx: SpaceContext) -> list[Waiter]:
     """The same about these memories, with what a decision would change alone: nothing near is looked for.
 
     Raises: NotFound.
     """
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return [_waiter(existing(tx, memory_id), None, tx) for memory_id in memory_ids]
 
 
-def _asked(waiting: Sequence[Memory], desk: Desk) -> Sequence[Asked]:
+def _asked(waiting: Sequence[Memory], ctx: SpaceContext) -> Sequence[Asked]:
     if not waiting:
         return []
     texts = [memory.content[:_ASKED] for memory in waiting]
-    return ask(texts, desk=desk, asked_at=desk.now(), messages=False)
+    return ask(texts, ctx=ctx, asked_at=ctx.now(), messages=False)
 
 
 def _waiter(memory: Memory, asked: Asked | None, tx: Transaction) -> Waiter:

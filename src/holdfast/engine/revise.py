@@ -15,7 +15,7 @@ from holdfast.engine.intake import taken_in
 from holdfast.engine.neighbours import buried, look_at_deleted
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
-from holdfast.engine.space_context import Desk, existing, expect, known_spelling, refuse_taken_name
+from holdfast.engine.space_context import SpaceContext, existing, expect, known_spelling, refuse_taken_name
 from holdfast.errors import Conflict, Invalid, NotFound
 
 
@@ -50,7 +50,12 @@ class Revised:
 
 
 def revise(
-    memory_id: str, revision: Revision, *, desk: Desk, source: Source, expect_version: int | None = None
+    memory_id: str,
+    revision: Revision,
+    *,
+    ctx: SpaceContext,
+    source: Source,
+    expect_version: int | None = None,
 ) -> Revised | Waiting:
     """Changes a memory and keeps what it was before.
 
@@ -59,21 +64,21 @@ def revise(
     """
     if revision.empty:
         raise Invalid("nothing to change: give a text, a confidence, a category or another field")
-    _judge_ahead(memory_id, revision, source, desk)
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    _judge_ahead(memory_id, revision, source, ctx)
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
-        return revised(known, revision, tx=tx, desk=desk, source=source, now=now)
+        return revised(known, revision, tx=tx, ctx=ctx, source=source, now=now)
 
 
-def _judge_ahead(memory_id: str, revision: Revision, source: Source, desk: Desk) -> None:
+def _judge_ahead(memory_id: str, revision: Revision, source: Source, ctx: SpaceContext) -> None:
     """Has a new wording judged before the space is locked: the verdicts are kept."""
     if revision.content is None:
         return
-    with desk.store.read(desk.space) as tx:
-        draft = _drafted(existing(tx, memory_id), revision, source, desk.profile)
-        look_at_deleted(draft, tx, desk.judge, across=looks_across(desk))
+    with ctx.store.read(ctx.space) as tx:
+        draft = _drafted(existing(tx, memory_id), revision, source, ctx.profile)
+        look_at_deleted(draft, tx, ctx.judge, across=looks_across(ctx))
 
 
 def revised(
@@ -81,7 +86,7 @@ def revised(
     revision: Revision,
     *,
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     source: Source,
     now: datetime,
     vouched: bool = False,
@@ -89,17 +94,17 @@ def revised(
     """The same inside a transaction; `vouched`: a person lets this source change what an operator said."""
     source = known_session(tx, source, now)
     revision = _with_earlier_wording(revision, known, tx)
-    draft = _drafted(known, revision, source, desk.profile)
+    draft = _drafted(known, revision, source, ctx.profile)
     if not same_subject(draft.subject, known.subject):  # else it is the spelling that is to change
-        draft = known_spelling(draft, tx, desk)
-    _refuse_buried(draft, known, tx, desk)
+        draft = known_spelling(draft, tx, ctx)
+    _refuse_buried(draft, known, tx, ctx)
     if (draft.subject, draft.project) != (known.subject, known.project):
-        refuse_taken_name(draft.subject, draft.project, known.id, tx, desk)
-    after = _applied(known, draft, revision, desk.profile, now)
+        refuse_taken_name(draft.subject, draft.project, known.id, tx, ctx)
+    after = _applied(known, draft, revision, ctx.profile, now)
     if replace(after, updated_at=known.updated_at) == known:
         return Revised(known, known)  # nothing is other than it was
     if not vouched and protected(known, draft, tx):
-        return propose(known, draft, tx, desk, now)
+        return propose(known, draft, tx, ctx, now)
     if source.origin in PEOPLE:
         after = after.confirmed(now)
     changes.change(tx, known, after, "revised", source=source, now=now)
@@ -141,10 +146,10 @@ def _tags(known: Memory, revision: Revision) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*kept, *revision.add_tags)))
 
 
-def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, desk: Desk) -> None:
+def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, ctx: SpaceContext) -> None:
     if draft.content == known.content:
         return
-    around = look_at_deleted(draft, tx, desk.judge, across=looks_across(desk))
+    around = look_at_deleted(draft, tx, ctx.judge, across=looks_across(ctx))
     tombstone = buried(draft, tx, around)
     if tombstone is not None:
         raise Conflict(f"this {tombstone.says} and is not stored again: use another text")

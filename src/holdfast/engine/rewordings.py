@@ -17,7 +17,7 @@ from holdfast.engine import jobs
 from holdfast.engine.neighbours import maybe_same
 from holdfast.engine.ports import Job, Judge, Transaction
 from holdfast.engine.quote_rules import quotable
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.compare import Statement
 from holdfast.language.comparison import NEARLY_SAME
@@ -54,27 +54,27 @@ def expect(tx: Transaction, session_id: str, now: datetime) -> None:
         tx.jobs.save(_queued(known, now))
 
 
-def look_due(*, desk: Desk, session_id: str | None = None) -> bool:
+def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> bool:
     """Reads some messages of the next session that waits for it, or of the named one; false when none does.
 
     Raises: Unavailable.
     """
-    job = jobs.take((KIND,), desk=desk, session_id=session_id)
+    job = jobs.take((KIND,), ctx=ctx, session_id=session_id)
     if job is None:
         return False
     try:
-        _look(job, desk)
+        _look(job, ctx)
     except Unavailable as trouble:
-        jobs.fail(job, str(trouble), desk=desk)
+        jobs.fail(job, str(trouble), ctx=ctx)
         raise
     return True
 
 
-def _look(job: Job, desk: Desk) -> None:
+def _look(job: Job, ctx: SpaceContext) -> None:
     session_id = str(job.payload["session"])
     said: list[_Said] = []
     read: dict[str, int] = {}
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         last = tx.sessions.last_number(session_id)
         for memory_id, upto in _read(job).items():
             known = [] if quotable(memory_id, tx) else _statements(memory_id, tx)
@@ -83,13 +83,15 @@ def _look(job: Job, desk: Desk) -> None:
             read[memory_id] = end if known else -1
             for message in new:
                 said += [(memory_id, message, *piece) for piece in _pieces(known, message)]
-    found = _reworded(said, desk.judge)
-    _mark(job, session_id, read, found, desk)
+    found = _reworded(said, ctx.judge)
+    _mark(job, session_id, read, found, ctx)
 
 
-def _mark(job: Job, session_id: str, read: Mapping[str, int], found: Sequence[Citation], desk: Desk) -> None:
-    now = desk.now()
-    with desk.store.write(desk.space) as tx:
+def _mark(
+    job: Job, session_id: str, read: Mapping[str, int], found: Sequence[Citation], ctx: SpaceContext
+) -> None:
+    now = ctx.now()
+    with ctx.store.write(ctx.space) as tx:
         tx.citations.add(*found)
         stored = tx.jobs.get(job.id)
         if stored is None or stored.state != "running" or stored.attempts != job.attempts:

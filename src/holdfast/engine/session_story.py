@@ -13,7 +13,7 @@ from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.spend import Spent
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, NotFound
 
 
@@ -45,17 +45,17 @@ class SessionStory:
     mark: str  # the same as long as nothing changed
 
 
-def session_story(session_id: str, *, desk: Desk, first: int = 1, limit: int = 100) -> SessionStory:
+def session_story(session_id: str, *, ctx: SpaceContext, first: int = 1, limit: int = 100) -> SessionStory:
     """The messages from number `first` on, at most `limit`, with what happened meanwhile.
 
     Raises: NotFound, Invalid.
     """
     if first < 1 or not 1 <= limit <= 1_000:
         raise Invalid("first must be 1 or more, and limit 1 to 1,000", field="first")
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         session = tx.sessions.get(session_id)
         if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
         stretch = _Stretch.of(session_id, first, limit, tx)
         receipts = tx.receipts.of_session(session_id)
         entries = [entry for entry in tx.journal.of_session(session_id) if entry.memory is not None]

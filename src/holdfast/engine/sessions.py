@@ -16,7 +16,7 @@ from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
 from holdfast.engine.session_checks import checked_id, checked_role, checked_tier
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.language.off_record import is_private
@@ -46,7 +46,7 @@ class Conversation:
 
 def listed(
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     limit: int | None = None,
     offset: int = 0,
     after: Moment | None = None,
@@ -58,42 +58,42 @@ def listed(
     """
     if (limit is not None and limit < 0) or offset < 0:
         raise Invalid("limit and offset must be 0 or more", field="limit")
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return tx.sessions.latest(limit, offset, after=after, not_of=None if upkeep else "tend")
 
 
-def tallies(session_ids: Sequence[str], *, desk: Desk) -> dict[str, tuple[int, int]]:
+def tallies(session_ids: Sequence[str], *, ctx: SpaceContext) -> dict[str, tuple[int, int]]:
     """How many messages each session has, and how many memories came from it."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return tx.sessions.tallies(session_ids)
 
 
-def conversation(session_id: str, *, desk: Desk) -> Conversation:
+def conversation(session_id: str, *, ctx: SpaceContext) -> Conversation:
     """Raises: NotFound."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         session = tx.sessions.get(session_id)
         if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
         return Conversation(session, tuple(tx.sessions.messages(session_id)))
 
 
-def message(message_id: str, *, desk: Desk) -> Message:
+def message(message_id: str, *, ctx: SpaceContext) -> Message:
     """Raises: NotFound."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         found = tx.sessions.message(message_id)
     if found is None:
-        raise NotFound(f"there is no message {message_id!r} in space {desk.space!r}")
+        raise NotFound(f"there is no message {message_id!r} in space {ctx.space!r}")
     return found
 
 
-def around(message_id: str, *, desk: Desk, reach: int) -> list[Message]:
+def around(message_id: str, *, ctx: SpaceContext, reach: int) -> list[Message]:
     """A message between those said before and after it, up to `reach` of each.
 
     Raises: NotFound.
     """
-    found = message(message_id, desk=desk)
+    found = message(message_id, ctx=ctx)
     numbers = range(max(found.number - reach, 0), found.number + reach + 1)
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         return sorted(
             tx.sessions.around([(found.session, number) for number in numbers]), key=lambda one: one.number
         )
@@ -102,7 +102,7 @@ def around(message_id: str, *, desk: Desk, reach: int) -> list[Message]:
 def open_session(
     session_id: str | None,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     name: str | None = None,
     client: str | None = None,
     directory: str | None = None,
@@ -110,10 +110,10 @@ def open_session(
     tier: int | None = None,
 ) -> Session:
     """Begins a session, or goes on with a known one. What has grown stale decays first."""
-    now = desk.now()
+    now = ctx.now()
     session = Session(
-        id=checked_id(session_id if session_id is not None else desk.new_id()),
-        space=desk.space,
+        id=checked_id(session_id if session_id is not None else ctx.new_id()),
+        space=ctx.space,
         name=safe_or_none(name),
         client=safe_or_none(client),
         directory=safe_or_none(directory),
@@ -121,8 +121,8 @@ def open_session(
         tier=checked_tier(tier),
         started_at=now,
     )
-    with desk.store.write(desk.space) as tx:
-        decay(tx, desk, now)
+    with ctx.store.write(ctx.space) as tx:
+        decay(tx, ctx, now)
         known = tx.sessions.get(session.id)
         if known is not None:
             session = replace(known, ended_at=None, exit_code=None)
@@ -133,7 +133,7 @@ def open_session(
 def close_session(
     session_id: str,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     exit_code: int | None = None,
     usage: Mapping[str, Any] | None = None,
     ended_at: datetime | None = None,
@@ -144,18 +144,18 @@ def close_session(
 
     Raises: NotFound.
     """
-    with desk.store.write(desk.space) as tx:
+    with ctx.store.write(ctx.space) as tx:
         session = tx.sessions.get(session_id)
         if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
         session = replace(
             session,
-            ended_at=ended_at or desk.now(),
+            ended_at=ended_at or ctx.now(),
             exit_code=session.exit_code if exit_code is None else exit_code,
             usage=session.usage if usage is None else usage,
         )
         tx.sessions.save(session)
-        expect(tx, session_id, desk.now(), at_once=True)
+        expect(tx, session_id, ctx.now(), at_once=True)
     return session
 
 
@@ -164,7 +164,7 @@ def say(
     role: str,
     content: str,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     speaker: str | None = None,
     message_id: str | None = None,
     said_at: datetime | None = None,
@@ -175,32 +175,34 @@ def say(
     Raises: Invalid; Conflict, where something else was said under that id.
     """
     said = Said(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
-    message = _message(said, checked_id(session_id), desk)
-    with desk.store.write(desk.space) as tx:
+    message = _message(said, checked_id(session_id), ctx)
+    with ctx.store.write(ctx.space) as tx:
         if not tx.space.keeps_messages:
             return replace(message, content=None)
         known = tx.sessions.message(message.id)
         if known is None:
-            return _kept(tx, session_id, [message], desk)[0]
+            return _kept(tx, session_id, [message], ctx)[0]
         _refuse_taken([message], {known.id: known})
         return known
 
 
-def say_all(session_id: str, said: Sequence[Said], *, desk: Desk, own_ids: bool = False) -> list[Message]:
+def say_all(
+    session_id: str, said: Sequence[Said], *, ctx: SpaceContext, own_ids: bool = False
+) -> list[Message]:
     """Keeps messages of a session in one step and answers those that are new.
 
     An id that is known is kept as it was; a space that keeps no messages keeps none. `own_ids`: the caller
     made the ids, so one that stands for something else already is a slip and no copy.
     Raises: Invalid or Conflict, and then none was kept.
     """
-    messages = [_message(one, checked_id(session_id), desk) for one in said]
-    with desk.store.write(desk.space) as tx:
+    messages = [_message(one, checked_id(session_id), ctx) for one in said]
+    with ctx.store.write(ctx.space) as tx:
         if not tx.space.keeps_messages:
             return []
         if own_ids:
             known = tx.sessions.messages_by_id([message.id for message in messages])
             _refuse_taken(messages, {message.id: message for message in known})
-        return _kept(tx, session_id, messages, desk)
+        return _kept(tx, session_id, messages, ctx)
 
 
 def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> None:
@@ -221,8 +223,8 @@ def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> 
         )
 
 
-def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], desk: Desk) -> list[Message]:
-    known_session(tx, Source(session=session_id), desk.now())
+def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], ctx: SpaceContext) -> list[Message]:
+    known_session(tx, Source(session=session_id), ctx.now())
     known = {message.id for message in tx.sessions.messages_by_id([message.id for message in messages])}
     new: dict[str, Message] = {}
     for message in messages:
@@ -230,16 +232,16 @@ def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], desk: D
             new.setdefault(message.id, message)
     first = tx.sessions.last_number(session_id) + 1
     kept = [replace(message, number=number) for number, message in enumerate(new.values(), start=first)]
-    kept = heeded(kept, tx, desk)
+    kept = heeded(kept, tx, ctx)
     tx.sessions.say(kept)
     tx.message_words.put(*kept)
     if kept:
-        expect(tx, session_id, desk.now())
-        rewordings.expect(tx, session_id, desk.now())
+        expect(tx, session_id, ctx.now())
+        rewordings.expect(tx, session_id, ctx.now())
     return kept
 
 
-def _message(said: Said, session_id: str, desk: Desk) -> Message:
+def _message(said: Said, session_id: str, ctx: SpaceContext) -> Message:
     if len(said.content) > MOST_MESSAGE:
         raise Invalid(
             f"the message has {len(said.content):,} characters: the limit is {MOST_MESSAGE:,}",
@@ -249,13 +251,13 @@ def _message(said: Said, session_id: str, desk: Desk) -> Message:
     if content != said.content and (kinds := marks_in(content)):  # hooks have no other way to say it
         _log.info("session %s: redacted from a message: %s", session_id, ", ".join(kinds))
     return Message(
-        id=checked_id(said.message_id if said.message_id is not None else desk.new_id()),
+        id=checked_id(said.message_id if said.message_id is not None else ctx.new_id()),
         session=session_id,
         number=0,
         role=checked_role(said.role),
         speaker=safe_or_none(said.speaker),
         content=content,
-        said_at=said.said_at or desk.now(),
+        said_at=said.said_at or ctx.now(),
         off_record=is_private(clean(said.content)),
     )
 

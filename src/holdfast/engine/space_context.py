@@ -13,7 +13,7 @@ from holdfast.errors import Conflict, NotFound, Outdated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class SpaceContext:
     """One space, ready to work in."""
 
     space: str
@@ -27,7 +27,9 @@ class Desk:
     reader: Reader | None = None  # none: recall reads nothing
     open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
     budget: int | None = None  # tokens of a brief; none = the profile's
-    arrive: Callable[["Desk"], None] | None = None  # takes over what was changed outside, before each verb
+    arrive: Callable[["SpaceContext"], None] | None = (
+        None  # takes over what was changed outside, before each verb
+    )
     readers: Readers | None = None  # none: capture by rules alone
 
     def now(self) -> datetime:
@@ -53,9 +55,9 @@ def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Mem
     return memory
 
 
-def known_spelling(draft: Draft, tx: Transaction, desk: Desk) -> Draft:
+def known_spelling(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Draft:
     """The draft with its subject as it was spelt first; where a subject is a name, each spelling is one."""
-    if draft.subject is None or desk.profile.policy.subject_is_key:
+    if draft.subject is None or ctx.profile.policy.subject_is_key:
         return draft
     return replace(draft, subject=tx.memories.first_spelling(draft.subject))
 
@@ -70,10 +72,10 @@ def expect(memory: Memory, version: int | None) -> None:
 
 
 def refuse_taken_name(
-    subject: str | None, project: str | None, memory_id: str, tx: Transaction, desk: Desk
+    subject: str | None, project: str | None, memory_id: str, tx: Transaction, ctx: SpaceContext
 ) -> None:
     """Raises Conflict when one subject means one memory and another one has it."""
-    if not desk.profile.policy.subject_is_key or subject is None:
+    if not ctx.profile.policy.subject_is_key or subject is None:
         return
     for other in tx.memories.named(subject, project):
         if other.id != memory_id:

@@ -12,7 +12,7 @@ from holdfast.engine import changes
 from holdfast.engine.intake import taken_in, text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.engine.repetitions import split_note
-from holdfast.engine.space_context import Desk, existing
+from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.errors import Conflict, NotFound
 from holdfast.language.consolidation import pair_id
 
@@ -28,28 +28,28 @@ class Split:
     previous: Memory
 
 
-def split(memory_id: str, number: int, *, desk: Desk, source: Source) -> Split:
+def split(memory_id: str, number: int, *, ctx: SpaceContext, source: Source) -> Split:
     """Makes wording `number` of a memory a memory of its own, and takes back what it did to the belief.
 
     The new one has the source and the date of the wording. Neither becomes one with the other again by
     itself. Raises: NotFound, Conflict.
     """
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         known = existing(tx, memory_id)
         wording = _chosen(known, number, tx)
-        draft = taken_in(_drafted(wording), desk.profile)
+        draft = taken_in(_drafted(wording), ctx.profile)
         if tx.tombstones.get(text_hash(draft.content, tx.space.key)) is not None:
             raise Conflict("this wording was deleted before: it can't be split off")
         note = f"{_FROM}{known.id}"
-        memory = changes.add(tx, desk, draft, now=now, note=note, said_at=wording.created_at)
+        memory = changes.add(tx, ctx, draft, now=now, note=note, said_at=wording.created_at)
         entries = [entry for entry in tx.journal.of(known.id) if entry.note == wording.note]
-        after = _without(known, wording, entries, tx, desk, now)
+        after = _without(known, wording, entries, tx, ctx, now)
         note = split_note(number, memory.id)
         after = changes.change(tx, known, after, "split", source=source, now=now, note=note)
         tx.repetitions.remove(known.id, number)
         changes.connect(tx, memory.id, known.id, "related", source=source, now=now)
-        _keep_apart(memory, known, tx, desk, now)
+        _keep_apart(memory, known, tx, ctx, now)
     return Split(memory, after, known)
 
 
@@ -102,13 +102,18 @@ def _drafted(wording: Repetition) -> Draft:
 
 
 def _without(
-    known: Memory, wording: Repetition, entries: Sequence[Entry], tx: Transaction, desk: Desk, now: datetime
+    known: Memory,
+    wording: Repetition,
+    entries: Sequence[Entry],
+    tx: Transaction,
+    ctx: SpaceContext,
+    now: datetime,
 ) -> Memory:
     """The original as it would be without the wording, whatever others did to it."""
     steps = [(entry.before, entry.after) for entry in entries if entry.before and entry.after]
     confidence = known.confidence - sum(after["confidence"] - before["confidence"] for before, after in steps)
     importance = known.importance - sum(after["importance"] - before["importance"] for before, after in steps)
-    bare = believed(replace(known, importance=max(importance, 1)), confidence, desk.profile.policy)
+    bare = believed(replace(known, importance=max(importance, 1)), confidence, ctx.profile.policy)
     for before, after in reversed(steps):
         if recollected(after)["confirmed_at"] != bare.confirmed_at:
             break
@@ -125,8 +130,8 @@ def _without(
     return bare.worded(others[-1].content, summary=others[-1].summary, now=now) if others else bare
 
 
-def _keep_apart(one: Memory, other: Memory, tx: Transaction, desk: Desk, now: datetime) -> None:
+def _keep_apart(one: Memory, other: Memory, tx: Transaction, ctx: SpaceContext, now: datetime) -> None:
     """A person decided that they are two: upkeep does not propose to make them one."""
     name = f"{one.id} and {other.id} kept apart"
     pair = pair_id(one.id, other.id)
-    tx.sessions.save(Session(id=pair, space=desk.space, name=name, client="tend", started_at=now))
+    tx.sessions.save(Session(id=pair, space=ctx.space, name=name, client="tend", started_at=now))

@@ -13,7 +13,7 @@ from typing import Any, Final
 from holdfast.domain.memory import Memory, State
 from holdfast.engine.capture_queue import KIND as CAPTURE
 from holdfast.engine.ports import CountedBy, JobTally, Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 IN_USE: Final[tuple[State, ...]] = ("active", "inactive")
 MOST_USED: Final = 8
@@ -66,10 +66,10 @@ class Stats:
         return self.accesses[0][1]
 
 
-def stats(*, desk: Desk) -> Stats:
+def stats(*, ctx: SpaceContext) -> Stats:
     """The figures of now."""
-    with desk.store.read(desk.space) as tx:
-        names = desk.profile.category_names
+    with ctx.store.read(ctx.space) as tx:
+        names = ctx.profile.category_names
         asked = [*_ASKED, *(("category", name) for name in names)]
         found = dict(zip(asked, tx.memories.having(asked, IN_USE), strict=True))
         believed = tx.memories.counted(("confidence", "state"), IN_USE)
@@ -85,7 +85,7 @@ def stats(*, desk: Desk) -> Stats:
             most_used=tuple(tx.memories.most_used(MOST_USED)),
             funnel=_funnel(tx, stored=found["from_message", True]),
             jobs=tuple(sorted(tx.jobs.tallies(), key=lambda tally: (tally.kind, tally.state))),
-            now=desk.now(),
+            now=ctx.now(),
         )
 
 

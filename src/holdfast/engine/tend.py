@@ -20,7 +20,7 @@ from holdfast.engine.embedding import embed_missing
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
 from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.consolidation import Proposal
 
@@ -69,7 +69,7 @@ class Preview:
 
 def tend(
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     report: Callable[[EmbeddingProgress], None] | None = None,
     clock_is_right: bool = False,
 ) -> Tended:
@@ -79,73 +79,75 @@ def tend(
     says that `clock_is_right`.
     """
     done = Tended(())
-    for step in upkeep(desk=desk, clock_is_right=clock_is_right):
+    for step in upkeep(ctx=ctx, clock_is_right=clock_is_right):
         done = done.with_step(step)
-    while rewordings.look_due(desk=desk):
+    while rewordings.look_due(ctx=ctx):
         pass
     try:
-        while more := embed_missing(desk, limit=_AT_ONCE, changing=_AT_ONCE):
+        while more := embed_missing(ctx, limit=_AT_ONCE, changing=_AT_ONCE):
             done = replace(done, embedded=done.embedded + more)
             if report is not None:
-                report(_vectors(desk))
+                report(_vectors(ctx))
     except Unavailable as trouble:
         _log.warning("vectors are still missing: %s", trouble)
         return replace(done, trouble=str(trouble))
     return done
 
 
-def upkeep(*, desk: Desk, clock_is_right: bool = False) -> Iterator[Tended]:
+def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tended]:
     """All of `tend` but the vectors, in small steps: each tells what it changed.
 
     Between two steps no transaction is open, so whoever goes through them may stop, or do something more
     urgent first. What was not reached is found again the next time.
     """
-    now = desk.now()
-    if desk.profile.policy.decay_by > 0:
-        yield from _fade_all(desk, now, clock_is_right=clock_is_right)
-    for archived in retention.archive(desk, now):
+    now = ctx.now()
+    if ctx.profile.policy.decay_by > 0:
+        yield from _fade_all(ctx, now, clock_is_right=clock_is_right)
+    for archived in retention.archive(ctx, now):
         yield Tended((), archived=tuple(archived))
-    for proposed in consolidate.consolidate(desk=desk):
+    for proposed in consolidate.consolidate(ctx=ctx):
         yield Tended((), proposed=tuple(proposed))
 
 
-def _fade_all(desk: Desk, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
-    for page in memory_pages(desk, Filter(states=("active",))):
-        for step in _decayed(page, desk, now, clock_is_right=clock_is_right):
+def _fade_all(ctx: SpaceContext, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
+    for page in memory_pages(ctx, Filter(states=("active",))):
+        for step in _decayed(page, ctx, now, clock_is_right=clock_is_right):
             yield step
             if step.clock_doubt is not None:
-                _log.warning("space %s: %s", desk.space, step.clock_doubt)
+                _log.warning("space %s: %s", ctx.space, step.clock_doubt)
                 return
 
 
-def preview(*, desk: Desk) -> Preview:
+def preview(*, ctx: SpaceContext) -> Preview:
     """What `tend` would do now, vectors aside."""
-    now = desk.now()
-    with desk.store.read(desk.space) as tx:
-        fading = tuple(_fading(tx, desk, now))
+    now = ctx.now()
+    with ctx.store.read(ctx.space) as tx:
+        fading = tuple(_fading(tx, ctx, now))
         doubt = doubt_about(tx, now) if fading else None
     fading = fading if doubt is None else ()
     gone = {before.id for before, after in fading if not after.active}
-    found = (each for step in retention.overdue(desk, now) for each in step)
+    found = (each for step in retention.overdue(ctx, now) for each in step)
     due = tuple(each for each in found if each.memory.id not in gone)
     gone |= {each.memory.id for each in due}
-    pairs = (each for each in consolidate.pending(desk, now) if each and gone.isdisjoint(each.ids))
+    pairs = (each for each in consolidate.pending(ctx, now) if each and gone.isdisjoint(each.ids))
     return Preview(fading, due, tuple(islice(pairs, consolidate.MOST_WAITING)), doubt)
 
 
-def _vectors(desk: Desk) -> EmbeddingProgress:
-    with desk.store.read(desk.space) as tx:
-        return embedding_progress(desk.embedder.name if desk.embedder else None, tx)
+def _vectors(ctx: SpaceContext) -> EmbeddingProgress:
+    with ctx.store.read(ctx.space) as tx:
+        return embedding_progress(ctx.embedder.name if ctx.embedder else None, tx)
 
 
-def _decayed(page: Sequence[Memory], desk: Desk, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
+def _decayed(
+    page: Sequence[Memory], ctx: SpaceContext, now: datetime, *, clock_is_right: bool
+) -> Iterator[Tended]:
     """Lets a page fade, a few memories in a transaction; none, once the clock is in doubt."""
-    ids = [memory.id for memory in page if decayed(memory, desk.profile.policy, now) != memory]
+    ids = [memory.id for memory in page if decayed(memory, ctx.profile.policy, now) != memory]
     yield Tended(())
     for start in range(0, len(ids), _FADING):
-        with desk.store.write(desk.space) as tx:
+        with ctx.store.write(ctx.space) as tx:
             among = ids[start : start + _FADING]
-            done = decay(tx, desk, now, among=among, clock_is_right=clock_is_right)
+            done = decay(tx, ctx, now, among=among, clock_is_right=clock_is_right)
         yield done
         if done.clock_doubt is not None:
             return
@@ -158,7 +160,7 @@ def doubt_about(tx: Transaction, now: datetime) -> str | None:
 
 def decay(
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     now: datetime,
     *,
     among: Sequence[str] | None = None,
@@ -169,14 +171,14 @@ def decay(
 
     Not by a clock that may be far ahead: what fades by mistake is believed by nobody any more.
     """
-    steps = _fading(tx, desk, now, among)
+    steps = _fading(tx, ctx, now, among)
     if not steps:
         return Tended(())
     if not clock_is_right and (doubt := doubt_about(tx, now)) is not None:
         return Tended((), clock_doubt=doubt)
     session = f"fade-{now:%Y-%m-%d-%H%M%S}"
     tx.sessions.save(
-        Session(id=session, space=desk.space, name="fading", client="tend", started_at=now, ended_at=now)
+        Session(id=session, space=ctx.space, name="fading", client="tend", started_at=now, ended_at=now)
     )
     source = Source(origin="operator", session=session)
     for memory, older in steps:
@@ -187,9 +189,9 @@ def decay(
 
 
 def _fading(
-    tx: Transaction, desk: Desk, now: datetime, among: Sequence[str] | None = None
+    tx: Transaction, ctx: SpaceContext, now: datetime, among: Sequence[str] | None = None
 ) -> list[tuple[Memory, Memory]]:
-    policy = desk.profile.policy
+    policy = ctx.profile.policy
     if policy.decay_by <= 0:
         return []
     found = tx.memories.find(Filter(states=("active",))) if among is None else tx.memories.many(among)

@@ -19,7 +19,7 @@ from holdfast.engine.candidates import Candidate
 from holdfast.engine.neighbours import Judged, Surroundings, maybe_same
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import project_of
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.comparison import NEARLY_CONTRADICTS
 from holdfast.language.extract import KEEP_IT
@@ -45,9 +45,9 @@ class _Saved:
     in_turn: bool
 
 
-def saved_by_tools(draft: Draft, desk: Desk) -> list[Candidate]:
+def saved_by_tools(draft: Draft, ctx: SpaceContext) -> list[Candidate]:
     """What tools saved while a draft's message was said, to be judged against each of its statements."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         saved = list(_saved(draft, tx))
     found = []
     for part in _statements(draft) if saved else ():

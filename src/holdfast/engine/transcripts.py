@@ -15,7 +15,7 @@ from holdfast.engine.intake import safe, safe_or_none, text_hash
 from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import Said, say_all
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
@@ -37,7 +37,7 @@ def take_session(
     session_id: str,
     said: Sequence[Said],
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     name: str | None = None,
     client: str | None = None,
     directory: str | None = None,
@@ -57,37 +57,37 @@ def take_session(
     """
     told = Session(
         id=checked_id(session_id),
-        space=desk.space,
+        space=ctx.space,
         name=safe_or_none(name),
         client=safe_or_none(client),
         directory=safe_or_none(directory),
         project=safe_or_none(project),
-        started_at=started_at or desk.now(),
+        started_at=started_at or ctx.now(),
         ended_at=ended_at,
     )
     found = notes or SessionNotes()
     if dry_run:
-        return len(_unknown(said, desk, found))
-    _note(told, desk)
-    kept = _kept(told.id, said, desk, found, time_up)
+        return len(_unknown(said, ctx, found))
+    _note(told, ctx)
+    kept = _kept(told.id, said, ctx, found, time_up)
     for message_id in found.changed if notes is None else ():
         _log.warning(OTHER_TEXT, told.id, message_id)
     return kept
 
 
 def _kept(
-    session_id: str, said: Sequence[Said], desk: Desk, notes: SessionNotes, time_up: TimeUp | None
+    session_id: str, said: Sequence[Said], ctx: SpaceContext, notes: SessionNotes, time_up: TimeUp | None
 ) -> int:
     """How many messages were new. In batches, so that other writers get their turn during a long import."""
     coming, kept = iter(said), 0
     while batch := list(islice(coming, _BATCH if time_up is None else _SHORT_BATCH)):
-        new = _unknown(batch, desk, notes)
+        new = _unknown(batch, ctx, notes)
         if not new:
             continue
         if kept and time_up is not None and time_up():
             notes.unfinished = True
             break
-        messages = say_all(session_id, new, desk=desk)
+        messages = say_all(session_id, new, ctx=ctx)
         notes.redacted = list(dict.fromkeys([*notes.redacted, *_redacted(new, messages)]))
         kept += len(messages)
     return kept
@@ -104,19 +104,19 @@ def _redacted(said: Sequence[Said], kept: Sequence[Message]) -> list[str]:
     ]
 
 
-def _note(told: Session, desk: Desk) -> None:
+def _note(told: Session, ctx: SpaceContext) -> None:
     """Keeps what is new about a session; most of the time there is nothing, and no need for the lock."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         known = tx.sessions.get(told.id)
     if known is None or _both(known, told) != known:
-        with desk.store.write(desk.space) as tx:
+        with ctx.store.write(ctx.space) as tx:
             known = tx.sessions.get(told.id)
             tx.sessions.save(told if known is None else _both(known, told))
 
 
-def _unknown(said: Sequence[Said], desk: Desk, notes: SessionNotes) -> list[Said]:
+def _unknown(said: Sequence[Said], ctx: SpaceContext, notes: SessionNotes) -> list[Said]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         known = _texts([one.message_id for one in said if one.message_id is not None], tx)
         new = []
         for one in said:

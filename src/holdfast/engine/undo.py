@@ -13,7 +13,7 @@ from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes
 from holdfast.engine.forget import unbury
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.split import split_from, unsplit
 from holdfast.engine.supersession import end_leading
 from holdfast.errors import Conflict, NotFound
@@ -27,14 +27,14 @@ def taken_back(note: str | None) -> bool:
     return note is not None and note.endswith(TAKEN_BACK)
 
 
-def undo(memory_ids: Sequence[str], *, since: int, desk: Desk, source: Source) -> list[Memory]:
+def undo(memory_ids: Sequence[str], *, since: int, ctx: SpaceContext, source: Source) -> list[Memory]:
     """The memories as they were when the journal stood at `since`; one that was new then is forgotten.
 
     Raises: NotFound, for a memory that was removed for good; Conflict, when others changed one since, or
     nothing is there to take back. Then none was changed.
     """
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         followed = {
             note for one in memory_ids for note in (f"approved {one}", f"by {one}", f"split from {one}")
         }

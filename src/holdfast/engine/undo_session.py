@@ -11,7 +11,7 @@ from holdfast.engine import changes
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
 from holdfast.engine.repetitions import split_off
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.supersession import end_leading
 from holdfast.engine.undo import TAKEN_BACK
 from holdfast.errors import NotFound
@@ -30,15 +30,15 @@ class Undone:
     links: int
 
 
-def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
+def undo_session(session_id: str, *, ctx: SpaceContext, source: Source) -> Undone:
     """Takes back what a session wrote and leaves the rest as it was.
 
     Raises: NotFound.
     """
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
         if tx.sessions.get(session_id) is None:
-            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
         removed: list[Memory] = []
         changed: list[Memory] = []
         kept: list[Memory] = []
@@ -48,7 +48,7 @@ def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
                 (kept if vouched else removed).append(memory)
                 if not vouched:
                     _remove(memory, tx, source, now)
-            elif after := _taken_back(memory, entries, session_id, tx, desk, now):
+            elif after := _taken_back(memory, entries, session_id, tx, ctx, now):
                 changed.append(
                     changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
                 )
@@ -61,14 +61,14 @@ def undo_session(session_id: str, *, desk: Desk, source: Source) -> Undone:
     return Undone(tuple(removed), tuple(changed), tuple(kept), len(links))
 
 
-def undoing(session_id: str, *, desk: Desk) -> Undone:
+def undoing(session_id: str, *, ctx: SpaceContext) -> Undone:
     """What `undo_session` would do, the memories as they are now.
 
     Raises: NotFound.
     """
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         if tx.sessions.get(session_id) is None:
-            raise NotFound(f"there is no session {session_id!r} in space {desk.space!r}")
+            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
         removed: list[Memory] = []
         changed: list[Memory] = []
         kept: list[Memory] = []
@@ -131,7 +131,7 @@ def _taken_back(
     entries: Sequence[Entry],
     session_id: str,
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     now: datetime,
 ) -> Memory | None:
     """The memory without the session's changes; where others went on since, only its share of belief goes."""
@@ -142,7 +142,7 @@ def _taken_back(
         gone = split_off(memory.id, tx)  # it took its share of belief with it
         steps = [(e.before, e.after) for e in entries if e.before and e.after and e.note not in gone]
         share = sum(after["confidence"] - before["confidence"] for before, after in steps)
-        return believed(memory, memory.confidence - share, desk.profile.policy)
+        return believed(memory, memory.confidence - share, ctx.profile.policy)
     if memory.state == "forgotten":
         unbury(tx, memory)
     values = recollected(before)

@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from holdfast.app import paths
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Bound, Store, TimeUp
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import memory_paths as standing
 from holdfast.files.directory_sync import Meeting
@@ -48,9 +48,9 @@ class DirectoryState:
 class Directories:
     """The directories that show spaces of one store. Shared by all threads of a process."""
 
-    def __init__(self, store: Store, desk_of: Callable[[str], Desk]) -> None:
+    def __init__(self, store: Store, context_of: Callable[[str], SpaceContext]) -> None:
         self._store = store
-        self._desk_of = desk_of
+        self._context_of = context_of
         self._where = store.where()
         self._registry = Registry()
         self._inside = threading.local()  # a sync writes to the store, which must not start another one
@@ -68,24 +68,24 @@ class Directories:
         binding = self._binding(space)
         if binding is None or self._busy():
             return
-        self._quietly(binding, lambda: self._tell(space, self.sync(self._desk_of(space))))
+        self._quietly(binding, lambda: self._tell(space, self.sync(self._context_of(space))))
 
-    def arrive(self, desk: Desk, *, most: int | None = None, time_up: TimeUp = lambda: False) -> bool:
+    def arrive(self, ctx: SpaceContext, *, most: int | None = None, time_up: TimeUp = lambda: False) -> bool:
         """Call this before every use of a space: what was done by hand is taken over first.
 
         True, where more than `most` files were changed, or the time was up, and the rest is left to the next
         call.
         """
-        binding = self._binding(desk.space)
+        binding = self._binding(ctx.space)
         if binding is None or self._busy():
             return False
-        report = self._quietly(binding, lambda: self._arrive(desk, binding, most, time_up))
-        self._tell(desk.space, report)
+        report = self._quietly(binding, lambda: self._arrive(ctx, binding, most, time_up))
+        self._tell(ctx.space, report)
         return report is not None and report.unfinished
 
     def sync(
         self,
-        desk: Desk,
+        ctx: SpaceContext,
         *,
         accept_empty: bool = False,
         write_back: bool = False,
@@ -96,76 +96,76 @@ class Directories:
 
         Raises: NotFound, when none is bound here; Unavailable, TooLong.
         """
-        binding = self._binding(desk.space)
+        binding = self._binding(ctx.space)
         if binding is None:
             raise NotFound(
-                f"space {desk.space!r} is not bound to a directory on this machine",
+                f"space {ctx.space!r} is not bound to a directory on this machine",
                 command="`holdfast files init DIR`",
             )
         with self._alone(binding.path):
-            with self._store.read(desk.space) as tx:
+            with self._store.read(ctx.space) as tx:
                 bound = tx.files.bound()
             if bound is None:
                 raise NotFound(
-                    f"space {desk.space!r} is not bound to a directory", command="`holdfast files init DIR`"
+                    f"space {ctx.space!r} is not bound to a directory", command="`holdfast files init DIR`"
                 )
             try:
                 root = SafeDirectory(binding.path, create=accept_empty or write_back)
             except NotFound:
-                return self._vanished(desk, bound)
+                return self._vanished(ctx, bound)
             with root:
-                meeting = Meeting(desk, root, bound)
+                meeting = Meeting(ctx, root, bound)
                 report = meeting.held(
                     accept_empty=accept_empty, write_back=write_back, most=most, time_up=time_up
                 )
-            self._clean.pop(desk.space, None)
-            self._followed[desk.space] = meeting.followed
-            self._behind.discard(desk.space)
+            self._clean.pop(ctx.space, None)
+            self._followed[ctx.space] = meeting.followed
+            self._behind.discard(ctx.space)
             return report
 
-    def bind(self, desk: Desk, path: str, layout: str | None = None) -> SyncReport:
+    def bind(self, ctx: SpaceContext, path: str, layout: str | None = None) -> SyncReport:
         """Binds a space to a directory, which is made if need be; both sides are brought to agree.
 
         Raises: Conflict, when either is bound already; Invalid, Unavailable.
         """
         real = os.path.realpath(os.path.expanduser(path))
-        layout = layout or _usual(desk, real)
+        layout = layout or _usual(ctx, real)
         if layout not in LAYOUTS:
             raise Invalid(f"unknown layout {layout!r}: use {', '.join(LAYOUTS)}", field="layout")
-        self._refuse_bound(desk, real)
+        self._refuse_bound(ctx, real)
         with SafeDirectory(real, create=True) as root:
             root.list()  # a directory that can't be one is refused before anything is kept
-        with self._store.write(desk.space) as tx:
-            tx.files.bind(Bound(path=real, layout=layout, bound_at=desk.now()))
-        self._registry.add(Binding(real, self._where, desk.space))
-        return self.sync(desk)
+        with self._store.write(ctx.space) as tx:
+            tx.files.bind(Bound(path=real, layout=layout, bound_at=ctx.now()))
+        self._registry.add(Binding(real, self._where, ctx.space))
+        return self.sync(ctx)
 
-    def unbind(self, desk: Desk) -> str:
+    def unbind(self, ctx: SpaceContext) -> str:
         """Lets go of a directory; its files stay where they are. Answers its path.
 
         Raises: NotFound.
         """
-        with self._inside_marked(), self._store.write(desk.space) as tx:
+        with self._inside_marked(), self._store.write(ctx.space) as tx:
             bound = tx.files.bound()
             if bound is None:
-                raise NotFound(f"space {desk.space!r} is not bound to a directory")
+                raise NotFound(f"space {ctx.space!r} is not bound to a directory")
             tx.files.unbind()
         self._registry.remove(bound.path)
-        self._clean.pop(desk.space, None)
+        self._clean.pop(ctx.space, None)
         return bound.path
 
-    def state(self, desk: Desk) -> DirectoryState | None:
+    def state(self, ctx: SpaceContext) -> DirectoryState | None:
         """How the directory of a space stands once what was done by hand is taken over; none without one."""
-        binding = self._binding(desk.space)
+        binding = self._binding(ctx.space)
         if binding is not None and not self._busy():
-            self._quietly(binding, lambda: self._arrive(desk, binding))
-        with self._store.read(desk.space) as tx:
+            self._quietly(binding, lambda: self._arrive(ctx, binding))
+        with self._store.read(ctx.space) as tx:
             bound = tx.files.bound()
             if bound is None:
                 return None
-            found = standing.places(tx, desk)
+            found = standing.places(tx, ctx)
             waiting = tx.memories.find(Filter(states=("waiting",), origin="file"))
-        self._asked[desk.space] = bound.asks  # whoever reads this state is told
+        self._asked[ctx.space] = bound.asks  # whoever reads this state is told
         here = binding is not None
         troubles = [f"{path}: {why[1]}" for path, why in bound.refused.items()]
         unwritten = [place.path for place in found if place.is_behind]
@@ -187,52 +187,52 @@ class Directories:
     # ------------------------------------------------------------------------------------------------ inside
 
     def _arrive(
-        self, desk: Desk, binding: Binding, most: int | None = None, time_up: TimeUp = lambda: False
+        self, ctx: SpaceContext, binding: Binding, most: int | None = None, time_up: TimeUp = lambda: False
     ) -> SyncReport | None:
         try:
             root = SafeDirectory(binding.path)
         except NotFound:
-            return self.sync(desk)
+            return self.sync(ctx)
         with root:
             listing = root.list()
             snapshot = listing.snapshot()
-            with self._store.read(desk.space) as tx:
+            with self._store.read(ctx.space) as tx:
                 last = tx.journal.last()
                 bound = tx.files.bound()
                 unfollowed = set(tx.files.unfollowed())
             refused = bound.refused.keys() if bound is not None else set()
-            if desk.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
-                return self.sync(desk, most=most, time_up=time_up)
-            followed = self._followed.get(desk.space) == last
-            if followed and self._clean.get(desk.space) == snapshot:
+            if ctx.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
+                return self.sync(ctx, most=most, time_up=time_up)
+            followed = self._followed.get(ctx.space) == last
+            if followed and self._clean.get(ctx.space) == snapshot:
                 return None
-            meeting = Meeting(desk, root, bound)
+            meeting = Meeting(ctx, root, bound)
             if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
-                return self.sync(desk, most=most, time_up=time_up)
-            self._followed[desk.space] = last
+                return self.sync(ctx, most=most, time_up=time_up)
+            self._followed[ctx.space] = last
             latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
             if time.time_ns() - latest > _SETTLED_NS:
-                self._clean[desk.space] = snapshot
+                self._clean[ctx.space] = snapshot
         return None
 
-    def _vanished(self, desk: Desk, bound: Bound) -> SyncReport:
+    def _vanished(self, ctx: SpaceContext, bound: Bound) -> SyncReport:
         asks = asks_about(GONE, bound.path)
         if bound.asks != asks:
-            with self._inside_marked(), self._store.write(desk.space) as tx:
+            with self._inside_marked(), self._store.write(ctx.space) as tx:
                 tx.files.bind(replace(bound, asks=asks))
         return SyncReport(asks=asks)
 
-    def _refuse_bound(self, desk: Desk, path: str) -> None:
-        with self._store.read(desk.space) as tx:
+    def _refuse_bound(self, ctx: SpaceContext, path: str) -> None:
+        with self._store.read(ctx.space) as tx:
             bound = tx.files.bound()
-        if bound is not None and (bound.path != path or self._binding(desk.space) is not None):
+        if bound is not None and (bound.path != path or self._binding(ctx.space) is not None):
             raise Conflict(
-                f"space {desk.space!r} is bound to {bound.path}",
+                f"space {ctx.space!r} is bound to {bound.path}",
                 command="`holdfast files unbind` unbinds it",
             )
         for other in self._registry.read():
             nested = os.path.commonpath([other.path, path]) in (other.path, path)
-            if nested and (other.db, other.space) != (self._where, desk.space):
+            if nested and (other.db, other.space) != (self._where, ctx.space):
                 raise Conflict(
                     f"{path} overlaps {other.path}, which is already bound to space {other.space!r}"
                 )
@@ -291,9 +291,9 @@ class Directories:
         self._asked[space] = report.asks
 
 
-def _usual(desk: Desk, path: str) -> str:
+def _usual(ctx: SpaceContext, path: str) -> str:
     """How a directory is laid out unless somebody says otherwise."""
-    if not desk.profile.policy.subject_is_key:
+    if not ctx.profile.policy.subject_is_key:
         return "folders"
     parts = Path(path).parts
     return "shared" if parts[-1:] == ("memory",) and ".claude" in parts else "files"

@@ -13,7 +13,7 @@ from typing import Final
 from holdfast.domain.file_paths import INDEX, MOST_FILES
 from holdfast.engine.file_changes import set_aside
 from holdfast.engine.ports import Bound, FileRow, TimeUp
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import frontmatter, note_format, shared_index
 from holdfast.files.edits import Taking
@@ -31,8 +31,8 @@ _MOST_HEADING: Final = 65_536
 class Meeting:
     """One look at both sides, and what follows."""
 
-    def __init__(self, desk: Desk, root: SafeDirectory, bound: Bound) -> None:
-        self._desk = desk
+    def __init__(self, ctx: SpaceContext, root: SafeDirectory, bound: Bound) -> None:
+        self._desk = ctx
         self._root = root
         self._bound = bound
         self.report = SyncReport()
@@ -229,7 +229,7 @@ class Meeting:
         draft = note_format.draft_of(frontmatter.read(text), path, self._desk.profile, BY_HAND)
         reason = f"{path} was edited while Holdfast changed it"
         with self._desk.store.write(self._desk.space) as tx:
-            waiting = set_aside(draft, reason, tx=tx, desk=self._desk, now=self._desk.now())
+            waiting = set_aside(draft, reason, tx=tx, ctx=self._desk, now=self._desk.now())
         self.report.conflicts.append(waiting.id)
 
     def _bound_hash(self, path: str) -> str | None:
@@ -290,7 +290,7 @@ class Meeting:
             text = "\n".join(kept) + "\n"
             name = f"from_index_{hashlib.sha256(text.encode()).hexdigest()[:8]}.md"
             try:
-                put(name, text, desk=self._desk, source=BY_HAND)
+                put(name, text, ctx=self._desk, source=BY_HAND)
             except HoldfastError as reason:
                 self.report.refused[INDEX] = ("", f"its text can't be stored: {reason}")
 

@@ -16,7 +16,7 @@ from holdfast.engine.file_changes import StaysDeleted, added, put_back, set_asid
 from holdfast.engine.forget import forgotten
 from holdfast.engine.ports import FileRow, TimeUp, Transaction
 from holdfast.engine.revise import Revised, Revision, revised
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid
 from holdfast.files import frontmatter, new_files, note_format
 from holdfast.files.memory_paths import is_nested, rename_memory, vacate
@@ -26,11 +26,11 @@ from holdfast.files.scan import BY_HAND, OnDisk, SyncReport
 class Taking:
     """One transaction's worth of taking over."""
 
-    def __init__(self, tx: Transaction, desk: Desk, report: SyncReport) -> None:
+    def __init__(self, tx: Transaction, ctx: SpaceContext, report: SyncReport) -> None:
         self._tx = tx
-        self._desk = desk
+        self._desk = ctx
         self._report = report
-        self._now: datetime = desk.now()
+        self._now: datetime = ctx.now()
         self._nested = is_nested(tx)
         self._gone_still: set[str] = set()  # files that are gone, and whose memories are not forgotten yet
 
@@ -64,7 +64,7 @@ class Taking:
         for old, new in moved:
             self._regroup(new)
             if (memory := self._memory(self._tx.files.get(new))) is not None:
-                rename_memory(memory, old, new, tx=self._tx, desk=self._desk, source=BY_HAND)
+                rename_memory(memory, old, new, tx=self._tx, ctx=self._desk, source=BY_HAND)
         self._report.unfinished |= bool(self._gone_still)
 
     def _take_or_tell(self, path: str, found: OnDisk) -> None:
@@ -88,7 +88,7 @@ class Taking:
 
     def _revised(self, memory: Memory, revision: Revision) -> Memory:
         outcome = revised(
-            memory, revision, tx=self._tx, desk=self._desk, source=BY_HAND, now=self._now, vouched=True
+            memory, revision, tx=self._tx, ctx=self._desk, source=BY_HAND, now=self._now, vouched=True
         )
         return outcome.memory if isinstance(outcome, Revised) else memory
 
@@ -117,7 +117,7 @@ class Taking:
             # Deleted there, changed here: the change is kept and written again.
             self._tx.files.put(replace(row, hash=None, stat=None))
         else:
-            forgotten(memory, tx=self._tx, desk=self._desk, source=BY_HAND, now=self._now, softly=True)
+            forgotten(memory, tx=self._tx, ctx=self._desk, source=BY_HAND, now=self._now, softly=True)
             self._tx.files.remove(path)
             self._report.gone.append(path)
 
@@ -156,18 +156,18 @@ class Taking:
             self._report.redacted.append(path)
 
     def _new(self, path: str, sheet: frontmatter.Sheet) -> Memory:
-        tx, desk = self._tx, self._desk
-        draft = self._named(note_format.draft_of(sheet, path, desk.profile, BY_HAND), path, "")
+        tx, ctx = self._tx, self._desk
+        draft = self._named(note_format.draft_of(sheet, path, ctx.profile, BY_HAND), path, "")
         known = self._known(sheet, draft)
         try:
             if known is None:
-                memory = added(draft, tx=tx, desk=desk, now=self._now)
+                memory = added(draft, tx=tx, ctx=ctx, now=self._now)
             else:
-                known = put_back(known, tx=tx, desk=desk, source=BY_HAND, now=self._now)
+                known = put_back(known, tx=tx, ctx=ctx, source=BY_HAND, now=self._now)
                 before = frontmatter.read(note_format.text_of(known, None, nested=self._nested))
                 memory = self._reworded(known, sheet, before, path)
         except StaysDeleted as reason:
-            waiting = set_aside(draft, f"{path} repeats it: {reason}", tx=tx, desk=desk, now=self._now)
+            waiting = set_aside(draft, f"{path} repeats it: {reason}", tx=tx, ctx=ctx, now=self._now)
             raise Conflict(f"{reason}; the text of the file is in the inbox as {waiting.id}") from None
         self._report.new.append(path)
         return memory
@@ -220,18 +220,18 @@ class Taking:
     def _reworded(
         self, memory: Memory, sheet: frontmatter.Sheet, before: frontmatter.Sheet, path: str
     ) -> Memory:
-        tx, desk = self._tx, self._desk
+        tx, ctx = self._tx, self._desk
         if _says(sheet) == _says(before):
             return memory
-        revision = note_format.revision_of(sheet, memory, before, path, desk.profile)
+        revision = note_format.revision_of(sheet, memory, before, path, ctx.profile)
         draft = Draft(content="", subject=revision.subject, project=revision.project or memory.project)
         if revision.subject and self._named(draft, path, memory.id).subject != revision.subject:
             revision = replace(revision, subject=None)
         try:
             return self._revised(memory, revision)
         except Conflict as reason:
-            draft = note_format.draft_of(sheet, path, desk.profile, BY_HAND)
-            waiting = set_aside(draft, f"{path}: {reason}", tx=tx, desk=desk, now=self._now, known=memory)
+            draft = note_format.draft_of(sheet, path, ctx.profile, BY_HAND)
+            waiting = set_aside(draft, f"{path}: {reason}", tx=tx, ctx=ctx, now=self._now, known=memory)
             raise Conflict(f"{reason}; the text of the file is in the inbox as {waiting.id}") from None
 
     def _conflict(self, path: str, sheet: frontmatter.Sheet, memory: Memory, row: FileRow) -> None:
@@ -239,7 +239,7 @@ class Taking:
         draft = note_format.draft_of(sheet, path, self._desk.profile, BY_HAND)
         draft = replace(draft, category=draft.category or memory.category, project=memory.project)
         reason = f"{path} and memory {memory.id} were both changed"
-        waiting = set_aside(draft, reason, tx=self._tx, desk=self._desk, now=self._now, known=memory)
+        waiting = set_aside(draft, reason, tx=self._tx, ctx=self._desk, now=self._now, known=memory)
         self._tx.files.put(replace(row, hash=row.hash, stat=None))
         self._report.conflicts.append(waiting.id)
 
@@ -247,7 +247,7 @@ class Taking:
         """Forgotten here, changed there: what the file says now waits, then the file goes."""
         draft = note_format.draft_of(sheet, path, self._desk.profile, BY_HAND)
         reason = f"{path} was changed, but its memory was deleted"
-        waiting = set_aside(draft, reason, tx=self._tx, desk=self._desk, now=self._now)
+        waiting = set_aside(draft, reason, tx=self._tx, ctx=self._desk, now=self._now)
         vacate(path, self._tx)
         self._tx.files.put(FileRow(path=path, memory=None, hash=found.hash, stat=found.seen.state))
         self._report.conflicts.append(waiting.id)
@@ -255,7 +255,7 @@ class Taking:
     def _silent(self, path: str, found: OnDisk, text: str, memory: Memory | None) -> None:
         """A file that says nothing: what it said is forgotten, softly."""
         if memory is not None:
-            forgotten(memory, tx=self._tx, desk=self._desk, source=BY_HAND, now=self._now, softly=True)
+            forgotten(memory, tx=self._tx, ctx=self._desk, source=BY_HAND, now=self._now, softly=True)
             self._report.gone.append(path)
         self._tx.files.put(
             FileRow(path=path, memory=None, given=text, hash=found.hash, stat=found.seen.state)

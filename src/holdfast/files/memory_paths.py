@@ -10,7 +10,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.render import render
 from holdfast.engine.ports import FileRow, Transaction
 from holdfast.engine.revise import Revision, revised
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound
 from holdfast.files import frontmatter, note_format
 
@@ -37,7 +37,7 @@ class Place:
 
 def places(
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     *,
     taken: frozenset[str] = frozenset(),
     rows: Mapping[str, FileRow] | None = None,
@@ -55,7 +55,7 @@ def places(
         memories.values(),
         by_memory,
         by_category=bound is not None and bound.layout == "folders",
-        keyed=desk.profile.policy.subject_is_key,
+        keyed=ctx.profile.policy.subject_is_key,
         taken=(*rows, *taken),
     )
     found = [Place(path, rows.get(path), memories[memory_id]) for memory_id, path in paths.items()]
@@ -79,14 +79,16 @@ def vacate(path: str, tx: Transaction) -> None:
         tx.files.remove(path)
 
 
-def rename_memory(memory: Memory, old: str, new: str, *, tx: Transaction, desk: Desk, source: Source) -> None:
+def rename_memory(
+    memory: Memory, old: str, new: str, *, tx: Transaction, ctx: SpaceContext, source: Source
+) -> None:
     """A memory that was named by its file's path is so again after a move, if the name is free."""
-    wanted = note_format.named(new, desk.profile)
-    if wanted is None or memory.subject != note_format.named(old, desk.profile) or wanted == memory.subject:
+    wanted = note_format.named(new, ctx.profile)
+    if wanted is None or memory.subject != note_format.named(old, ctx.profile) or wanted == memory.subject:
         return
     if tx.memories.named(wanted, memory.project):
         return
-    revised(memory, Revision(subject=wanted), tx=tx, desk=desk, source=source, now=desk.now(), vouched=True)
+    revised(memory, Revision(subject=wanted), tx=tx, ctx=ctx, source=source, now=ctx.now(), vouched=True)
 
 
 def move(place: Place, target: str, tx: Transaction) -> None:
@@ -96,21 +98,21 @@ def move(place: Place, target: str, tx: Transaction) -> None:
     tx.files.put(replace(row, path=target, hash=None, stat=None))
 
 
-def index_of(found: list[Place], desk: Desk) -> str:
+def index_of(found: list[Place], ctx: SpaceContext) -> str:
     """The text of the index: every file under its type, 200 lines at most."""
-    lines = desk.profile.block.lines or _INDEX_LINES
-    block = replace(desk.profile.block, layout="index", intro=(), lines=lines)
+    lines = ctx.profile.block.lines or _INDEX_LINES
+    block = replace(ctx.profile.block, layout="index", intro=(), lines=lines)
     paths = {place.memory.id: place.path for place in found if place.memory}
     memories = [place.memory for place in found if place.memory]
     return render(
-        memories, replace(desk.profile, block=block), budget=math.inf, estimate=len, paths=paths
+        memories, replace(ctx.profile, block=block), budget=math.inf, estimate=len, paths=paths
     ).text
 
 
-def refuse_in_the_way(path: str, tx: Transaction, desk: Desk, *, leaving: str | None = None) -> None:
+def refuse_in_the_way(path: str, tx: Transaction, ctx: SpaceContext, *, leaving: str | None = None) -> None:
     """A path is a file or a folder, never both; what is `leaving` is not in the way."""
     above = {"/".join(path.split("/")[:depth]) for depth in range(1, path.count("/") + 1)}
-    for place in places(tx, desk):
+    for place in places(tx, ctx):
         if leaving is not None and (place.path == leaving or place.path.startswith(f"{leaving}/")):
             continue
         if place.path in above:
@@ -128,13 +130,13 @@ def in_its_form(path: str, memory: Memory, revision: Revision, tx: Transaction) 
     return note_format.text_of(memory, row) if only_text or frontmatter.read(row.given).has_heading else None
 
 
-def regrouped(tx: Transaction, desk: Desk) -> None:
+def regrouped(tx: Transaction, ctx: SpaceContext) -> None:
     """Moves files into the folder of their memory's category."""
-    for place in places(tx, desk):
+    for place in places(tx, ctx):
         if place.memory is None or place.row is None:
             continue
         folder, _, name = place.path.rpartition("/")
-        if folder != place.memory.category and folder in desk.profile.category_names:
+        if folder != place.memory.category and folder in ctx.profile.category_names:
             target = f"{place.memory.category}/{name}"
             if tx.files.get(target) is None:
                 move(place, target, tx)
@@ -151,7 +153,7 @@ def note(row: FileRow, planned: FileRow | None, tx: Transaction) -> None:
         tx.files.put(row)
 
 
-def place_at(path: str, tx: Transaction, desk: Desk) -> Place | None:
+def place_at(path: str, tx: Transaction, ctx: SpaceContext) -> Place | None:
     """What stands at a path, if anything does."""
     row = tx.files.get(path)
     if row is not None:
@@ -161,12 +163,12 @@ def place_at(path: str, tx: Transaction, desk: Desk) -> Place | None:
         return Place(path, row, None) if row.memory is None and row.given is not None else None
     if not tx.files.unplaced():
         return None
-    return next((place for place in places(tx, desk) if place.path == path), None)
+    return next((place for place in places(tx, ctx) if place.path == path), None)
 
 
-def at_or_below(path: str, tx: Transaction, desk: Desk) -> list[Place]:
+def at_or_below(path: str, tx: Transaction, ctx: SpaceContext) -> list[Place]:
     """A file, or all files of a folder."""
-    found = places(tx, desk)
+    found = places(tx, ctx)
     return [place for place in found if place.path == path or place.path.startswith(f"{path}/")]
 
 

@@ -12,7 +12,7 @@ from holdfast.domain.text import clean
 from holdfast.engine import changes
 from holdfast.engine.file_changes import unopposed
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.files import frontmatter, note_format
 from holdfast.files.frontmatter import Sheet
 from holdfast.files.scan import BY_HAND, OnDisk, SyncReport
@@ -30,17 +30,22 @@ class _New:
 
 
 def taken_together(
-    new: Mapping[str, OnDisk], tx: Transaction, desk: Desk, report: SyncReport, now: datetime, nested: bool
+    new: Mapping[str, OnDisk],
+    tx: Transaction,
+    ctx: SpaceContext,
+    report: SyncReport,
+    now: datetime,
+    nested: bool,
 ) -> set[str]:
     """Takes over files at paths that are not known yet; answers those that were taken."""
     read = [each for path, found in new.items() if (each := _read(path, found)) is not None]
     named = {each.sheet.id for each in read if each.sheet.id is not None}
     known = {memory.id for memory in tx.memories.many(sorted(named))}
     read = [each for each in read if each.sheet.id not in known]
-    asked = [note_format.draft_of(each.sheet, each.path, desk.profile, BY_HAND) for each in read]
-    free = unopposed(asked, tx=tx, desk=desk)
+    asked = [note_format.draft_of(each.sheet, each.path, ctx.profile, BY_HAND) for each in read]
+    free = unopposed(asked, tx=tx, ctx=ctx)
     taken = [(each, draft) for each, draft in zip(read, free, strict=True) if draft is not None]
-    memories = changes.add_all(tx, desk, [draft for _, draft in taken], now=now)
+    memories = changes.add_all(tx, ctx, [draft for _, draft in taken], now=now)
     rows = []
     for (each, _), memory in zip(taken, memories, strict=True):
         row = replace(note_format.row_for(each.path, memory, each.text, nested=nested), hash=each.found.hash)

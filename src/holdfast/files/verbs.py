@@ -16,7 +16,7 @@ from holdfast.engine.forget import forgotten
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Transaction
 from holdfast.engine.revise import Revision, revised
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound, Outdated, TooLong, UnknownCategory
 from holdfast.files import frontmatter, note_format
 from holdfast.files.memory_paths import (
@@ -51,34 +51,34 @@ __all__ = [
 _MOST_HEADING = 8_192  # characters of a file beside its text
 
 
-def listed(*, desk: Desk) -> list[FileEntry]:
+def listed(*, ctx: SpaceContext) -> list[FileEntry]:
     """All files, by path."""
-    with desk.store.read(desk.space) as tx:
+    with ctx.store.read(ctx.space) as tx:
         nested = is_nested(tx)
-        return [_entry(place, desk, nested) for place in places(tx, desk)]
+        return [_entry(place, ctx, nested) for place in places(tx, ctx)]
 
 
-def read(path: str, *, desk: Desk) -> FileText:
+def read(path: str, *, ctx: SpaceContext) -> FileText:
     """Raises: Invalid, NotFound."""
     path = checked_path(path)
-    with desk.store.read(desk.space) as tx:
-        place = _existing(path, tx, desk)
+    with ctx.store.read(ctx.space) as tx:
+        place = _existing(path, tx, ctx)
         text = place.text(nested=is_nested(tx))
         return FileText(path=path, text=text, content=frontmatter.read(text).text, memory=place.memory)
 
 
-def index(*, desk: Desk) -> str:
+def index(*, ctx: SpaceContext) -> str:
     """The text of the index: every file under its type, 200 lines at most."""
-    with desk.store.read(desk.space) as tx:
-        found = [place for place in places(tx, desk) if place.memory is not None]
-        return index_of(found, desk)
+    with ctx.store.read(ctx.space) as tx:
+        found = [place for place in places(tx, ctx) if place.memory is not None]
+        return index_of(found, ctx)
 
 
 def write(
     path: str,
     content: str,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     source: Source,
     name: str | None = None,
     description: str | None = None,
@@ -92,13 +92,13 @@ def write(
     Outdated, when it is not what the caller `expect`s.
     """
     path = checked_path(path)
-    if category is not None and category not in desk.profile.category_names:
-        raise UnknownCategory(category, desk.profile.category_names)
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
-        place = place_at(path, tx, desk)
+    if category is not None and category not in ctx.profile.category_names:
+        raise UnknownCategory(category, ctx.profile.category_names)
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
+        place = place_at(path, tx, ctx)
         if place is None and not path.endswith(".md"):
-            place = place_at(path := checked_path(f"{path}.md"), tx, desk)
+            place = place_at(path := checked_path(f"{path}.md"), tx, ctx)
         _expect(place, path, expect, nested=is_nested(tx))
         known = place.memory if place is not None else None
         if known is None:
@@ -106,21 +106,21 @@ def write(
             draft = Draft(
                 content=content,
                 category=category,
-                subject=name or note_format.named(path, desk.profile),
+                subject=name or note_format.named(path, ctx.profile),
                 summary=description,
                 project=project,
                 source=source,
             )
-            return _created(path, draft, None, tx, desk, now)
+            return _created(path, draft, None, tx, ctx, now)
         revision = Revision(content=content, subject=name, summary=description, category=category)
-        return _changed(path, known, revision, None, tx, desk, source, now)
+        return _changed(path, known, revision, None, tx, ctx, source, now)
 
 
 def put(
     path: str,
     text: str,
     *,
-    desk: Desk,
+    ctx: SpaceContext,
     source: Source,
     new: bool = False,
     expect: str | None = None,
@@ -133,67 +133,67 @@ def put(
     """
     path = checked_path(path)
     text = safe(text)
-    if len(text) > desk.profile.limits.content_max + _MOST_HEADING:
+    if len(text) > ctx.profile.limits.content_max + _MOST_HEADING:
         raise TooLong(
-            f"the file has {len(text):,} characters: the limit is {desk.profile.limits.content_max:,}",
+            f"the file has {len(text):,} characters: the limit is {ctx.profile.limits.content_max:,}",
             field="content",
         )
-    with desk.store.write(desk.space) as tx:
-        now = desk.now()
-        place = place_at(path, tx, desk)
+    with ctx.store.write(ctx.space) as tx:
+        now = ctx.now()
+        place = place_at(path, tx, ctx)
         if place is not None and new:
             raise Conflict(f"{path!r} exists already: change it, or choose another name")
         _expect(place, path, expect, nested=is_nested(tx))
         sheet = frontmatter.read(text)
         if not sheet.text.strip() and not sheet.description:
             if place is None:
-                refuse_in_the_way(path, tx, desk)
-            return _emptied(path, text, place, tx, desk, source, now)
+                refuse_in_the_way(path, tx, ctx)
+            return _emptied(path, text, place, tx, ctx, source, now)
         if place is None or place.memory is None:
-            draft = note_format.draft_of(sheet, path, desk.profile, source)
+            draft = note_format.draft_of(sheet, path, ctx.profile, source)
             draft = replace(draft, project=draft.project or project)
-            return _created(path, draft, text, tx, desk, now)
+            return _created(path, draft, text, tx, ctx, now)
         before = frontmatter.read(place.text(nested=is_nested(tx)))
-        revision = note_format.revision_of(sheet, place.memory, before, path, desk.profile)
-        return _changed(path, place.memory, revision, text, tx, desk, source, now)
+        revision = note_format.revision_of(sheet, place.memory, before, path, ctx.profile)
+        return _changed(path, place.memory, revision, text, tx, ctx, source, now)
 
 
-def rename(old: str, new: str, *, desk: Desk, source: Source) -> list[tuple[str, str]]:
+def rename(old: str, new: str, *, ctx: SpaceContext, source: Source) -> list[tuple[str, str]]:
     """Moves a file, or a folder with all in it; the memories stay what they are.
 
     Raises: Invalid, NotFound, Conflict.
     """
     old, new = checked_path(old), checked_path(new)
-    with desk.store.write(desk.space) as tx:
-        found = at_or_below(old, tx, desk)
+    with ctx.store.write(ctx.space) as tx:
+        found = at_or_below(old, tx, ctx)
         if not found:
             raise no_file(old)
         if new == old or new.startswith(f"{old}/"):
             raise Conflict(f"can't move {old!r} into itself: choose a name outside of it")
-        if at_or_below(new, tx, desk):
+        if at_or_below(new, tx, ctx):
             raise Conflict(f"{new!r} exists already: choose another name")
-        refuse_in_the_way(new, tx, desk, leaving=old)
+        refuse_in_the_way(new, tx, ctx, leaving=old)
         moved = [(place.path, checked_path(new + place.path[len(old) :])) for place in found]
         for place, (_, target) in zip(found, moved, strict=True):
             move(place, target, tx)
             if place.memory is not None:
-                rename_memory(place.memory, place.path, target, tx=tx, desk=desk, source=source)
+                rename_memory(place.memory, place.path, target, tx=tx, ctx=ctx, source=source)
         return moved
 
 
-def delete(path: str, *, desk: Desk, source: Source) -> list[str]:
+def delete(path: str, *, ctx: SpaceContext, source: Source) -> list[str]:
     """Deletes a file, or a folder with all in it; the memories are forgotten softly.
 
     Raises: Invalid, NotFound.
     """
     path = checked_path(path)
-    with desk.store.write(desk.space) as tx:
-        found = at_or_below(path, tx, desk)
+    with ctx.store.write(ctx.space) as tx:
+        found = at_or_below(path, tx, ctx)
         if not found:
             raise no_file(path)
         for place in found:
             if place.memory is not None:
-                forgotten(place.memory, tx=tx, desk=desk, source=source, now=desk.now(), softly=True)
+                forgotten(place.memory, tx=tx, ctx=ctx, source=source, now=ctx.now(), softly=True)
             vacate(place.path, tx)
         return [place.path for place in found]
 
@@ -202,14 +202,14 @@ def delete(path: str, *, desk: Desk, source: Source) -> list[str]:
 
 
 def _created(
-    path: str, draft: Draft, text: str | None, tx: Transaction, desk: Desk, now: datetime
+    path: str, draft: Draft, text: str | None, tx: Transaction, ctx: SpaceContext, now: datetime
 ) -> FileChange:
     if tx.files.count() >= MOST_FILES:
         raise TooLong(f"there are {MOST_FILES:,} files already: delete some first", field="path")
-    _refuse_named(draft, path, tx, desk)
-    refuse_in_the_way(path, tx, desk)
+    _refuse_named(draft, path, tx, ctx)
+    refuse_in_the_way(path, tx, ctx)
     try:
-        memory = added(draft, tx=tx, desk=desk, now=now)
+        memory = added(draft, tx=tx, ctx=ctx, now=now)
     except StaysDeleted as error:
         raise Conflict(f"{path!r}: {error}; only the user can restore it") from None
     _keep(path, memory, text, tx)
@@ -222,11 +222,11 @@ def _changed(
     revision: Revision,
     text: str | None,
     tx: Transaction,
-    desk: Desk,
+    ctx: SpaceContext,
     source: Source,
     now: datetime,
 ) -> FileChange:
-    outcome = revised(known, revision, tx=tx, desk=desk, source=source, now=now)
+    outcome = revised(known, revision, tx=tx, ctx=ctx, source=source, now=now)
     if isinstance(outcome, Waiting):
         return FileChange(path=path, created=False, memory=known, waiting=True, told=outcome.reason)
     if text is None:
@@ -236,11 +236,17 @@ def _changed(
 
 
 def _emptied(
-    path: str, text: str, place: Place | None, tx: Transaction, desk: Desk, source: Source, now: datetime
+    path: str,
+    text: str,
+    place: Place | None,
+    tx: Transaction,
+    ctx: SpaceContext,
+    source: Source,
+    now: datetime,
 ) -> FileChange:
     """A file that says nothing is a file all the same; what it said is forgotten."""
     if place is not None and place.memory is not None:
-        forgotten(place.memory, tx=tx, desk=desk, source=source, now=now, softly=True)
+        forgotten(place.memory, tx=tx, ctx=ctx, source=source, now=now, softly=True)
     _keep(path, None, text, tx)
     return FileChange(path=path, created=place is None, memory=None)
 
@@ -254,11 +260,11 @@ def _keep(path: str, memory: Memory | None, text: str | None, tx: Transaction) -
     tx.files.put(replace(row, hash=old.hash if old is not None else None, stat=None))
 
 
-def _refuse_named(draft: Draft, path: str, tx: Transaction, desk: Desk) -> None:
-    if not desk.profile.policy.subject_is_key or draft.subject is None:
+def _refuse_named(draft: Draft, path: str, tx: Transaction, ctx: SpaceContext) -> None:
+    if not ctx.profile.policy.subject_is_key or draft.subject is None:
         return
     for other in tx.memories.named(draft.subject, draft.project):
-        place = next((one for one in places(tx, desk) if one.memory and one.memory.id == other.id), None)
+        place = next((one for one in places(tx, ctx) if one.memory and one.memory.id == other.id), None)
         where = f" of the file {place.path!r}" if place is not None and place.path != path else ""
         raise Conflict(
             f"{draft.subject!r} is the name{where} already: update that file, or choose another name"
@@ -274,21 +280,21 @@ def _expect(place: Place | None, path: str, expect: str | None, *, nested: bool)
         raise Outdated(f"{path!r} was changed in the meantime: read it again, then retry")
 
 
-def _entry(place: Place, desk: Desk, nested: bool) -> FileEntry:
+def _entry(place: Place, ctx: SpaceContext, nested: bool) -> FileEntry:
     memory = place.memory
     return FileEntry(
         path=place.path,
         name=(memory.subject if memory else None) or place.path.removesuffix(".md"),
         description=memory.summary if memory else None,
-        type=memory.category if memory else desk.profile.unsorted or desk.profile.block.general,
+        type=memory.category if memory else ctx.profile.unsorted or ctx.profile.block.general,
         updated_at=memory.updated_at if memory else None,
         size=len(place.text(nested=nested).encode()),
         memory_id=memory.id if memory else None,
     )
 
 
-def _existing(path: str, tx: Transaction, desk: Desk) -> Place:
-    place = place_at(path, tx, desk)
+def _existing(path: str, tx: Transaction, ctx: SpaceContext) -> Place:
+    place = place_at(path, tx, ctx)
     if place is None:
         raise no_file(path)
     return place

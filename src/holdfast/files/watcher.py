@@ -89,8 +89,8 @@ def follow(open_store: Callable[[], Store]) -> Callable[[TimeUp], bool]:
         while left:
             one = left.pop(0)
             with suppress(HoldfastError):  # its space was deleted; or it is tried again
-                desk = wiring.desk_for(one.space, store)
-                if found.arrive(desk, most=_FILES_AT_A_TIME, time_up=time_up):
+                ctx = wiring.context_for(one.space, store)
+                if found.arrive(ctx, most=_FILES_AT_A_TIME, time_up=time_up):
                     left.append(one)
             if time_up():
                 return bool(left)

@@ -12,7 +12,7 @@ from time import monotonic
 import pytest
 
 from holdfast import Filter, Memories
-from holdfast.app.wiring import desk_for, open_store
+from holdfast.app.wiring import context_for, open_store
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Draft
 from holdfast.domain.query import EVERYTHING
@@ -60,14 +60,14 @@ def memories(store: Store, clock: FixedClock) -> Memories:
 
 def fill(store: Store, space: str, clock: Callable[[], datetime], texts: Sequence[str | Draft]) -> None:
     """Adds them all as they are, compared with nothing."""
-    desk = desk_for(space, store, clock=clock)
-    category = desk.profile.category_names[0]
+    ctx = context_for(space, store, clock=clock)
+    category = ctx.profile.category_names[0]
     drafts = [
-        taken_in(text if isinstance(text, Draft) else Draft(content=text, category=category), desk.profile)
+        taken_in(text if isinstance(text, Draft) else Draft(content=text, category=category), ctx.profile)
         for text in texts
     ]
     with store.write(space) as tx:
-        changes.add_all(tx, desk, drafts, now=clock())
+        changes.add_all(tx, ctx, drafts, now=clock())
 
 
 def noted(name: str, chore: Chore, order: list[str]) -> Chore:

@@ -42,39 +42,39 @@ class Asking(Speaking):
         Without `exact`, a total that would take long to count may be 10,000 and `more`.
         """
         return finding.find(
-            where or Filter(), desk=self._desk, order=order, group=group, limit=limit, offset=offset,
+            where or Filter(), ctx=self._synced, order=order, group=group, limit=limit, offset=offset,
             after=after, as_of=as_of, exact=exact,
         )  # fmt: skip
 
     @needs("read")
     def subjects(self, *, limit: int = 200) -> list[tuple[str | None, int]]:
         """What memories are about, and how many of each; none stands for general knowledge."""
-        return finding.subjects(desk=self._desk, limit=limit)
+        return finding.subjects(ctx=self._synced, limit=limit)
 
     @needs("read")
     def last_change(self) -> int:
         """The number of the newest change in this space: the same number, the same memories."""
-        return finding.last_change(desk=self._desk)
+        return finding.last_change(ctx=self._synced)
 
     @needs("read")
     def linked(self, memory_id: str) -> list[tuple[Link, Memory]]:
         """The links of a memory with what stands at their other ends."""
-        return finding.linked(memory_id, desk=self._desk)
+        return finding.linked(memory_id, ctx=self._synced)
 
     @needs("read")
     def around(self, message_id: str, *, reach: int = 2) -> list[Message]:
         """A message between those that were said before and after it."""
-        return sessions.around(message_id, desk=self._desk, reach=reach)
+        return sessions.around(message_id, ctx=self._synced, reach=reach)
 
     @needs("read")
     def show(self, memory_id: str) -> finding.Details:
         """One memory with its wordings and links."""
-        return finding.show(memory_id, desk=self._desk)
+        return finding.show(memory_id, ctx=self._synced)
 
     @needs("read")
     def why(self, memory_id: str) -> Story:
         """Where a memory came from, how its confidence came about, and which prompts it went into."""
-        return finding.why(memory_id, desk=self._desk, to_agent=self._origin == "assistant")
+        return finding.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
 
     @needs("read")
     def recall(
@@ -95,7 +95,7 @@ class Asking(Speaking):
         """
         return recalling.recall(
             query,
-            desk=self._desk,
+            ctx=self._synced,
             where=where,
             project=project or self._project,
             limit=limit,
@@ -121,7 +121,7 @@ class Asking(Speaking):
         Of all projects, unless one is named.
         """
         return looking.look(
-            query, desk=self._desk, project=project or self._project, limit=limit, as_of=as_of, budget=budget
+            query, ctx=self._synced, project=project or self._project, limit=limit, as_of=as_of, budget=budget
         )
 
     @needs("read")
@@ -130,7 +130,7 @@ class Asking(Speaking):
     ) -> briefs.Brief:
         """The block for a prompt, within its budget; in a session always the same one."""
         return briefs.brief(
-            desk=self._desk,
+            ctx=self._synced,
             session=self._session,
             project=project or self._project,
             subject=subject,
@@ -147,7 +147,7 @@ class Asking(Speaking):
     ) -> contexts.Context:
         """What is relevant to the last messages and new to this session, as a block for a prompt."""
         return contexts.context(
-            said, desk=self._desk, session=self._session, project=project or self._project, budget=budget
+            said, ctx=self._synced, session=self._session, project=project or self._project, budget=budget
         )
 
     @needs("read")
@@ -155,24 +155,24 @@ class Asking(Speaking):
         """What others added since this session's brief, once; empty when there is nothing."""
         if self._session is None:
             return ""
-        return deltas.delta(self._session, desk=self._desk, project=self._project, budget=budget)
+        return deltas.delta(self._session, ctx=self._synced, project=self._project, budget=budget)
 
     @needs("read")
     def inbox(self) -> list[inboxes.Item]:
         """What waits for a person, oldest first."""
-        return inboxes.inbox(desk=self._desk)
+        return inboxes.inbox(ctx=self._synced)
 
     @needs("read")
     def review(self, *, limit: int = 20, after: Place | None = None) -> reviewing.Pile:
         """What waits for a person, oldest first, with its origin and the known ones beside it."""
-        return reviewing.review(desk=self._desk, limit=limit, after=after)
+        return reviewing.review(ctx=self._synced, limit=limit, after=after)
 
     @needs("read")
     def stakes(self, *memory_ids: str) -> list[reviewing.Waiter]:
         """What a decision about these waiting memories would change."""
-        return reviewing.stakes(memory_ids, desk=self._desk)
+        return reviewing.stakes(memory_ids, ctx=self._synced)
 
     @needs("read")
     def overview(self) -> Overview:
         """The space and how much is in it."""
-        return overview(self.space, store=self._desk.store)
+        return overview(self.space, store=self._synced.store)

@@ -20,21 +20,21 @@ class Filing(Speaking):
         """The memories as files, by path."""
         from holdfast.files import verbs
 
-        return verbs.listed(desk=self._desk)
+        return verbs.listed(ctx=self._synced)
 
     @needs("read")
     def file(self, path: str) -> "FileText":
         """One file: its whole text, and the memory behind it."""
         from holdfast.files import verbs
 
-        return verbs.read(path, desk=self._desk)
+        return verbs.read(path, ctx=self._synced)
 
     @needs("read")
     def file_index(self) -> str:
         """The index of all files, as MEMORY.md has it."""
         from holdfast.files import verbs
 
-        return verbs.index(desk=self._desk)
+        return verbs.index(ctx=self._synced)
 
     @needs("write")
     def write_file(
@@ -51,7 +51,7 @@ class Filing(Speaking):
         from holdfast.files import verbs
 
         return verbs.write(
-            path, content, desk=self._desk, source=self._source(), name=name, description=description,
+            path, content, ctx=self._synced, source=self._source(), name=name, description=description,
             category=type, expect=expect,
             project=None if self.profile.holds_everywhere(type) else self._project,
         )  # fmt: skip
@@ -62,7 +62,7 @@ class Filing(Speaking):
         from holdfast.files import verbs
 
         return verbs.put(
-            path, text, desk=self._desk, source=self._source(), new=new, expect=expect, project=self._project
+            path, text, ctx=self._synced, source=self._source(), new=new, expect=expect, project=self._project
         )
 
     @needs("write")
@@ -70,32 +70,32 @@ class Filing(Speaking):
         """Moves a file, or a folder with all in it; answers what is where now."""
         from holdfast.files import verbs
 
-        return verbs.rename(old, new, desk=self._desk, source=self._source())
+        return verbs.rename(old, new, ctx=self._synced, source=self._source())
 
     @needs("write")
     def delete_file(self, path: str) -> list[str]:
         """Deletes a file, or a folder with all in it; what they said is forgotten softly."""
         from holdfast.files import verbs
 
-        return verbs.delete(path, desk=self._desk, source=self._source())
+        return verbs.delete(path, ctx=self._synced, source=self._source())
 
     @needs("read")
     def directory(self) -> "DirectoryState | None":
         """How the directory that this space is bound to stands; none without one."""
-        return wiring.directories(self._here.store).state(self._here)
+        return wiring.directories(self._ctx.store).state(self._ctx)
 
     @needs("write")
     def sync_directory(self, *, accept_empty: bool = False, write_back: bool = False) -> "SyncReport":
         """Brings the bound directory and this space to agree."""
-        found = wiring.directories(self._here.store)
-        return found.sync(self._here, accept_empty=accept_empty, write_back=write_back)
+        found = wiring.directories(self._ctx.store)
+        return found.sync(self._ctx, accept_empty=accept_empty, write_back=write_back)
 
     @needs("admin")
     def bind_directory(self, path: str, *, layout: str | None = None) -> "SyncReport":
         """Binds this space to a directory of this machine, which is the same memory from then on."""
-        return wiring.directories(self._here.store).bind(self._here, path, layout)
+        return wiring.directories(self._ctx.store).bind(self._ctx, path, layout)
 
     @needs("admin")
     def unbind_directory(self) -> str:
         """Lets go of the directory; its files stay. Answers its path."""
-        return wiring.directories(self._here.store).unbind(self._here)
+        return wiring.directories(self._ctx.store).unbind(self._ctx)

@@ -40,24 +40,24 @@ class Hearing(Speaking):
 
         With `upkeep` also those in which `tend` proposed to make two memories one.
         """
-        return sessions.listed(desk=self._desk, limit=limit, offset=offset, after=after, upkeep=upkeep)
+        return sessions.listed(ctx=self._synced, limit=limit, offset=offset, after=after, upkeep=upkeep)
 
     @needs("read")
     def session_tallies(self, *session_ids: str) -> dict[str, tuple[int, int]]:
         """How many messages each session has, and how many memories came from it."""
-        return sessions.tallies(session_ids, desk=self._desk)
+        return sessions.tallies(session_ids, ctx=self._synced)
 
     @needs("read")
     def session_story(
         self, session_id: str, *, first: int = 1, limit: int = 100
     ) -> session_stories.SessionStory:
         """What was said in a session from message `first` on, what it was given, and what it wrote."""
-        return session_stories.session_story(session_id, desk=self._desk, first=first, limit=limit)
+        return session_stories.session_story(session_id, ctx=self._synced, first=first, limit=limit)
 
     @needs("read")
     def session(self, session_id: str) -> Conversation:
         """One session and what was said in it."""
-        return sessions.conversation(session_id, desk=self._desk)
+        return sessions.conversation(session_id, ctx=self._synced)
 
     @needs("read")
     def cache_report(self, *session_ids: str, limit: int = 20) -> caches.CacheReport:
@@ -65,12 +65,12 @@ class Hearing(Speaking):
 
         These sessions, or the latest ones.
         """
-        return caches.cache_report(session_ids, desk=self._desk, limit=limit)
+        return caches.cache_report(session_ids, ctx=self._synced, limit=limit)
 
     @needs("read")
     def message(self, message_id: str) -> Message:
         """One message of a session."""
-        return sessions.message(message_id, desk=self._desk)
+        return sessions.message(message_id, ctx=self._synced)
 
     @needs("write")
     def open_session(
@@ -86,7 +86,7 @@ class Hearing(Speaking):
         """Begins a session of an agent, or goes on with one."""
         return sessions.open_session(
             session_id,
-            desk=self._desk,
+            ctx=self._synced,
             name=name,
             client=client,
             directory=directory,
@@ -105,7 +105,7 @@ class Hearing(Speaking):
     ) -> Session:
         """Ends a session, now or when it did end, with what it cost as far as that is known."""
         return sessions.close_session(
-            session_id, desk=self._desk, exit_code=exit_code, usage=usage, ended_at=ended_at
+            session_id, ctx=self._synced, exit_code=exit_code, usage=usage, ended_at=ended_at
         )
 
     @needs("write")
@@ -124,7 +124,7 @@ class Hearing(Speaking):
             session_id,
             role,
             content,
-            desk=self._desk,
+            ctx=self._synced,
             speaker=speaker,
             message_id=message_id,
             said_at=said_at,
@@ -136,7 +136,7 @@ class Hearing(Speaking):
 
         Raises: Conflict, where something else was said under one of the ids; Invalid, for an unknown role.
         """
-        return sessions.say_all(session_id, said, desk=self._desk, own_ids=True)
+        return sessions.say_all(session_id, said, ctx=self._synced, own_ids=True)
 
     @needs("write")
     def take_session(
@@ -163,7 +163,7 @@ class Hearing(Speaking):
         return transcripts.take_session(
             session_id,
             said,
-            desk=self._desk,
+            ctx=self._synced,
             name=name,
             client=client,
             directory=directory,
@@ -184,7 +184,7 @@ class Hearing(Speaking):
         wanted: Callable[[], bool] = lambda: True,
     ) -> dialogues.Attended:
         """What belongs into the prompt of a client that knows of no memory: the same at every turn."""
-        return dialogues.attend(dialogue, desk=self._desk, quiet=quiet, wanted=wanted)
+        return dialogues.attend(dialogue, ctx=self._synced, quiet=quiet, wanted=wanted)
 
     @needs("proxy")
     def overhear(
@@ -197,7 +197,7 @@ class Hearing(Speaking):
     ) -> list[Message]:
         """Keeps what is new of such a conversation, and answers it."""
         return dialogues.overhear(
-            dialogue, desk=self._desk, session_id=session_id, answer=answer, quiet=quiet
+            dialogue, ctx=self._synced, session_id=session_id, answer=answer, quiet=quiet
         )
 
     @needs("write")
@@ -205,7 +205,7 @@ class Hearing(Speaking):
         self, session_id: str | None = None, *, quiet: capturing.Quiet = lambda project, session: None
     ) -> list[capturing.Captured]:
         """Reads now what waits to be read, of one session or of all, and remembers what is worth keeping."""
-        return capturing.capture(desk=self._desk, session_id=session_id, quiet=quiet)
+        return capturing.capture(ctx=self._synced, session_id=session_id, quiet=quiet)
 
     @needs("write")
     def capture_due(
@@ -215,7 +215,7 @@ class Hearing(Speaking):
         time_up: TimeUp = lambda: False,
     ) -> capturing.Captured | None:
         """Reads the next session whose time has come, until the time is up; none when there is none."""
-        return capturing.capture_due(desk=self._desk, quiet=quiet, time_up=time_up)
+        return capturing.capture_due(ctx=self._synced, quiet=quiet, time_up=time_up)
 
     @needs("write")
     def read_due(
@@ -225,9 +225,9 @@ class Hearing(Speaking):
 
         None without a piece or a model.
         """
-        return reading.read_due(desk=self._desk, session_id=session_id, quiet=quiet)
+        return reading.read_due(ctx=self._synced, session_id=session_id, quiet=quiet)
 
     @needs("write")
     def read_again(self, *, drop: bool = False) -> int:
         """Lets a model try once more what it could not read, or leaves it to the rules; answers how many."""
-        return jobs.again(reading_queue.KIND, desk=self._desk, drop=drop)
+        return jobs.again(reading_queue.KIND, ctx=self._synced, drop=drop)

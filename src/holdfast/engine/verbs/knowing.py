@@ -60,7 +60,7 @@ class Knowing(Speaking):
             source=self._source(message),
             doubtful=doubtful,
         )
-        return remembering.remember(draft, desk=self._desk, key=key, anyway=anyway, unattended=unattended)
+        return remembering.remember(draft, ctx=self._synced, key=key, anyway=anyway, unattended=unattended)
 
     @needs("write")
     def revise(
@@ -100,87 +100,87 @@ class Knowing(Speaking):
             version=version,
         )
         return revising.revise(
-            memory_id, revision, desk=self._desk, source=self._source(), expect_version=expect_version
+            memory_id, revision, ctx=self._synced, source=self._source(), expect_version=expect_version
         )
 
     @needs("write")
     def promote(self, memory_id: str) -> revising.Revised | Waiting:
         """Lets a memory of one project hold in all of them."""
-        return promoting.promote(memory_id, desk=self._desk, source=self._source())
+        return promoting.promote(memory_id, ctx=self._synced, source=self._source())
 
     @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> forgetting.Forgotten:
         """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
         return forgetting.forget(
-            memory_id, desk=self._desk, source=self._source(), expect_version=expect_version
+            memory_id, ctx=self._synced, source=self._source(), expect_version=expect_version
         )
 
     @needs("write")
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back."""
-        return forgetting.restore(memory_id, desk=self._desk, source=self._source())
+        return forgetting.restore(memory_id, ctx=self._synced, source=self._source())
 
     @needs("write")
     def split(self, memory_id: str, number: int) -> splitting.Split:
         """Makes a wording that was counted as a repetition a memory of its own."""
-        return splitting.split(memory_id, number, desk=self._desk, source=self._source())
+        return splitting.split(memory_id, number, ctx=self._synced, source=self._source())
 
     @needs("read")
     def erasure(self, *memory_ids: str) -> erasing.Erasure:
         """What `erase` would remove."""
-        return erasing.erasure(memory_ids, desk=self._desk)
+        return erasing.erasure(memory_ids, ctx=self._synced)
 
     @needs("admin")
     def erase(self, *memory_ids: str) -> erasing.Erasure:
         """Removes memories and every trace of them, for good."""
-        return erasing.erase(memory_ids, desk=self._desk, source=self._source())
+        return erasing.erase(memory_ids, ctx=self._synced, source=self._source())
 
     @needs("write")
     def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
         """Links two memories; false when they were linked so already."""
-        return linking.link(from_id, to_id, kind, desk=self._desk, source=self._source())
+        return linking.link(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
     @needs("write")
     def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
         """Removes links from one memory to another."""
-        return linking.unlink(from_id, to_id, kind, desk=self._desk, source=self._source())
+        return linking.unlink(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
     @needs("write")
     def undo(self, *memory_ids: str, since: int) -> list[Memory]:
         """Takes back what this speaker did to memories after the change numbered `since`."""
-        return undoing.undo(memory_ids, since=since, desk=self._desk, source=self._source())
+        return undoing.undo(memory_ids, since=since, ctx=self._synced, source=self._source())
 
     @needs("admin")
     def approve(self, *memory_ids: str) -> list[Memory]:
         """Lets waiting memories in."""
-        return inboxes.approve(memory_ids, desk=self._desk, source=self._source())
+        return inboxes.approve(memory_ids, ctx=self._synced, source=self._source())
 
     @needs("admin")
     def reject(self, *memory_ids: str) -> list[Memory]:
         """Turns waiting memories down for good."""
-        return inboxes.reject(memory_ids, desk=self._desk, source=self._source())
+        return inboxes.reject(memory_ids, ctx=self._synced, source=self._source())
 
     @needs("write")
     def undo_session(self, session_id: str) -> undo_session.Undone:
         """Takes back what one session wrote."""
-        return undo_session.undo_session(session_id, desk=self._desk, source=self._source())
+        return undo_session.undo_session(session_id, ctx=self._synced, source=self._source())
 
     @needs("read")
     def undo_session_preview(self, session_id: str) -> Undone:
         """What `undo_session` would take back, and what would stay; nothing is changed."""
-        return undo_session.undoing(session_id, desk=self._desk)
+        return undo_session.undoing(session_id, ctx=self._synced)
 
     @needs("admin")
     def export(self) -> Iterator[str]:
         """The whole space as lines of an archive."""
-        with self._desk.store.read(self.space) as tx:
+        with self._synced.store.read(self.space) as tx:
             yield from archive.lines(tx)
 
     @needs("admin")
     def import_archive(self, stream: Iterable[str], *, dry_run: bool = False) -> list[imports.Imported]:
         """Takes archives of spaces into this one, field by field; a dry run only says what would come in."""
         parts = list(archive.read(stream))
-        return [imports.restore_rows(part, desk=self._desk, dry_run=dry_run) for part in parts]
+        return [imports.restore_rows(part, ctx=self._synced, dry_run=dry_run) for part in parts]
 
     @needs("write")
     def import_drafts(
@@ -195,4 +195,4 @@ class Knowing(Speaking):
 
         A dry run says what would become of each, and changes nothing; `report` hears how many are done.
         """
-        return imports.import_drafts(drafts, desk=self._desk, review=review, dry_run=dry_run, report=report)
+        return imports.import_drafts(drafts, ctx=self._synced, review=review, dry_run=dry_run, report=report)

@@ -4,7 +4,7 @@ from holdfast.domain.access import EVERYTHING, Grant, needs
 from holdfast.domain.memory import Origin, Source
 from holdfast.domain.profile import Profile
 from holdfast.engine.ports import Store
-from holdfast.engine.space_context import Desk
+from holdfast.engine.space_context import SpaceContext
 
 
 class Speaking:
@@ -12,29 +12,29 @@ class Speaking:
 
     def __init__(
         self,
-        desk: Desk,
+        ctx: SpaceContext,
         *,
         origin: Origin = "operator",
         session: str | None = None,
         project: str | None = None,
         grant: Grant = EVERYTHING,
     ) -> None:
-        self._here = desk
+        self._ctx = ctx
         self._origin: Origin = origin
         self._session = session
         self._project = project
         self._grant = grant
 
     @property
-    def _desk(self) -> Desk:
+    def _synced(self) -> SpaceContext:
         """The desk, once what was done by hand in a bound directory is taken over."""
-        if self._here.arrive is not None:
-            self._here.arrive(self._here)
-        return self._here
+        if self._ctx.arrive is not None:
+            self._ctx.arrive(self._ctx)
+        return self._ctx
 
     @property
     def space(self) -> str:
-        return self._here.space
+        return self._ctx.space
 
     @property
     def origin(self) -> Origin:
@@ -43,21 +43,21 @@ class Speaking:
 
     @property
     def profile(self) -> Profile:
-        return self._here.profile
+        return self._ctx.profile
 
     @property
     def budget(self) -> int:
         """The tokens of a brief, unless a call says otherwise."""
-        return self._here.budget if self._here.budget is not None else self.profile.block.budget
+        return self._ctx.budget if self._ctx.budget is not None else self.profile.block.budget
 
     @property
     @needs("admin")
     def store(self) -> Store:
-        return self._here.store
+        return self._ctx.store
 
     def close(self) -> None:
         """Lets go of the database."""
-        self._here.store.close()
+        self._ctx.store.close()
 
     def _source(self, message: str | None = None) -> Source:
         return Source(origin=self._origin, session=self._session, message=message)

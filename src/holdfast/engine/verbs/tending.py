@@ -25,18 +25,18 @@ class Tending(Speaking):
     @needs("read")
     def stats(self) -> figuring.Stats:
         """The space in figures: growth, kinds, belief, use, capture and jobs."""
-        return figuring.stats(desk=self._desk)
+        return figuring.stats(ctx=self._synced)
 
     @needs("read")
     def models(self) -> models_in_use.Models:
         """The models that the space works with, by name."""
-        return models_in_use.models(desk=self._desk)
+        return models_in_use.models(ctx=self._synced)
 
     @needs("admin")
     def try_models(self) -> list[models_in_use.Trial]:
         """Asks the embedder and each language model something short, and tells which answered."""
-        found = models_in_use.trials(desk=self._desk)
-        embedder = self._here.embedder
+        found = models_in_use.trials(ctx=self._synced)
+        embedder = self._ctx.embedder
         if embedder is None:
             return found
         trial = models_in_use.Trial(embedder.name, "meaning", wiring.try_embedder(embedder))
@@ -53,22 +53,22 @@ class Tending(Speaking):
 
         After a pause of more than 180 days nothing fades, unless somebody says that `clock_is_right`.
         """
-        return tend.tend(desk=self._desk, report=report, clock_is_right=clock_is_right)
+        return tend.tend(ctx=self._synced, report=report, clock_is_right=clock_is_right)
 
     @needs("write")
     def upkeep(self) -> Iterator[Tended]:
         """The same without the vectors, in small steps: begin each when nothing more urgent is to be done."""
-        return tend.upkeep(desk=self._desk)
+        return tend.upkeep(ctx=self._synced)
 
     @needs("read")
     def tend_preview(self) -> Preview:
         """What the upkeep would let fade, archive and propose now; nothing is changed."""
-        return tend.preview(desk=self._desk)
+        return tend.preview(ctx=self._synced)
 
     @needs("read")
     def audit(self, seen: Callable[[int, int], None] = lambda done, total: None) -> audits.Audit:
         """What is junk or may become it, with ids and what to do; `seen` hears how far it is."""
-        return audits.audit(desk=self._desk, seen=seen)
+        return audits.audit(ctx=self._synced, seen=seen)
 
     @needs("write")
     def embed(self, limit: int, *, time_up: TimeUp = lambda: False) -> int:
@@ -76,43 +76,43 @@ class Tending(Speaking):
 
         Raises: Unavailable, when the embedder fails.
         """
-        return embedding.embed_missing(self._desk, limit=limit, changing=limit, time_up=time_up)
+        return embedding.embed_missing(self._synced, limit=limit, changing=limit, time_up=time_up)
 
     @needs("read")
     def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
         """The jobs in one state, oldest first."""
-        return jobs.listed(state, desk=self._desk, limit=limit)
+        return jobs.listed(state, ctx=self._synced, limit=limit)
 
     @needs("write")
     def queue(self, kind: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> bool:
         """Leaves work for the background; false when a job of this id is known."""
-        return jobs.enqueue(kind, payload, desk=self._desk, job_id=job_id)
+        return jobs.enqueue(kind, payload, ctx=self._synced, job_id=job_id)
 
     @needs("read")
     def spend(self, *, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
         """What models cost the space, of the last days or ever, by one label, and what they may cost."""
-        return meter.spend(desk=self._desk, by=by, days=days)
+        return meter.spend(ctx=self._synced, by=by, days=days)
 
     @needs("write")
     def take_job(self, *kinds: str) -> Job | None:
         """The next job of these kinds, the caller's for a while; none when there is none."""
-        return jobs.take(kinds, desk=self._desk)
+        return jobs.take(kinds, ctx=self._synced)
 
     @needs("write")
     def finish_job(self, job: Job) -> None:
         """The job was done."""
-        jobs.finish(job, desk=self._desk)
+        jobs.finish(job, ctx=self._synced)
 
     @needs("write")
     def fail_job(self, job: Job, error: str) -> None:
         """The job could not be done now; it is tried again, a few times."""
-        jobs.fail(job, error, desk=self._desk)
+        jobs.fail(job, error, ctx=self._synced)
 
     @needs("write")
     def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
         """Keeps what happened to a service, or in general."""
         return happenings.record_event(
-            level, content, desk=self._desk, service=service, session=self._session
+            level, content, ctx=self._synced, service=service, session=self._session
         )
 
     @needs("read")
@@ -128,7 +128,7 @@ class Tending(Speaking):
     ) -> list[Event]:
         """What happened, the latest first; `after` is where the last page ended."""
         return happenings.events(
-            desk=self._desk, level=level, service=service, session=session, limit=limit, offset=offset,
+            ctx=self._synced, level=level, service=service, session=session, limit=limit, offset=offset,
             after=after,
         )  # fmt: skip
 
@@ -138,10 +138,10 @@ class Tending(Speaking):
     ) -> Attempt:
         """Keeps that an action was taken on a service, so that it is not taken too often."""
         return cooling.record_attempt(
-            action, service, succeeded, desk=self._desk, content=content, session=self._session
+            action, service, succeeded, ctx=self._synced, content=content, session=self._session
         )
 
     @needs("read")
     def cooldowns(self, *, service: str | None = None) -> list[Standing]:
         """The actions inside their window, by service, and whether another one is allowed."""
-        return cooling.cooldowns(desk=self._desk, service=service)
+        return cooling.cooldowns(ctx=self._synced, service=service)
