@@ -61,7 +61,7 @@ def _measured(db: str, size: int, rounds: int) -> "dict[str, Measured]":
     from bench.speed.corpus import Corpus
     from holdfast.app import wiring
     from holdfast.app.service_host import assembled
-    from holdfast.app.space_registry import House
+    from holdfast.app.space_registry import SpaceRegistry
     from holdfast.engine.spaces import create_space
     from holdfast.profiles import built_in
 
@@ -75,17 +75,17 @@ def _measured(db: str, size: int, rounds: int) -> "dict[str, Measured]":
             pages.fill(ctx, Corpus(built_in("ops").category_names), size, lambda done: bar.done())
     finally:
         store.close()
-    house = House(db, _SPACE)
+    registry = SpaceRegistry(db, _SPACE)
     try:
         with progress("asking for pages", len(pages.views())) as bar:
             found = {}
-            app = assembled(house, own=_TOKEN)
+            app = assembled(registry, own=_TOKEN)
             for name, page in pages.measured(app, _TOKEN, _SPACE, rounds=rounds):
                 found[name] = page
                 bar.done()
         return found
     finally:
-        house.close()
+        registry.close()
 
 
 def _figures(page: "Measured") -> dict[str, Any]:

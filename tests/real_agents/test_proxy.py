@@ -51,7 +51,7 @@ def test_the_real_client_is_given_memories_and_its_cache_holds(
     session = ask("How long does jellyfin need to start?")
     ask("Thank you", "--resume", session)
     service.stop()
-    service.house.close()
+    service.registry.close()
 
     first, second, third = scripted_model.requests
     assert FACT in first.body["system"][-1]["text"]

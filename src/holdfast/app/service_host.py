@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from holdfast.app import paths, service_lock, wiring
-from holdfast.app.space_registry import House
+from holdfast.app.space_registry import SpaceRegistry
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.memories import Memories
 from holdfast.errors import Forbidden, HoldfastError, Invalid, Unavailable
@@ -38,12 +38,12 @@ def serve_mcp(db: str | None, space: str | None, *, project: str | None, session
     """Speaks MCP on standard input and output until the client is done."""
     from holdfast.agents.mcp.stdio import serve
 
-    house = House(db, space)
+    registry = SpaceRegistry(db, space)
     focus = project or paths.project_of(os.getcwd())
     try:
-        serve(lambda: house.memories().speaking_as("assistant", session=session, project=focus))
+        serve(lambda: registry.memories().speaking_as("assistant", session=session, project=focus))
     finally:
-        house.close()
+        registry.close()
 
 
 def serve(
@@ -67,16 +67,16 @@ def serve(
     logs.set_up(log)
     with service_lock.the_only_one():
         listening = _listening(host, port, outside)
-        house = House(db, space)
+        registry = SpaceRegistry(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
-            worker = _worker(house)
+            worker = _worker(registry)
             own = service_lock.own_token()
-            browsers = _browsers(own, house)
-            app = assembled(house, worker, own=own, outside=outside, browsers=browsers)
+            browsers = _browsers(own, registry)
+            app = assembled(registry, worker, own=own, outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
-                house.memories()
-            with http_server.until_a_signal(), service_lock.announced(url, house.db), _watched(worker.wake):
+                registry.memories()
+            with http_server.until_a_signal(), service_lock.announced(url, registry.db), _watch(worker.wake):
                 http_server.serve(
                     app,
                     listening,
@@ -85,7 +85,7 @@ def serve(
                 )
         finally:
             listening.close()
-            house.close()
+            registry.close()
 
 
 def _listening(host: str, port: int, outside: Sequence[str]) -> "socket.socket":
@@ -103,7 +103,7 @@ def _listening(host: str, port: int, outside: Sequence[str]) -> "socket.socket":
 
 
 def assembled(
-    house: House,
+    registry: SpaceRegistry,
     worker: "Worker | None" = None,
     *,
     own: str,
@@ -119,22 +119,22 @@ def assembled(
     from holdfast.web.service.worker import Worker
 
     worker = worker or Worker([])  # nobody works in the background then
-    figures = metrics.Metrics(house.figures)
-    board, entrance = dashboard.dashboard(browsers or _browsers(own, house))
+    figures = metrics.Metrics(registry.figures)
+    board, entrance = dashboard.dashboard(browsers or _browsers(own, registry))
     parts = Parts(
-        answer_hook=_hooks(house, worker.wake),
-        check=house.check,
-        mcp=MountedMcp(lambda: _mcp(lambda: _for_model(house, ASKING.get()))),
-        rooms=house,
+        answer_hook=_hooks(registry, worker.wake),
+        check=registry.check,
+        mcp=MountedMcp(lambda: _mcp(lambda: _for_model(registry, ASKING.get()))),
+        registry=registry,
         heard=worker.wake,
         metrics=figures,
-        proxy=proxy.Proxy(house, upstreams=Settings.read().upstreams, heard=worker.wake),
+        proxy=proxy.Proxy(registry, upstreams=Settings.read().upstreams, heard=worker.wake),
         board=board,
     )
     return application(
         parts,
         _routes(),
-        admit=_admission(own, house),
+        admit=_admission(own, registry),
         worker=worker,
         outside=outside,
         pages=entrance,
@@ -159,7 +159,7 @@ def _routes() -> "FastAPI":
 
 
 @contextmanager
-def _watched(woken: Callable[[], None]) -> Iterator[None]:
+def _watch(woken: Callable[[], None]) -> Iterator[None]:
     """Notices what is done by hand in bound directories, for as long as the service runs."""
     from holdfast.files.watcher import Watching
 
@@ -171,25 +171,25 @@ def _watched(woken: Callable[[], None]) -> Iterator[None]:
         watching.stop()
 
 
-def _admission(own: str, house: House) -> Callable[[str], Grant | None]:
+def _admission(own: str, registry: SpaceRegistry) -> Callable[[str], Grant | None]:
     """Lets in whoever holds the token of this machine's user, with all rights, or one that they made."""
 
     def admit(secret: str) -> Grant | None:
         if hmac.compare_digest(secret.encode("utf-8", "replace"), own.encode()):
             return EVERYTHING
-        return house.admit(secret)
+        return registry.admit(secret)
 
     return admit
 
 
-def _browsers(own: str, house: House) -> "Browsers":
+def _browsers(own: str, registry: SpaceRegistry) -> "Browsers":
     """Who is signed in to the dashboard; a browser may do what the token may that it came in with."""
     from holdfast.web.dashboard.browsers import Browsers, hashed
 
     owners = hashed(own)
 
     def held(token_hash: str) -> Grant | None:
-        return EVERYTHING if hmac.compare_digest(token_hash, owners) else house.admit_known(token_hash)
+        return EVERYTHING if hmac.compare_digest(token_hash, owners) else registry.admit_known(token_hash)
 
     return Browsers(own=own, held=held, file=paths.browsers_file())
 
@@ -203,17 +203,17 @@ def _login(host: str, listening: "socket.socket", browsers: "Browsers") -> str:
     return f"http://{named}:{listening.getsockname()[1]}{link_path(browsers)}"
 
 
-def _for_model(house: House, asking: "Asking") -> Memories:
+def _for_model(registry: SpaceRegistry, asking: "Asking") -> Memories:
     """The space of a model that speaks MCP: the usual one for the user's own token, else the token's."""
     if asking.grant == EVERYTHING:
-        found = house.memories(asking.space)
+        found = registry.memories(asking.space)
     else:
-        found = house.entered(asking.grant, asking.space)
+        found = registry.entered(asking.grant, asking.space)
     return found.speaking_as("assistant")
 
 
 def _hooks(
-    house: House, wake: Callable[[], None]
+    registry: SpaceRegistry, wake: Callable[[], None]
 ) -> Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]:
     """Answers hooks from the space that they name; what they noted down is taken in soon."""
     from holdfast.agents.hooks.responses import answer
@@ -223,14 +223,14 @@ def _hooks(
         grant.require("admin")
         if grant.spaces is not None:
             raise Forbidden("hooks need the local token of this user, not a token for some spaces")
-        told = answer(event, body, house.memories(space if isinstance(space, str) and space else None))
+        told = answer(event, body, registry.memories(space if isinstance(space, str) and space else None))
         wake()
         return told
 
     return answered
 
 
-def _worker(house: House) -> "Worker":
+def _worker(registry: SpaceRegistry) -> "Worker":
     """What the service does in the background, the most urgent first.
 
     Reading with a model waits for other people's machines, so that nothing else waits with it.
@@ -239,15 +239,15 @@ def _worker(house: House) -> "Worker":
     from holdfast.web.service.chores import capture, reading, upkeep, vectors
     from holdfast.web.service.worker import Worker
 
-    spaces = house.spaces, house.memories
+    spaces = registry.spaces, registry.memories
     return Worker(
-        [*_first_chores(house), capture(*spaces, capture_off.reason), vectors(*spaces)],
+        [*_first_chores(registry), capture(*spaces, capture_off.reason), vectors(*spaces)],
         when_idle=[upkeep(*spaces)],
-        beside=[reading(*spaces, capture_off.reason)] if house.reads else [],
+        beside=[reading(*spaces, capture_off.reason)] if registry.reads else [],
     )
 
 
-def _first_chores(house: House) -> "list[Chore]":
+def _first_chores(registry: SpaceRegistry) -> "list[Chore]":
     """What comes before all else: taking in what was said, and showing what is known."""
     from holdfast.agents.hooks.captures import take_in
     from holdfast.files.watcher import follow
@@ -256,20 +256,20 @@ def _first_chores(house: House) -> "list[Chore]":
     def warmed_up() -> None:
         # The first question loads words and models; a prompt that waits for its hook should not be it.
         with suppress(HoldfastError):
-            house.memories().recall("what is known", threshold=float("inf"))
+            registry.memories().recall("what is known", threshold=float("inf"))
 
     def warm(time_up: "TimeUp") -> bool:
         warmed_up()
         return False
 
     def transcripts(time_up: "TimeUp") -> bool:
-        return take_in(house.memories, house.db, time_up=time_up) > 0
+        return take_in(registry.memories, registry.db, time_up=time_up) > 0
 
     @cache
     def files() -> "BriefFiles":
-        return wiring.brief_files(house.memories().store)
+        return wiring.brief_files(registry.memories().store)
 
     def briefs(time_up: "TimeUp") -> bool:
         return files().refresh(time_up)
 
-    return [warm, transcripts, briefs, follow(lambda: house.memories().store)]
+    return [warm, transcripts, briefs, follow(lambda: registry.memories().store)]

@@ -15,7 +15,7 @@ from holdfast.errors import Forbidden, Invalid
 from holdfast.settings import Settings, public_place
 
 
-class House:
+class SpaceRegistry:
     """The spaces of one database, each opened when it is first asked for; one model for all of them.
 
     Shared by all threads of a process.

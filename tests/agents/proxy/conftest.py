@@ -14,7 +14,7 @@ import uvicorn
 from holdfast import Memories
 from holdfast.agents.proxy import request_memory
 from holdfast.app.service_host import assembled
-from holdfast.app.space_registry import House
+from holdfast.app.space_registry import SpaceRegistry
 from holdfast.app.wiring import open_store
 from holdfast.engine.administration import Administration
 from holdfast.web.service.http_server import listen
@@ -39,7 +39,7 @@ class Running:
             for scope in ("proxy", "read", "write", "admin")
         }
         store.close()
-        self.house = House(database)
+        self.registry = SpaceRegistry(database)
         self.woken = 0
         self.clients: list[anthropic.Anthropic | openai.OpenAI] = []
         self._waking = threading.Condition()
@@ -47,7 +47,7 @@ class Running:
         worker.wake = self._woken  # type: ignore[method-assign]
         self._listening = listen("127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
-        app: Any = assembled(self.house, worker, own=OWN)
+        app: Any = assembled(self.registry, worker, own=OWN)
         config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False, lifespan="on")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._listening],), daemon=True)
@@ -69,7 +69,7 @@ class Running:
 
     @property
     def memories(self) -> Memories:
-        return self.house.memories(SPACE)
+        return self.registry.memories(SPACE)
 
     def stop(self) -> None:
         """Ends the service as a signal would: what was overheard is kept before it is gone."""
@@ -108,7 +108,7 @@ def service(database_url: str, upstream: Upstream) -> Iterator[Running]:
     running = Running(database_url)
     yield running
     running.stop()
-    running.house.close()
+    running.registry.close()
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def service_on_file(sqlite_url: str, upstream: Upstream) -> Iterator[Running]:
     running = Running(sqlite_url)
     yield running
     running.stop()
-    running.house.close()
+    running.registry.close()
 
 
 # --------------------------------------------------------------------------------------------------- clients

@@ -100,7 +100,7 @@ def test_a_token_of_the_proxy_opens_nothing_else(service: Running, upstream: Ups
 
 
 def test_a_token_that_was_revoked_is_refused_at_once(service: Running, upstream: Upstream) -> None:
-    office = service.house.administration(service.memories._grant)
+    office = service.registry.administration(service.memories._grant)
     [token] = [each for each in office.tokens() if each.scopes == ("proxy",)]
     assert ask(service, service.token, "POST", "anthropic", "/v1/messages").status_code == 200
 

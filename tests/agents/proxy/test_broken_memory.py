@@ -62,7 +62,7 @@ def test_with_the_database_gone_the_bytes_go_on_unchanged(
     client = kind(service_on_file, stream=stream)
     client.say(SAID)  # let in once, with the memory in place
     file = Path(service_on_file.database.removeprefix("sqlite:///"))
-    service_on_file.house.close()
+    service_on_file.registry.close()
     put_a_folder_in_its_place(file)
 
     told = client.say(SAID)
@@ -86,7 +86,7 @@ def test_with_the_tables_dropped_the_bytes_go_on_unchanged(postgres_url: str, up
 
     told = client.say(SAID)
     service.stop()
-    service.house.close()
+    service.registry.close()
 
     assert told == "Done."
     assert upstream.requests[-1].raw == sent
@@ -109,7 +109,7 @@ def test_with_the_server_stopped_the_bytes_go_on_unchanged_and_memory_comes_back
     own_postgres.restart()
     back = client.say([user("And jellyfin?")])
     service.stop()
-    service.house.close()
+    service.registry.close()
 
     assert (away, back) == ("Done.", "Done.")
     with_memory, without, again = (seen.raw for seen in upstream.requests)
@@ -181,10 +181,10 @@ class Stuck:
 
 @pytest.fixture
 def stuck(service_on_file: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stuck]:
-    rooms = Stuck()
-    monkeypatch.setattr(service_on_file.house, "entered", rooms.entered)
-    yield rooms
-    rooms.released.set()
+    registry = Stuck()
+    monkeypatch.setattr(service_on_file.registry, "entered", registry.entered)
+    yield registry
+    registry.released.set()
 
 
 def test_a_memory_that_hangs_costs_its_deadline_and_no_more(
@@ -212,7 +212,7 @@ def test_a_memory_that_fails_in_a_way_nobody_thought_of(
     def surprise(*_: Any) -> Any:
         raise RuntimeError("nobody thought of this")
 
-    monkeypatch.setattr(service_on_file.house, "entered", surprise)
+    monkeypatch.setattr(service_on_file.registry, "entered", surprise)
 
     assert Claude(service_on_file).say(SAID) == "Done."
     assert json.loads(upstream.requests[0].raw)["messages"] == SAID
@@ -223,7 +223,7 @@ def test_a_token_that_was_never_seen_stays_outside_while_nobody_can_tell(
     service_on_file: Running, upstream: Upstream
 ) -> None:
     file = Path(service_on_file.database.removeprefix("sqlite:///"))
-    service_on_file.house.close()
+    service_on_file.registry.close()
     for each in file.parent.glob(f"{file.name}*"):
         os.unlink(each)
     file.mkdir()

@@ -24,7 +24,7 @@ def board(database_url: str) -> Iterator[Board]:
     """The pages without a port: requests go straight into the application, on SQLite and on PostgreSQL."""
     made = Board(database_url)
     yield made
-    made.house.close()
+    made.registry.close()
 
 
 @pytest.fixture(scope="module")

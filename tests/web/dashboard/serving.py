@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from holdfast import Memories
 from holdfast.app.service_host import assembled
-from holdfast.app.space_registry import House
+from holdfast.app.space_registry import SpaceRegistry
 from holdfast.app.wiring import open_store
 from holdfast.engine.administration import Administration
 from holdfast.web.dashboard.browser_access import cookie_name
@@ -33,8 +33,8 @@ class Board:
 
     def __init__(self, database: str) -> None:
         self.database = database
-        self.house = House(database)
-        self.app: Any = assembled(self.house, Worker([]), own=OWN)
+        self.registry = SpaceRegistry(database)
+        self.app: Any = assembled(self.registry, Worker([]), own=OWN)
         self.make("ops", "ops")
         self.make("helper", "assistant")
 
@@ -56,7 +56,7 @@ class Board:
             office.create_space(space, profile=profile)
 
     def memories(self, space: str = "ops") -> Memories:
-        return self.house.memories(space)
+        return self.registry.memories(space)
 
     @contextmanager
     def _administration(self) -> Iterator[Administration]:

@@ -56,8 +56,8 @@ def test_a_pasted_token_opens_what_it_is_for_until_it_is_revoked(board: Board) -
 
     before = browser.get("/memories")
     elsewhere = browser.get("/memories?space=ops")
-    [token] = board.house.administration(EVERYTHING).tokens()
-    board.house.administration(EVERYTHING).revoke_token(token.id)
+    [token] = board.registry.administration(EVERYTHING).tokens()
+    board.registry.administration(EVERYTHING).revoke_token(token.id)
     after = browser.get("/memories")
 
     assert before.status_code == 200

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.app.service_host import assembled
-from holdfast.app.space_registry import House
+from holdfast.app.space_registry import SpaceRegistry
 from holdfast.app.wiring import open_store
 from holdfast.engine.administration import Administration
 from holdfast.web.service.worker import Worker
@@ -24,11 +24,11 @@ class Served:
 
     def __init__(self, database: str) -> None:
         self.database = database
-        self.house = House(database)
+        self.registry = SpaceRegistry(database)
         self.woken = 0
         self.worker = Worker([])
         self.worker.wake = self._woken  # type: ignore[method-assign]
-        self.app: Any = assembled(self.house, self.worker, own=OWN)
+        self.app: Any = assembled(self.registry, self.worker, own=OWN)
 
     def _woken(self) -> None:
         self.woken += 1
@@ -59,7 +59,7 @@ class Served:
 def served(database_url: str) -> Iterator[Served]:
     service = Served(database_url)
     yield service
-    service.house.close()
+    service.registry.close()
 
 
 @pytest.fixture

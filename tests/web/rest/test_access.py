@@ -23,8 +23,8 @@ def test_a_token_for_one_space_needs_nothing_more(served: Served) -> None:
     remembered(client, "Deploys run on Fridays")
 
     assert client.get("/api/stats").json()["name"] == "ours"
-    assert served.house.memories("ours").overview().active == 1
-    assert served.house.memories("theirs").overview().active == 0
+    assert served.registry.memories("ours").overview().active == 1
+    assert served.registry.memories("theirs").overview().active == 0
 
 
 def test_a_token_for_several_spaces_is_asked_which(served: Served) -> None:

@@ -46,11 +46,11 @@ def memories(served: Served, how: str) -> Either:
 
 
 def _open(served: Served, how: str, space: str, profile: str = "default") -> Either:
-    served.house.memories()
+    served.registry.memories()
     if space != "default":
         served.make(space, profile)
     if how == "in process":
-        return served.house.memories(space)
+        return served.registry.memories(space)
     return Client(URL, OWN, space=space, http=served.caller(None))
 
 

@@ -131,7 +131,7 @@ def world(template: tuple[Path, Filled], tmp_path: Path) -> Iterator[World]:
     shutil.copyfile(file, tmp_path / "matrix.db")
     made = World(str(tmp_path / "matrix.db"), filled)
     yield made
-    made.served.house.close()
+    made.served.registry.close()
 
 
 def test_every_route_is_in_the_matrix_and_declares_its_scope(world: World) -> None:
@@ -271,4 +271,4 @@ def test_the_same_rights_hold_on_both_databases(new_database: NewDatabase) -> No
         example = EXAMPLES["POST", "/api/memory/"]
         wrote = world.ask("POST", "/api/memory/", example, caller, space="ours")
         assert (looked.status_code, wrote.status_code) == (reading, writing)
-    world.served.house.close()
+    world.served.registry.close()

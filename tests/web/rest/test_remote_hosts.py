@@ -10,7 +10,7 @@ from tests.web.rest.conftest import OWN, URL, Served
 
 
 def _remote(served: Served, space: str, profile: str) -> Client:
-    served.house.memories()
+    served.registry.memories()
     served.make(space, profile)
     return Client(URL, OWN, space=space, http=served.caller(None))
 
@@ -18,7 +18,7 @@ def _remote(served: Served, space: str, profile: str) -> Client:
 @requirement("asst.command")
 def test_the_memory_command_answers_the_same_over_http(served: Served) -> None:
     remote = _remote(served, "me", "assistant")
-    here = served.house.memories("me")
+    here = served.registry.memories("me")
     remote.remember("Alec is the user's boss", category="person", subject="Alec")
     remote.remember("The user prefers Friday due dates", category="preference")
     alec, friday = (memory.id for memory in here.find().memories)

@@ -43,7 +43,7 @@ def _ask(database: str, *, requests: int) -> None:
     for operation in operations:
         for mode in schemathesis.GenerationMode:
             statuses += _run(operation, mode, world, headers, each)
-    world.served.house.close()
+    world.served.registry.close()
     assert statuses.total() >= requests * 0.8  # some operations have fewer requests than asked for
     assert not [status for status in statuses if status >= 500]
     assert {200, 201, 404, 422} <= set(statuses)

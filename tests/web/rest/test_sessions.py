@@ -48,7 +48,7 @@ def test_messages_are_kept_in_order_and_the_same_one_once(writer: TestClient, se
     assert (first.json()["received"], first.json()["new"]) == (2, 2)
     assert (again.json()["received"], again.json()["new"]) == (3, 1)
     assert [one["id"] for one in again.json()["messages"]] == ["m3"]
-    kept = served.house.memories("talks").session("chat-1")  # read back from the database itself
+    kept = served.registry.memories("talks").session("chat-1")  # read back from the database itself
     assert [(one.number, one.id, one.content) for one in kept.messages] == [
         (1, "m1", "one"),
         (2, "m2", "two"),
@@ -110,7 +110,7 @@ def test_many_posters_at_once_lose_nothing(writer: TestClient, served: Served) -
     with ThreadPoolExecutor(8) as several:
         statuses = list(several.map(post, range(40)))
 
-    kept = served.house.memories("talks").session("busy").messages
+    kept = served.registry.memories("talks").session("busy").messages
     assert set(statuses) == {200}
     assert sorted(one.id for one in kept) == sorted(f"m{number}" for number in range(20))
     assert [one.number for one in kept] == list(range(1, 21))
@@ -129,7 +129,7 @@ def test_a_webhook_posts_with_the_secret_in_its_address(served: Served) -> None:
 
     assert (told.status_code, told.json()["new"]) == (200, 1)
     assert (wrong.status_code, reader.status_code) == (401, 403)
-    assert len(served.house.memories("talks").session("room-7").messages) == 1
+    assert len(served.registry.memories("talks").session("room-7").messages) == 1
 
 
 @pytest.mark.parametrize(

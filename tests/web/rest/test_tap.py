@@ -109,7 +109,7 @@ def test_what_one_conversation_said_another_is_given(served: Served) -> None:
     writer.post("/api/sessions/chat-1/messages", json={"messages": _said(1, DECISION)})
     writer.post("/api/sessions/chat-1/close", json={})
 
-    [read] = served.house.memories(SPACE).capture()
+    [read] = served.registry.memories(SPACE).capture()
     asked = {"text": "Which database does the billing service use?"}
     context = writer.get("/api/sessions/fresh/context", params=asked).json()["text"]
     delta = writer.get("/api/sessions/other/delta").json()["text"]

@@ -101,12 +101,12 @@ def requests(memory: str) -> list[Request]:
 def served(sqlite_url: str) -> Iterator[Served]:
     service = Served(sqlite_url)
     yield service
-    service.house.close()
+    service.registry.close()
 
 
 @pytest.fixture
 def memory(served: Served) -> str:
-    outcome = served.house.memories().remember(f"The password is kept by {MARK}")
+    outcome = served.registry.memories().remember(f"The password is kept by {MARK}")
     return outcome.memory.id  # type: ignore[union-attr]
 
 

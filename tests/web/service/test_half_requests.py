@@ -25,7 +25,7 @@ HALF_A_HEAD = b"POST /hooks/Stop HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: "
 def served(sqlite_url: str) -> Iterator[Served]:
     service = Served(sqlite_url)
     yield service
-    service.house.close()
+    service.registry.close()
 
 
 async def answering(scope: dict[str, Any], receive: Any, send: Any) -> None:

@@ -33,7 +33,7 @@ def log() -> Iterator[io.StringIO]:
 def served(sqlite_url: str) -> Iterator[Served]:
     service = Served(sqlite_url)
     yield service
-    service.house.close()
+    service.registry.close()
 
 
 def ask_everywhere(served: Served, secret: str) -> int:

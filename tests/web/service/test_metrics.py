@@ -22,7 +22,7 @@ Labels = tuple[tuple[str, str], ...]
 def served(database_url: str) -> Iterator[Served]:
     service = Served(database_url)
     yield service
-    service.house.close()
+    service.registry.close()
 
 
 def figures(served: Served, secret: str | None = None) -> dict[tuple[str, Labels], float]:
@@ -60,7 +60,7 @@ def test_requests_are_counted_by_the_form_of_their_route(served: Served) -> None
 @pytest.mark.smoke
 def test_what_is_stored_and_what_waits_is_summed_over_all_spaces(served: Served) -> None:
     for name in ("default", served.make(MARK)):
-        memories = served.house.memories(name)
+        memories = served.registry.memories(name)
         memories.remember(f"Jellyfin is called {MARK} here")
         memories.remember(f"Bread is baked by {MARK}", doubtful="it seems odd")
         memories.say("chat", "user", f"{MARK} said hello")
@@ -99,7 +99,7 @@ def _call(call_id: str) -> ModelCall:
 
 @requirement("trust.spaces")
 def test_no_name_and_no_text_stands_in_them(served: Served) -> None:
-    memories = served.house.memories(served.make(MARK, "ops"))
+    memories = served.registry.memories(served.make(MARK, "ops"))
     memories.remember(f"Is called {MARK}", category="timing", subject=MARK)
     memories.open_session(MARK, name=MARK, project=MARK)
     memories.record_event("info", MARK, service=MARK)
@@ -119,7 +119,7 @@ def test_they_are_for_holders_of_a_token_made_for_them(served: Served) -> None:
         scope: served.caller(served.token(scope)).get("/metrics").status_code
         for scope in ("read", "write", "admin", "metrics")
     }
-    bound = served.caller(served.token("admin", spaces=("default",))) if served.house.memories() else None
+    bound = served.caller(served.token("admin", spaces=("default",))) if served.registry.memories() else None
     assert bound is not None
 
     assert answers == {"read": 403, "write": 403, "admin": 200, "metrics": 200}
@@ -134,7 +134,7 @@ def test_two_services_of_one_process_do_not_count_for_each_other(served: Served)
 
     told = figures(served)
 
-    other.house.close()
+    other.registry.close()
     assert [labels for (name, labels) in told if name == "holdfast_requests_total"] == []
 
 
@@ -143,8 +143,8 @@ def test_without_the_database_the_rest_is_still_told(served: Served, monkeypatch
         raise Unavailable("the server is away")
 
     service = Served(served.database)
-    monkeypatch.setattr(service.house, "_store", None)
-    monkeypatch.setattr("holdfast.app.space_registry.House.administration", lambda *_: away())
+    monkeypatch.setattr(service.registry, "_store", None)
+    monkeypatch.setattr("holdfast.app.space_registry.SpaceRegistry.administration", lambda *_: away())
 
     told = figures(service)
 

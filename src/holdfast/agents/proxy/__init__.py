@@ -22,7 +22,7 @@ from holdfast.agents.proxy.api_shape import Shape
 from holdfast.agents.proxy.chat_completions import ChatCompletions
 from holdfast.agents.proxy.messages_api import MessagesApi
 from holdfast.agents.proxy.record_queue import Tap
-from holdfast.agents.proxy.request_memory import Attendant, Rooms
+from holdfast.agents.proxy.request_memory import Attendant, ProxyRegistry
 from holdfast.agents.proxy.upstream import Passing, Upstream
 from holdfast.domain.access import Grant
 from holdfast.errors import Forbidden
@@ -53,10 +53,14 @@ class Proxy:
     """What stands before the upstreams of one application; `heard` is told of what is worth a look."""
 
     def __init__(
-        self, rooms: Rooms, *, upstreams: Mapping[str, str], heard: Callable[[], None] = lambda: None
+        self,
+        registry: ProxyRegistry,
+        *,
+        upstreams: Mapping[str, str],
+        heard: Callable[[], None] = lambda: None,
     ) -> None:
         self._tap = Tap()
-        self.attendant = Attendant(rooms, self._tap, quiet=capture_off.reason, heard=heard)
+        self.attendant = Attendant(registry, self._tap, quiet=capture_off.reason, heard=heard)
         self.upstreams = {vendor: Upstream(upstreams[vendor]) for vendor in SHAPES}
 
     @asynccontextmanager

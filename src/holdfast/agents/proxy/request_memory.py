@@ -33,7 +33,7 @@ Quiet = Callable[[str | None, str], str | None]
 _log = logging.getLogger(__name__)
 
 
-class Rooms(Protocol):
+class ProxyRegistry(Protocol):
     """The spaces that the service keeps open."""
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
@@ -51,8 +51,8 @@ class Prepared:
 class Attendant:
     """Looks after the requests of all clients."""
 
-    def __init__(self, rooms: Rooms, tap: Tap, *, quiet: Quiet, heard: Callable[[], None]) -> None:
-        self._rooms = rooms
+    def __init__(self, registry: ProxyRegistry, tap: Tap, *, quiet: Quiet, heard: Callable[[], None]) -> None:
+        self._registry = registry
         self._tap = tap
         self._quiet = quiet
         self._heard = heard
@@ -106,7 +106,7 @@ class Attendant:
         if body is None or dialogue is None:
             return Prepared(raw)
         self._tap.wait_in_line(DEADLINE / 4)
-        memories = self._rooms.entered(grant)
+        memories = self._registry.entered(grant)
         found = memories.attend(dialogue, quiet=self._quiet, wanted=wanted)
         if not wanted():
             return Prepared(raw)  # nobody waits for it any more, and what was said is kept by who went on
@@ -123,7 +123,7 @@ class Attendant:
             return _dialogue(body, headers, shape) if body is not None else None
 
         return Prepared(
-            raw, keep=self._kept(len(raw), dialogue, lambda: self._rooms.entered(grant), session=None)
+            raw, keep=self._kept(len(raw), dialogue, lambda: self._registry.entered(grant), session=None)
         )
 
     def _kept(

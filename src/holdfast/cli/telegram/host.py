@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 
-from holdfast.app.space_registry import House
+from holdfast.app.space_registry import SpaceRegistry
 
 
 def serve(
@@ -20,9 +20,9 @@ def serve(
     """
     from holdfast.cli.telegram import bot
 
-    house = House(db, space)
+    registry = SpaceRegistry(db, space)
     try:
-        house.memories()  # what is wrong with the database is said now, not in the first answer
-        bot.serve(house.memories, token=token, users=users, api=api or bot.API, said=said)
+        registry.memories()  # what is wrong with the database is said now, not in the first answer
+        bot.serve(registry.memories, token=token, users=users, api=api or bot.API, said=said)
     finally:
-        house.close()
+        registry.close()

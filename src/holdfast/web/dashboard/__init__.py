@@ -26,7 +26,7 @@ from holdfast.web.dashboard import (
     settings,
     stats,
 )
-from holdfast.web.dashboard.browser_access import Entrance, first_of
+from holdfast.web.dashboard.browser_access import BrowserAccess, first_of
 from holdfast.web.dashboard.browsers import Browsers
 from holdfast.web.dashboard.notices import Notices
 from holdfast.web.dashboard.page_context import Board
@@ -70,10 +70,10 @@ def _all_routes() -> APIRouter:
     return whole
 
 
-def dashboard(browsers: Browsers) -> tuple[Board, Entrance]:
+def dashboard(browsers: Browsers) -> tuple[Board, BrowserAccess]:
     """What the pages of one application share, and what the guard has to know about them."""
     board = Board(browsers, present(frozenset(page.SECTION for page in PAGES)), Notices())
-    return board, Entrance(browsers, {first_of(path) for one in _PARTS for path in _paths(one)})
+    return board, BrowserAccess(browsers, {first_of(path) for one in _PARTS for path in _paths(one)})
 
 
 def _paths(router: APIRouter) -> list[str]:
@@ -81,5 +81,5 @@ def _paths(router: APIRouter) -> list[str]:
 
 
 _PARTS: Final = (*(page.router for page in (login, *PAGES)), _shared, assets.router)
-#: The routes. They find the spaces at `request.state.rooms` and what pages share at `board`.
+#: The routes. They find the spaces at `request.state.registry` and what pages share at `board`.
 router = _all_routes()

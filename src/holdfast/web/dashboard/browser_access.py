@@ -10,7 +10,7 @@ OPEN: Final = frozenset({"login", "static"})
 LOGIN: Final = "/login"
 
 
-class Entrance:
+class BrowserAccess:
     """The addresses of the dashboard, told by the first part of their paths."""
 
     def __init__(self, browsers: Browsers, firsts: Collection[str]) -> None:

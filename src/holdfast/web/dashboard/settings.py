@@ -46,7 +46,7 @@ def tokens(visit: Reading) -> Response:
 def create_token(visit: Deciding, sent: Sent) -> Response:
     """The page with the new token's secret, which no other page shows."""
     everywhere = sent.text("reach") == "all"
-    made = visit.rooms.administration(visit.grant).create_token(
+    made = visit.registry.administration(visit.grant).create_token(
         *sent.all("scope"),
         spaces=None if everywhere else (visit.space,),
         name=sent.text("name").strip() or None,
@@ -66,7 +66,7 @@ def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
 
 @router.post("/settings/revoke")
 def revoke(visit: Deciding, sent: Sent) -> Response:
-    gone = visit.rooms.administration(visit.grant).revoke_token(sent.text("token"))
+    gone = visit.registry.administration(visit.grant).revoke_token(sent.text("token"))
     home = visit.address("/settings")
     return done(visit, f"Revoked the token {gone.name or gone.id}.", back=home, leave=home)
 
@@ -83,7 +83,7 @@ def try_models(visit: Deciding, sent: Sent) -> Response:
 @router.get("/settings/checkup")
 def checkup(visit: Deciding) -> Response:
     """What doctor finds: it looks at the whole database, so it is asked for by itself."""
-    found = visit.rooms.checkup(visit.grant)
+    found = visit.registry.checkup(visit.grant)
     if visit.partial:
         return part(visit, "settings_checkup.html", found=found)
     return page(visit, "settings_checkup_page.html", found=found)
@@ -112,7 +112,7 @@ def _page(visit: Visit, made: NewToken | None = None) -> Response:
 
 def _tokens(visit: Visit) -> list[Token]:
     """Those that still open something first, the newest first."""
-    found = visit.rooms.administration(visit.grant).tokens()
+    found = visit.registry.administration(visit.grant).tokens()
     newest = sorted(found, key=lambda one: one.created_at, reverse=True)
     return sorted(newest, key=lambda one: one.revoked_at is not None)
 

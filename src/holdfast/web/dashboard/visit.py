@@ -29,7 +29,7 @@ from holdfast.web.dashboard.page_context import Board
 _HALF_A_STEP: Final = 0.00501  # of the slider for confidence, with room for a float's last digits
 
 
-class Rooms(Protocol):
+class DashboardRegistry(Protocol):
     """The spaces that the service keeps open."""
 
     @property
@@ -45,7 +45,7 @@ class Visit:
 
     request: Request
     board: Board
-    rooms: Rooms
+    registry: DashboardRegistry
     grant: Grant
     browser: str | None  # the cookie's secret; none when a token itself was shown
     memories: Memories
@@ -118,17 +118,17 @@ class Entering:
     def __call__(self, request: Request, space: Annotated[str | None, Query(max_length=63)] = None) -> Visit:
         grant: Grant = request.state.grant
         grant.require(self.scope)
-        rooms: Rooms = request.state.rooms
-        names = rooms.administration(grant).names()
+        registry: DashboardRegistry = request.state.registry
+        names = registry.administration(grant).names()
         last = request.cookies.get(space_cookie(request.headers.get("host", "")))
-        usual = next((name for name in (last, rooms.usual) if name in names), next(iter(names), None))
+        usual = next((name for name in (last, registry.usual) if name in names), next(iter(names), None))
         visit = Visit(
             request=request,
             board=request.state.board,
-            rooms=rooms,
+            registry=registry,
             grant=grant,
             browser=getattr(request.state, "browser", None),
-            memories=rooms.entered(grant, space or usual),
+            memories=registry.entered(grant, space or usual),
             spaces=names,
             now=wiring.utc_now(),
         )

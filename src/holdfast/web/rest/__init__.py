@@ -35,5 +35,5 @@ def _all_routes() -> APIRouter:
     return whole
 
 
-#: The routes. They find the spaces at `request.state.rooms` and say at `heard` that messages came in.
+#: The routes. They find the spaces at `request.state.registry` and say at `heard` that messages came in.
 router = _all_routes()

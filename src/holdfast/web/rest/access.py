@@ -15,7 +15,7 @@ from holdfast.engine.memories import Memories
 from holdfast.errors import Forbidden
 
 
-class Rooms(Protocol):
+class RestRegistry(Protocol):
     """The spaces that the service keeps open."""
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
@@ -30,7 +30,7 @@ class Checked:
         self.scope: Scope = scope
 
 
-class Entrance(Checked):
+class RequireSpace(Checked):
     """The memories of the space that was asked for, for a caller with at least this scope."""
 
     def __call__(
@@ -43,29 +43,29 @@ class Entrance(Checked):
     ) -> Memories:
         grant: Grant = request.state.grant
         grant.require(self.scope)
-        return rooms_of(request).entered(grant, space)
+        return registry_of(request).entered(grant, space)
 
 
-class Office(Checked):
+class RequireAdmin(Checked):
     """Spaces and tokens, for a caller with at least this scope."""
 
     def __call__(self, request: Request) -> Administration:
         grant: Grant = request.state.grant
         grant.require(self.scope)
-        return rooms_of(request).administration(grant)
+        return registry_of(request).administration(grant)
 
 
-Reading = Annotated[Memories, Depends(Entrance("read"))]
-Writing = Annotated[Memories, Depends(Entrance("write"))]
-Deciding = Annotated[Memories, Depends(Entrance("admin"))]
-LookingAround = Annotated[Administration, Depends(Office("read"))]
-Administering = Annotated[Administration, Depends(Office("admin"))]
+Reading = Annotated[Memories, Depends(RequireSpace("read"))]
+Writing = Annotated[Memories, Depends(RequireSpace("write"))]
+Deciding = Annotated[Memories, Depends(RequireSpace("admin"))]
+LookingAround = Annotated[Administration, Depends(RequireAdmin("read"))]
+Administering = Annotated[Administration, Depends(RequireAdmin("admin"))]
 
 
-def rooms_of(request: Request) -> Rooms:
-    """The rooms that the router was made for."""
-    rooms: Rooms = request.state.rooms
-    return rooms
+def registry_of(request: Request) -> RestRegistry:
+    """The registry that the router was made for."""
+    registry: RestRegistry = request.state.registry
+    return registry
 
 
 def speaking(

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.access import Administering, LookingAround, rooms_of
+from holdfast.web.rest.access import Administering, LookingAround, registry_of
 from holdfast.web.rest.json_routes import BoundedRoute, Json
 from holdfast.wire import as_json
 
@@ -47,7 +47,7 @@ def change(administration: Administering, name: SpaceName, changed: request_bodi
 def delete(administration: Administering, name: SpaceName, request: Request) -> Json:
     """Deletes a space and everything in it for good; returns its last counts."""
     gone = administration.delete_space(name)
-    rooms_of(request).left(name)
+    registry_of(request).left(name)
     return Json(as_json.overview(gone))
 
 

@@ -39,7 +39,7 @@ class Parts:
     answer_hook: Answer
     check: Callable[[], None]  # raises Unavailable when the database is gone
     mcp: "MountedMcp"
-    rooms: Any  # the spaces, for REST and pages
+    registry: Any  # the spaces, for REST and pages
     heard: Callable[[], None]  # told when messages came in
     metrics: Any
     proxy: Any
