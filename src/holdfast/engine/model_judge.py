@@ -10,7 +10,7 @@ from datetime import timedelta
 from holdfast.domain.memory import Draft, Memory
 from holdfast.engine.language_models import Readers
 from holdfast.engine.meter import ask
-from holdfast.engine.model_opinion import Told
+from holdfast.engine.model_opinion import Opinion
 from holdfast.engine.neighbours import Surroundings, findings
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
@@ -28,7 +28,7 @@ _SCHEMA: Schema = {
 _log = logging.getLogger(__name__)
 
 
-def judged(draft: Draft, around: Surroundings, *, ctx: SpaceContext) -> tuple[Told, ...]:
+def judged(draft: Draft, around: Surroundings, *, ctx: SpaceContext) -> tuple[Opinion, ...]:
     """What a language model says of the known memories that a checked draft is near to."""
     readers = ctx.readers
     if readers is None or readers.judge is None or ctx.now() < readers.resting.get("judge", ctx.now()):
@@ -47,9 +47,9 @@ def judged(draft: Draft, around: Surroundings, *, ctx: SpaceContext) -> tuple[To
             )
             break
         if relation == "same":
-            said.append(Told(relation="same", memory=known.id, where_unsure=True))
+            said.append(Opinion(relation="same", memory=known.id, where_unsure=True))
         elif relation == "contradicts":
-            said.append(Told(relation="contradicts", memory=known.id, where_unsure=True))
+            said.append(Opinion(relation="contradicts", memory=known.id, where_unsure=True))
     return tuple(said)
 
 

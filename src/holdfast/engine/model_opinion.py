@@ -14,7 +14,7 @@ from holdfast.language.grounding import Grounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Opinion:
     """A model's word on a draft and the memory of this id."""
 
     relation: Literal["same", "updates", "contradicts"]
@@ -23,7 +23,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class AdjustedFindings:
     """What becomes of the findings, and which memory the draft takes the place of, if any."""
 
     findings: Findings
@@ -31,9 +31,11 @@ class Weighed:
     replaces: Memory | None = None
 
 
-def weigh(told: tuple[Told, ...], findings: Findings, draft: Draft, tx: Transaction) -> Weighed:
+def apply_opinions(
+    told: tuple[Opinion, ...], findings: Findings, draft: Draft, tx: Transaction
+) -> AdjustedFindings:
     """The findings with what a language model adds to them."""
-    weighed = Weighed(findings, draft)
+    weighed = AdjustedFindings(findings, draft)
     for one in told:
         known = tx.memories.get(one.memory)
         if known is None or not known.active or known.project not in (None, draft.project):
@@ -46,7 +48,7 @@ def weigh(told: tuple[Told, ...], findings: Findings, draft: Draft, tx: Transact
     return weighed
 
 
-def _with(one: Told, known: Memory, weighed: Weighed, tx: Transaction) -> Weighed:
+def _with(one: Opinion, known: Memory, weighed: AdjustedFindings, tx: Transaction) -> AdjustedFindings:
     findings, draft = weighed.findings, weighed.draft
     related = tuple(other for other in findings.related if other.id != known.id)
     clashes = any(other.id == known.id for other in findings.contradicted)

@@ -17,7 +17,7 @@ from holdfast.engine import jobs
 from holdfast.engine.capture_scope import captured_project
 from holdfast.engine.intake import safe
 from holdfast.engine.meter import CapReached, ask
-from holdfast.engine.model_opinion import Told
+from holdfast.engine.model_opinion import Opinion
 from holdfast.engine.ports import Job
 from holdfast.engine.quote_rules import deleted_from
 from holdfast.engine.reading_queue import KIND, cited
@@ -206,7 +206,7 @@ def _remembered(
             dropped.append("a fact whose message was retracted")
             continue
         draft = _draft(fact, session, ctx.profile)
-        told = Told(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None
+        told = Opinion(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None
         try:
             outcomes.append(remember(draft, ctx=ctx, key=_key(draft), told=told, captured=True))
         except Conflict:  # the same words were kept from this message with other labels

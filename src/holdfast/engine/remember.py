@@ -24,7 +24,7 @@ from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.inbox_rules import propose, protected, wait, why_wait
 from holdfast.engine.intake import taken_in
 from holdfast.engine.model_judge import judged
-from holdfast.engine.model_opinion import Told, weigh
+from holdfast.engine.model_opinion import Opinion, apply_opinions
 from holdfast.engine.neighbours import Surroundings, findings, look, still
 from holdfast.engine.ports import Transaction
 from holdfast.engine.refusal import forbidden, refused
@@ -42,7 +42,7 @@ def remember(
     ctx: SpaceContext,
     key: str | None = None,
     anyway: bool = False,
-    told: Told | None = None,
+    told: Opinion | None = None,
     captured: bool = False,
     unattended: bool = False,
 ) -> Outcome:
@@ -91,7 +91,7 @@ def decide(
     around: Surroundings,
     *,
     anyway: bool = False,
-    told: tuple[Told, ...] = (),
+    told: tuple[Opinion, ...] = (),
     captured: bool = False,
     unattended: bool = False,
 ) -> Outcome:
@@ -106,7 +106,7 @@ def decide(
         return _saved(saved, draft, tx, now)
     if named := _of_that_name(draft, tx, ctx):
         return _overwritten(named, draft, tx, ctx, now)
-    weighed = weigh(told, found, draft, tx)
+    weighed = apply_opinions(told, found, draft, tx)
     found, draft = weighed.findings, weighed.draft
     if weighed.replaces is not None:
         return _overwritten(weighed.replaces, draft, tx, ctx, now)
