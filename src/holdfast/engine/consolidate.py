@@ -15,7 +15,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.terms import shared, stems
 from holdfast.engine import changes
 from holdfast.engine.candidates import FEW, statement_of
-from holdfast.engine.intake import taken_in
+from holdfast.engine.intake import sanitize
 from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Job, Transaction
 from holdfast.engine.space_context import SpaceContext
@@ -129,7 +129,7 @@ def _proposed(proposal: Proposal, tx: Transaction, ctx: SpaceContext, now: datet
     if not as_found or tx.sessions.get(proposal.id) is not None:
         return []
     try:
-        draft = taken_in(proposal.draft(), ctx.profile)
+        draft = sanitize(proposal.draft(), ctx.profile)
     except Invalid:  # stored under other rules: too long, or of a category that is gone
         return []
     name = f"{kept.id} and {dropped.id} as one"

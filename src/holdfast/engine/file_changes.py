@@ -11,8 +11,8 @@ from datetime import datetime
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Source, Tombstone
 from holdfast.engine import changes
 from holdfast.engine.forget import restored
-from holdfast.engine.intake import taken_in, text_hash
-from holdfast.engine.neighbours import buried, look_at_deleted
+from holdfast.engine.intake import sanitize, text_hash
+from holdfast.engine.neighbours import find_tombstone, look_at_deleted
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext, refuse_taken_name
@@ -28,11 +28,11 @@ def added(draft: Draft, *, tx: Transaction, ctx: SpaceContext, now: datetime) ->
 
     Raises: StaysDeleted, for what a person deleted; Conflict, for a name that another memory has; Invalid.
     """
-    draft = taken_in(draft, ctx.profile)
+    draft = sanitize(draft, ctx.profile)
     draft = replace(draft, source=known_session(tx, draft.source, now))
     refuse_taken_name(draft.subject, draft.project, "", tx, ctx)
     around = look_at_deleted(draft, tx, ctx.judge, across=False)
-    while (tombstone := buried(draft, tx, around)) is not None:
+    while (tombstone := find_tombstone(draft, tx, around)) is not None:
         if not may_return(tombstone, draft.source, tx):
             raise StaysDeleted(f"this {tombstone.says} and is not stored again")
         tx.tombstones.lift(tombstone.hash)
@@ -72,7 +72,7 @@ def unopposed(drafts: Sequence[Draft], *, tx: Transaction, ctx: SpaceContext) ->
 
 def _fit(draft: Draft, ctx: SpaceContext) -> Draft | None:
     try:
-        fit = taken_in(draft, ctx.profile)
+        fit = sanitize(draft, ctx.profile)
     except Invalid:
         return None
     plain = draft.source.session is None and fit.subject == draft.subject
@@ -105,7 +105,7 @@ def set_aside(
 
     Raises: Invalid.
     """
-    draft = taken_in(draft, ctx.profile)
+    draft = sanitize(draft, ctx.profile)
     memory = changes.add(tx, ctx, draft, now=now, waiting_for=reason)
     if known is not None:
         changes.connect(tx, memory.id, known.id, "supersedes", source=draft.source, now=now)

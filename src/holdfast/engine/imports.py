@@ -10,8 +10,8 @@ from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive
 from holdfast.engine.archive_rows import wrong_memory
-from holdfast.engine.intake import taken_in, text_hash
-from holdfast.engine.neighbours import Surroundings, buried, look, look_at_deleted, still
+from holdfast.engine.intake import sanitize, text_hash
+from holdfast.engine.neighbours import Surroundings, find_tombstone, look, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
 from holdfast.engine.space_context import SpaceContext
@@ -174,7 +174,7 @@ class _Prepared:
 def _seen(draft: Draft, ctx: SpaceContext) -> Surroundings | None:
     """What stands around a draft before its batch is written."""
     try:
-        return look(taken_in(draft, ctx.profile), ctx)
+        return look(sanitize(draft, ctx.profile), ctx)
     except Invalid:
         return None
 
@@ -183,7 +183,7 @@ def _told(
     draft: Draft, tx: Transaction, ctx: SpaceContext, review: bool, seen: Surroundings | None
 ) -> Outcome:
     try:
-        ready = taken_in(draft, ctx.profile)
+        ready = sanitize(draft, ctx.profile)
         if review:
             ready = replace(ready, doubtful="imported for review")
         around = still(seen or Surroundings(-1, ()), ready, tx, ctx)
@@ -244,7 +244,7 @@ def _erased(text: str, tx: Transaction) -> bool:
 def _forbidden(row: dict[str, Any], tx: Transaction, judge: Judge) -> bool:
     """Whether a memory of the archive may not come back here, in these words or others."""
     draft = _drafted(row)
-    return buried(draft, tx, look_at_deleted(draft, tx, judge, across=False)) is not None
+    return find_tombstone(draft, tx, look_at_deleted(draft, tx, judge, across=False)) is not None
 
 
 def _drafted(row: dict[str, Any]) -> Draft:

@@ -13,7 +13,7 @@ from holdfast.errors import Invalid
 _ONLY_PRIVATE = ("[private]",)
 
 
-def taken_in(draft: Draft, profile: Profile) -> Draft:
+def sanitize(draft: Draft, profile: Profile) -> Draft:
     """`draft` as it may be stored.
 
     Raises: Invalid and its kinds.

@@ -52,7 +52,7 @@ def look(
         where = Filter(project=project, other_projects=project is None)
         quotations = Quotations(policy, tx, everything=as_of is not None)
         found = search(asked, where, tx, quotations, limit=max(limit, context.MOST_HITS), as_of=as_of)
-        above, below = found.parted()
+        above, below = found.above_floor()
         ranking = Ranking(policy, now, asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx)
         nearly = best(below, ranking, max(len(below), 1), tx)

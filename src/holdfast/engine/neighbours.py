@@ -129,7 +129,7 @@ def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | N
     return likely[0][1] if likely else None
 
 
-def buried(draft: Draft, tx: Transaction, around: Surroundings) -> Tombstone | None:
+def find_tombstone(draft: Draft, tx: Transaction, around: Surroundings) -> Tombstone | None:
     """The tombstone that forbids the draft: of the very text, or of a rewording whose text is kept."""
     exact = tx.tombstones.get(text_hash(draft.content, tx.space.key))
     if exact is not None:

@@ -59,7 +59,7 @@ class Found:
     def all(self) -> list[FoundMemory | FoundMessage]:
         return [*self.memories, *self.messages]
 
-    def parted(self, threshold: float | None = None) -> tuple[list[Candidate], list[Candidate]]:
+    def above_floor(self, threshold: float | None = None) -> tuple[list[Candidate], list[Candidate]]:
         """What counts as an answer, and what does not."""
         above = [each for each in self.all if _answers(each, threshold)]
         return above, [each for each in self.all if not _answers(each, threshold)]
@@ -101,7 +101,7 @@ def recall(
         quotations = Quotations(ctx.profile.policy, tx, everything=as_of is not None)
         asking = partial(search, limit=limit, threshold=threshold, as_of=as_of, session=session)
         found = asking(asked, where, tx, quotations, messages=messages)
-        above, below = found.parted(threshold)
+        above, below = found.above_floor(threshold)
         ranking = Ranking(ctx.profile.policy, as_of or ctx.now(), asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx, session)
         wide = where.other_projects or as_of is not None

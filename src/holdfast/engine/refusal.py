@@ -2,13 +2,13 @@
 
 from holdfast.domain.memory import PEOPLE, Draft, Tombstone
 from holdfast.domain.outcomes import Deletion, Refused
-from holdfast.engine.neighbours import Surroundings, buried
+from holdfast.engine.neighbours import Surroundings, find_tombstone
 from holdfast.engine.ports import Transaction
 
 
 def forbidden(draft: Draft, tx: Transaction, around: Surroundings, anyway: bool) -> Refused | None:
     """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
-    while (tombstone := buried(draft, tx, around)) is not None:  # each wording has one
+    while (tombstone := find_tombstone(draft, tx, around)) is not None:  # each wording has one
         if not anyway or draft.source.origin not in PEOPLE:
             return refused(tombstone, tx)
         tx.tombstones.lift(tombstone.hash)

@@ -22,7 +22,7 @@ from holdfast.domain.text import normal_form
 from holdfast.engine import changes
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.inbox_rules import propose, protected, wait, why_wait
-from holdfast.engine.intake import taken_in
+from holdfast.engine.intake import sanitize
 from holdfast.engine.model_judge import judged
 from holdfast.engine.model_opinion import Opinion, apply_opinions
 from holdfast.engine.neighbours import Surroundings, findings, look, still
@@ -54,7 +54,7 @@ def remember(
     nobody reads the advice to update a known memory, so that it becomes a proposal in the inbox.
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
-    draft = taken_in(draft, ctx.profile)
+    draft = sanitize(draft, ctx.profile)
     seen = look(draft, ctx, extra=saved_by_tools(draft, ctx) if captured else ())
     words = (told,) if told is not None else judged(draft, seen, ctx=ctx)
     with ctx.store.write(ctx.space) as tx:

@@ -11,8 +11,8 @@ from holdfast.domain.subjects import same_subject
 from holdfast.engine import changes
 from holdfast.engine.candidates import looks_across
 from holdfast.engine.inbox_rules import propose, protected
-from holdfast.engine.intake import taken_in
-from holdfast.engine.neighbours import buried, look_at_deleted
+from holdfast.engine.intake import sanitize
+from holdfast.engine.neighbours import find_tombstone, look_at_deleted
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext, existing, expect, known_spelling, refuse_taken_name
@@ -135,7 +135,7 @@ def _drafted(known: Memory, revision: Revision, source: Source, profile: Profile
         importance=known.importance if revision.importance is None else revision.importance,
         source=source,
     )
-    ready = taken_in(draft, profile)
+    ready = sanitize(draft, profile)
     # What was stored under other rules stays as it is called.
     return ready if revision.subject is not None else replace(ready, subject=known.subject)
 
@@ -150,7 +150,7 @@ def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, ctx: SpaceConte
     if draft.content == known.content:
         return
     around = look_at_deleted(draft, tx, ctx.judge, across=looks_across(ctx))
-    tombstone = buried(draft, tx, around)
+    tombstone = find_tombstone(draft, tx, around)
     if tombstone is not None:
         raise Conflict(f"this {tombstone.says} and is not stored again: use another text")
 

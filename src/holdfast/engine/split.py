@@ -9,7 +9,7 @@ from holdfast.domain.history import Entry, recollected
 from holdfast.domain.memory import Draft, Memory, Repetition, Session, Source
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
-from holdfast.engine.intake import taken_in, text_hash
+from holdfast.engine.intake import sanitize, text_hash
 from holdfast.engine.ports import Transaction
 from holdfast.engine.repetitions import split_note
 from holdfast.engine.space_context import SpaceContext, existing
@@ -38,7 +38,7 @@ def split(memory_id: str, number: int, *, ctx: SpaceContext, source: Source) -> 
         now = ctx.now()
         known = existing(tx, memory_id)
         wording = _chosen(known, number, tx)
-        draft = taken_in(_drafted(wording), ctx.profile)
+        draft = sanitize(_drafted(wording), ctx.profile)
         if tx.tombstones.get(text_hash(draft.content, tx.space.key)) is not None:
             raise Conflict("this wording was deleted before: it can't be split off")
         note = f"{_FROM}{known.id}"

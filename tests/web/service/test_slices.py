@@ -17,7 +17,7 @@ from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Draft
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine import changes
-from holdfast.engine.intake import taken_in
+from holdfast.engine.intake import sanitize
 from holdfast.engine.ports import Store, TimeUp
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
@@ -63,7 +63,7 @@ def fill(store: Store, space: str, clock: Callable[[], datetime], texts: Sequenc
     ctx = context_for(space, store, clock=clock)
     category = ctx.profile.category_names[0]
     drafts = [
-        taken_in(text if isinstance(text, Draft) else Draft(content=text, category=category), ctx.profile)
+        sanitize(text if isinstance(text, Draft) else Draft(content=text, category=category), ctx.profile)
         for text in texts
     ]
     with store.write(space) as tx:
