@@ -19,7 +19,7 @@ from holdfast.engine.context import BUDGET, Context
 from holdfast.engine.erase import Erasure
 from holdfast.engine.find import Details, Page
 from holdfast.engine.forget import Forgotten
-from holdfast.engine.imports import Imported, Told
+from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item
 from holdfast.engine.ports import Job, JobState
 from holdfast.engine.recall import Recall
@@ -399,13 +399,15 @@ class Client:
         told = self._line.ask("POST", "/import", body={"archive": "".join(stream)})
         return list(map(from_json.imported, told["archives"]))
 
-    def import_drafts(self, drafts: Iterable[tuple[int, Draft]], *, review: bool = False) -> list[Told]:
+    def import_drafts(
+        self, drafts: Iterable[tuple[int, Draft]], *, review: bool = False
+    ) -> list[ImportResult]:
         """Remembers drafts from elsewhere, each with its line number; `review` sends them to the inbox."""
         given = list(drafts)
         body = {"drafts": [_draft(draft) for _, draft in given], "review": review}
         told = self._line.ask("POST", "/import", body=body)["drafts"]
         read = [self._reader.told(each) for each in told]
-        return [Told(line, each.outcome) for (line, _), each in zip(given, read, strict=True)]
+        return [ImportResult(line, each.outcome) for (line, _), each in zip(given, read, strict=True)]
 
     def close(self) -> None:
         """Lets go of the connection."""

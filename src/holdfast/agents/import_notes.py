@@ -21,7 +21,7 @@ from holdfast.agents.importers.note_folder import HIDDEN, is_hidden, notes_below
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.outcomes import Merged, Outcome, Refused, Waiting, settled
 from holdfast.domain.query import Filter
-from holdfast.engine.imports import Told
+from holdfast.engine.imports import ImportResult
 from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
@@ -92,7 +92,7 @@ def take(
     review: bool = False,
     dry_run: bool = False,
     report: Callable[[int], None] = lambda done: None,
-) -> list[Told]:
+) -> list[ImportResult]:
     """Remembers drafts and ties those that belong together; `report` hears how many were done.
 
     A dry run answers what would become of them, and changes nothing.
@@ -107,7 +107,7 @@ def take(
     fresh = [each for place, each in enumerate(drafts) if not grown.get(place)]
     rest = iter(memories.import_drafts(fresh, review=review, dry_run=dry_run, report=report))
     told = [
-        Told(number, outcome) if (outcome := grown.get(place)) else next(rest)
+        ImportResult(number, outcome) if (outcome := grown.get(place)) else next(rest)
         for place, (number, _) in enumerate(drafts)
     ]
     for from_place, to_place in () if dry_run else found.ties:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from holdfast.agents.import_notes import Found
-    from holdfast.engine.imports import Told
+    from holdfast.engine.imports import ImportResult
 
 
 #: Formats of files that are rewritten with their earlier content.
@@ -106,7 +106,7 @@ def _taken(call: Call, found: "Found", session: str, review: bool, dry_run: bool
     return Report(lines, answer, nothing=bool(broken) and not counts)
 
 
-def _tally(told: "list[Told]") -> tuple[dict[str, int], list[tuple[int, str]]]:
+def _tally(told: "list[ImportResult]") -> tuple[dict[str, int], list[tuple[int, str]]]:
     """Counts by outcome, and the refused lines with their reasons."""
     from holdfast.domain.outcomes import Refused, Reinforced
 

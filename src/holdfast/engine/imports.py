@@ -44,7 +44,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ImportResult:
     """One draft of an import and what became of it."""
 
     line: int
@@ -112,13 +112,13 @@ def import_drafts(
     review: bool = False,
     dry_run: bool = False,
     report: Callable[[int], None] = lambda done: None,
-) -> list[Told]:
+) -> list[ImportResult]:
     """Remembers drafts, each with its line; a bad one is reported and the rest goes on.
 
     `report` hears now and then how many are done. A dry run answers what would become of each, of those that
     say the same as an earlier one too, and changes nothing.
     """
-    told: list[Told] = []
+    told: list[ImportResult] = []
     seen: list[_Seen] = []
     coming = iter(drafts)
     # In batches, so that other writers get their turn during a long import.
@@ -132,7 +132,7 @@ def import_drafts(
     return _tried(seen, ctx, review) if dry_run else told
 
 
-def _tried(seen: Sequence[_Seen], ctx: SpaceContext, review: bool) -> list[Told]:
+def _tried(seen: Sequence[_Seen], ctx: SpaceContext, review: bool) -> list[ImportResult]:
     """What would become of drafts, in one transaction that waits for no model and is taken back.
 
     What a draft is to an earlier one comes up only when that is written: it is judged afterwards, and all is
@@ -148,8 +148,8 @@ def _tried(seen: Sequence[_Seen], ctx: SpaceContext, review: bool) -> list[Told]
         judge.prepare()
 
 
-def _decided(seen: Sequence[_Seen], tx: Transaction, ctx: SpaceContext, review: bool) -> list[Told]:
-    return [Told(line, _told(draft, tx, ctx, review, around)) for line, draft, around in seen]
+def _decided(seen: Sequence[_Seen], tx: Transaction, ctx: SpaceContext, review: bool) -> list[ImportResult]:
+    return [ImportResult(line, _told(draft, tx, ctx, review, around)) for line, draft, around in seen]
 
 
 class _Prepared:

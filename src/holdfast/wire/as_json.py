@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.engine.brief import Brief
     from holdfast.engine.context import Context
     from holdfast.engine.erase import Erasure
-    from holdfast.engine.imports import Imported, Told
+    from holdfast.engine.imports import Imported, ImportResult
     from holdfast.engine.inbox import Item
     from holdfast.engine.ports import Job, Token
     from holdfast.engine.recall import Recall
@@ -311,7 +311,7 @@ def imported(part: "Imported") -> Json:
     }
 
 
-def told(result: "Told") -> Json:
+def told(result: "ImportResult") -> Json:
     return {"line": result.line, **outcome(result.outcome)}
 
 

@@ -16,7 +16,7 @@ from holdfast.domain.ranking import Hit, MemoryHit, MessageHit
 from holdfast.engine.brief import Brief
 from holdfast.engine.context import Context
 from holdfast.engine.erase import Erasure
-from holdfast.engine.imports import Imported, Told
+from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item
 from holdfast.engine.ports import Job, Space
 from holdfast.engine.recall import Recall
@@ -93,17 +93,17 @@ class Reader:
             case _:
                 return outcomes.Waiting(stored, told["reason"], self.memories(told["known"]))
 
-    def told(self, answer: Json) -> Told:
+    def told(self, answer: Json) -> ImportResult:
         """One draft of an import: there the memory stands in a field of its own."""
         flat = {**(answer["memory"] or {}), **{k: v for k, v in answer.items() if k != "memory"}}
         match answer["outcome"]:
             case "refused":
                 deleted = deletion(answer.get("deleted"))
                 reason = outcomes.Refused(answer["reason"], answer["known_id"], deleted)
-                return Told(answer["line"], reason)
+                return ImportResult(answer["line"], reason)
             case "update_suggested":
                 flat["memory"] = answer["known"]
-        return Told(answer["line"], self.outcome(flat))
+        return ImportResult(answer["line"], self.outcome(flat))
 
     def hit(self, told: Json) -> Hit:
         scored = (told["score"], told["parts"], told["evidence"], told["matched"])

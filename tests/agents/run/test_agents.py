@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.agents.run.agents import AGENTS, Prepared, name_of
 from holdfast.agents.run.arguments import Arguments
-from holdfast.agents.run.prompt_file import MOST, Told
+from holdfast.agents.run.prompt_file import MOST, PromptFile
 from holdfast.errors import Invalid
 from tests.requirements_ledger import requirement
 
@@ -19,7 +19,7 @@ PROMPT = 'Line one\nLine "two" \\ ünïcode'
 
 def prepared(*words: str, prompt: str = PROMPT, agent: str | None = None) -> Prepared:
     command = Arguments(words)
-    return AGENTS[name_of(command, agent)].prepared(command, Told(prompt), "session-1")
+    return AGENTS[name_of(command, agent)].prepared(command, PromptFile(prompt), "session-1")
 
 
 def options(found: Prepared) -> Arguments:
@@ -119,7 +119,7 @@ def test_a_prompt_that_is_too_long_for_a_command_line_comes_in_a_private_file() 
     long = "x" * (MOST + 1)
     command = Arguments(("claude", "-p", "x"))
 
-    with Told(long) as told:
+    with PromptFile(long) as told:
         found = options(AGENTS["claude"].prepared(command, told, "s"))
         path = found.value("--append-system-prompt-file")
         assert path is not None

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Final, Literal, Protocol
 
 from holdfast.agents.run.arguments import Arguments
-from holdfast.agents.run.prompt_file import Told, too_long
+from holdfast.agents.run.prompt_file import PromptFile, too_long
 from holdfast.errors import Invalid
 
 #: What the caller is to see: all bytes as they come, or at the end the answer, the line that holds it, or all
@@ -32,7 +32,7 @@ class Agent(Protocol):
 
     client: str  # its name in sessions
 
-    def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
         """The command with a prompt added to what its model is told.
 
         Raises: Invalid, when it can't be run without a person at a terminal.
@@ -42,7 +42,7 @@ class Agent(Protocol):
 class ClaudeCode:
     client = "claude-code"
 
-    def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
         if not command.has("-p", "--print"):
             raise Invalid("add -p and a prompt: interactive sessions are not supported")
         asked = command.value("--output-format") or "text"
@@ -65,7 +65,7 @@ class ClaudeCode:
         return Prepared(words=command.words, environment={}, shows=shows)
 
 
-def _appended(command: Arguments, told: Told) -> Arguments:
+def _appended(command: Arguments, told: PromptFile) -> Arguments:
     """With our prompt behind the caller's own: of two such options the program would take one."""
     own = command.value("--append-system-prompt")
     file = command.value("--append-system-prompt-file")
@@ -84,7 +84,7 @@ def _appended(command: Arguments, told: Told) -> Arguments:
         return command
 
 
-def _fitting(told: Told) -> str:
+def _fitting(told: PromptFile) -> str:
     """The prompt, if it can be given to the agent at all."""
     return "" if too_long(told.text) else told.text
 
@@ -92,7 +92,7 @@ def _fitting(told: Told) -> str:
 class Codex:
     client = "codex"
 
-    def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
         place = next((at for at, word in enumerate(command.words) if word in ("exec", "e")), None)
         if place is None:
             raise Invalid("use `codex exec` and a prompt: interactive sessions are not supported")
@@ -108,7 +108,7 @@ class Codex:
 class Gemini:
     client = "gemini"
 
-    def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
         question = command.value("-p", "--prompt")
         if question is None:
             raise Invalid("add -p and a prompt: interactive sessions are not supported")
@@ -133,7 +133,7 @@ class PlainText:
 
     client = "plain"
 
-    def prepared(self, command: Arguments, told: Told, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
         return Prepared(
             words=command.words, environment={"HOLDFAST_PROMPT": _fitting(told)}, shows="everything"
         )

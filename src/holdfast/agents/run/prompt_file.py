@@ -8,14 +8,14 @@ from types import TracebackType
 MOST = 100_000
 
 
-class Told:
+class PromptFile:
     """A prompt. Files that were made for it are gone after the run."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._files: list[str] = []
 
-    def __enter__(self) -> "Told":
+    def __enter__(self) -> "PromptFile":
         return self
 
     def __exit__(

@@ -10,7 +10,7 @@ from holdfast.agents.run.agents import AGENTS, Prepared, name_of
 from holdfast.agents.run.arguments import Arguments
 from holdfast.agents.run.output import Lines, Output
 from holdfast.agents.run.process import NotStarted, Process, Signals
-from holdfast.agents.run.prompt_file import Told
+from holdfast.agents.run.prompt_file import PromptFile
 from holdfast.agents.run.recorder import Ends, Occasion, Opening, Recorder
 from holdfast.domain.agent_events import Ended, Happening, Stream
 from holdfast.engine.memories import Memories
@@ -49,7 +49,7 @@ def run(
     name = name_of(command, plan.agent)
     agent = AGENTS[name]
     # A command that can't be run is refused before a session is opened for it.
-    readable = agent.prepared(command, Told(""), plan.occasion.session).readable
+    readable = agent.prepared(command, PromptFile(""), plan.occasion.session).readable
     stream = readers[name]() if readable else _Unread()
     with Signals() as signals:
         recorder = Recorder(plan.occasion, open_memories, examples, say, ends)
@@ -58,7 +58,7 @@ def run(
             opening = recorder.begin(TO_BEGIN)
             if not readable and opening is not None and plan.occasion.captures:
                 say("nothing is recorded: use the output format stream-json, which marks who said what")
-            with Told(_prompt(plan, opening)) as told:
+            with PromptFile(_prompt(plan, opening)) as told:
                 prepared = agent.prepared(command, told, plan.occasion.session)
                 reading = _Reading(stream, recorder)
                 code = _watched(prepared, plan, reading, signals, output or sys.stdout.buffer)

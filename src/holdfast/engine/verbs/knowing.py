@@ -190,7 +190,7 @@ class Knowing(Speaking):
         review: bool = False,
         dry_run: bool = False,
         report: Callable[[int], None] = lambda done: None,
-    ) -> list[imports.Told]:
+    ) -> list[imports.ImportResult]:
         """Remembers drafts from elsewhere, each with its line number; `review` sends them to the inbox.
 
         A dry run says what would become of each, and changes nothing; `report` hears how many are done.
