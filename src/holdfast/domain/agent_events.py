@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AssistantText:
     """A complete text of the assistant, in the main conversation."""
 
     text: str
@@ -17,21 +17,21 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class OtherText:
     """A text that the assistant did not write: tool output, another agent's words, what a hook put in."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TurnEnd:
     """A turn is over: what the agent would have printed, and what it cost."""
 
     shown: str | None  # the last answer as the agent prints it, line end included; none = nothing known
     usage: Mapping[str, Any] | None
 
 
-Happening = Said | Heard | Ended
+Happening = AssistantText | OtherText | TurnEnd
 
 
 class Stream(Protocol):

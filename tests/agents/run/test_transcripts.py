@@ -7,7 +7,7 @@ import pytest
 from holdfast import Memories
 from holdfast.agents.stream import ClaudeCodeStream
 from holdfast.app.wiring import open_store
-from holdfast.domain.agent_events import Ended, Heard, Said
+from holdfast.domain.agent_events import AssistantText, OtherText, TurnEnd
 from holdfast.domain.markers import MemoryMarker, read
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.repeated_text import Echoes
@@ -68,13 +68,13 @@ def fates(transcript: Transcript) -> tuple[set[str], set[str]]:
     for line in transcript.lines:
         for happening in stream.line(line):
             match happening:
-                case Heard(text):
+                case OtherText(text):
                     echoes.read(text)
-                case Said(text):
+                case AssistantText(text):
                     for marker in read(text, ops):
                         assert isinstance(marker, MemoryMarker)
                         (waiting if echoes.was_read(marker.text) else kept).add(marker.text)
-                case Ended():
+                case TurnEnd():
                     pass
     return kept, waiting
 

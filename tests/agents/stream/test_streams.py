@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.agents.stream import READERS, ClaudeCodeStream, CodexStream, GeminiStream, PlainTextStream
-from holdfast.domain.agent_events import Ended, Happening, Heard, Said, Stream
+from holdfast.domain.agent_events import AssistantText, Happening, OtherText, Stream, TurnEnd
 from tests.requirements_ledger import requirement
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -31,11 +31,11 @@ def sample(name: str, stream: Stream) -> list[Happening]:
 
 
 def said(found: list[Happening]) -> list[str]:
-    return [each.text for each in found if isinstance(each, Said)]
+    return [each.text for each in found if isinstance(each, AssistantText)]
 
 
 def heard(found: list[Happening]) -> str:
-    return "\n".join(each.text for each in found if isinstance(each, Heard))
+    return "\n".join(each.text for each in found if isinstance(each, OtherText))
 
 
 # ---------------------------------------------------------------------------------------------- Claude Code
@@ -71,7 +71,7 @@ def test_what_a_helper_reported_and_what_hooks_put_in_is_heard() -> None:
 
 def test_the_result_tells_what_it_cost() -> None:
     (ended,) = [
-        each for each in sample("stream_subagent.jsonl", ClaudeCodeStream()) if isinstance(each, Ended)
+        each for each in sample("stream_subagent.jsonl", ClaudeCodeStream()) if isinstance(each, TurnEnd)
     ]
 
     assert ended.shown == f"Stub answer after 1 tool calls. {MARKER}\n"
@@ -90,7 +90,9 @@ def message(*blocks: object, **fields: object) -> dict[str, Any]:
 
 
 def test_a_text_keeps_the_id_of_its_message() -> None:
-    assert happenings(ClaudeCodeStream(), message({"type": "text", "text": "x"})) == [Said("x", "u-1")]
+    assert happenings(ClaudeCodeStream(), message({"type": "text", "text": "x"})) == [
+        AssistantText("x", "u-1")
+    ]
 
 
 @requirement("ops.marker.assistant-text-only")
@@ -150,7 +152,7 @@ def test_codex_says_what_is_complete_and_hears_its_tools() -> None:
 
     assert said(found) == ["Stub says hello. [MEMORY:behavior] noted"]
     assert heard(found) == "command_execution\nfrom the tool"
-    *_, last = [each for each in found if isinstance(each, Ended)]
+    *_, last = [each for each in found if isinstance(each, TurnEnd)]
     assert last.shown == "Stub says hello. [MEMORY:behavior] noted\n"
     assert last.usage == {
         "input_tokens": 107,
@@ -173,7 +175,7 @@ def test_geminis_pieces_are_put_together_before_they_are_read() -> None:
     more = happenings(GeminiStream(), *pieces)
 
     assert said(found) == ["Stub says hello. [MEMORY:behavior] noted"]
-    assert isinstance(found[-1], Ended)
+    assert isinstance(found[-1], TurnEnd)
     assert found[-1].usage is not None
     assert found[-1].usage["output_tokens"] == 5
     assert said(more) == ["[MEMORY:timing] slow\n"]
@@ -187,7 +189,7 @@ def test_plain_text_is_one_text_that_is_complete_when_the_output_ends() -> None:
     after = list(stream.end())
 
     assert during == []
-    assert after == [Said("```\n[MEMORY:timing] in code")]
+    assert after == [AssistantText("```\n[MEMORY:timing] in code")]
 
 
 # -------------------------------------------------------------------------------------------------- any bytes
@@ -198,7 +200,9 @@ def test_plain_text_is_one_text_that_is_complete_when_the_output_ends() -> None:
 def test_any_bytes_are_read_without_trouble(name: str, line: bytes) -> None:
     stream = READERS[name]()
 
-    assert all(isinstance(each, Said | Heard | Ended) for each in [*stream.line(line), *stream.end()])
+    assert all(
+        isinstance(each, AssistantText | OtherText | TurnEnd) for each in [*stream.line(line), *stream.end()]
+    )
 
 
 JSON = st.recursive(
@@ -221,5 +225,5 @@ def test_lines_of_another_shape_are_passed_over(name: str, kind: str, fields: di
     line = json.dumps({**fields, "type": kind}).encode()
 
     for each in [*stream.line(line), *stream.end()]:
-        if isinstance(each, Ended) and each.usage is not None:
+        if isinstance(each, TurnEnd) and each.usage is not None:
             json.dumps(each.usage, allow_nan=False)  # it can be stored

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.agents.fail_open import unbroken
-from holdfast.domain.agent_events import Ended, Happening, Heard, Said
+from holdfast.domain.agent_events import AssistantText, Happening, OtherText, TurnEnd
 from holdfast.domain.markers import CooldownMarker, EventMarker, Marker, MemoryMarker, Misfit, read
 from holdfast.domain.operations import Standing
 from holdfast.domain.profile import Profile
@@ -104,7 +104,7 @@ class Recorder:
 
     def take(self, happening: Happening) -> None:
         """Keeps what was said as far as it is marked, and takes note of the rest."""
-        if isinstance(happening, Ended):
+        if isinstance(happening, TurnEnd):
             self._usage = happening.usage or self._usage
         elif self._occasion.captures:
             self._tasks.put(lambda: self._take(happening))
@@ -173,10 +173,10 @@ class Recorder:
                 if memory.id in self._told:
                     self._echoes.give(memory.category, memory.subject, memory.content)
 
-    def _take(self, happening: Said | Heard) -> None:
+    def _take(self, happening: AssistantText | OtherText) -> None:
         if self._memories is None:
             return None
-        if isinstance(happening, Heard):
+        if isinstance(happening, OtherText):
             return self._echoes.read(happening.text)
         found = read(happening.text, self._memories.profile)
         message = self._message(happening) if any(not isinstance(each, Misfit) for each in found) else None
@@ -190,7 +190,7 @@ class Recorder:
                 self._tried(marker, message, self._memories)
         return None
 
-    def _message(self, said: Said) -> str | None:
+    def _message(self, said: AssistantText) -> str | None:
         """Keeps the message that memories are taken from; none, where it is not to be kept or can't be."""
         assert self._memories is not None
         try:

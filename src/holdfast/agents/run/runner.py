@@ -12,7 +12,7 @@ from holdfast.agents.run.output import Lines, Output
 from holdfast.agents.run.process import NotStarted, Process, Signals
 from holdfast.agents.run.prompt_file import PromptFile
 from holdfast.agents.run.recorder import Ends, Occasion, Opening, Recorder
-from holdfast.domain.agent_events import Ended, Happening, Stream
+from holdfast.domain.agent_events import Happening, Stream, TurnEnd
 from holdfast.engine.memories import Memories
 from holdfast.prompts import Prompts, examples
 
@@ -131,7 +131,7 @@ class _Reading:
         shown.line(line)
         for happening in self.stream.line(line):
             self.recorder.take(happening)
-            if isinstance(happening, Ended):
+            if isinstance(happening, TurnEnd):
                 shown.ended(line, happening.shown)
 
     def end(self) -> None:

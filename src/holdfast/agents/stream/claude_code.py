@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from holdfast.agents.stream.json_lines import counted, parsed, texts
-from holdfast.domain.agent_events import Ended, Happening, Heard, Said
+from holdfast.domain.agent_events import AssistantText, Happening, OtherText, TurnEnd
 
 # Ours: theirs. Of a `result` line.
 _TOKENS = {
@@ -39,9 +39,9 @@ class ClaudeCodeStream:
                 return _user(event)
             case "system":
                 # Output of hooks, and reports of other agents. What is in `init` nobody would repeat.
-                return () if event.get("subtype") == "init" else map(Heard, texts(event))
+                return () if event.get("subtype") == "init" else map(OtherText, texts(event))
             case "result":
-                return (Ended(_shown(event), _usage(event)),)
+                return (TurnEnd(_shown(event), _usage(event)),)
             case _:
                 return ()
 
@@ -56,12 +56,12 @@ def _assistant(event: dict[str, Any]) -> Iterator[Happening]:
         if kind == "text" and isinstance(text, str):
             if main and _of_the_model(event):
                 uuid = event.get("uuid")
-                yield Said(text, uuid if isinstance(uuid, str) else None)
+                yield AssistantText(text, uuid if isinstance(uuid, str) else None)
             else:
-                yield Heard(text)
+                yield OtherText(text)
         elif isinstance(kind, str) and kind.endswith("_result"):
             # Tools that the model's own service runs answer inside of the assistant's message.
-            yield from map(Heard, texts(block))
+            yield from map(OtherText, texts(block))
 
 
 def _of_the_model(event: dict[str, Any]) -> bool:
@@ -83,12 +83,12 @@ def _user(event: dict[str, Any]) -> Iterator[Happening]:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         if added:
-            yield Heard(content)
+            yield OtherText(content)
     elif isinstance(content, list):
         for block in content:
             if added or not (isinstance(block, dict) and block.get("type") == "text"):
-                yield from map(Heard, texts(block))
-    yield from map(Heard, texts(event.get("tool_use_result")))
+                yield from map(OtherText, texts(block))
+    yield from map(OtherText, texts(event.get("tool_use_result")))
 
 
 def _blocks(event: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from holdfast.agents.stream.json_lines import counted, parsed, texts
-from holdfast.domain.agent_events import Ended, Happening, Heard, Said
+from holdfast.domain.agent_events import AssistantText, Happening, OtherText, TurnEnd
 
 _TOKENS = {
     "input_tokens": "input_tokens",
@@ -46,13 +46,15 @@ class CodexStream:
             self._last = text
             identity = item.get("id")
             # Its ids are counted anew in each run, so they name nothing outside of it.
-            yield Said(text, None if isinstance(identity, str) and identity.startswith("item_") else identity)
+            yield AssistantText(
+                text, None if isinstance(identity, str) and identity.startswith("item_") else identity
+            )
         else:
-            yield from map(Heard, texts(item))
+            yield from map(OtherText, texts(item))
 
-    def _ended(self, event: dict[str, Any]) -> Ended:
+    def _ended(self, event: dict[str, Any]) -> TurnEnd:
         for name, amount in counted(event.get("usage"), _TOKENS).items():
             self._usage[name] = self._usage.get(name, 0) + amount
         self._usage["turns"] = self._usage.get("turns", 0) + 1
         shown = None if self._last is None else self._last.removesuffix("\n") + "\n"
-        return Ended(shown, dict(self._usage))
+        return TurnEnd(shown, dict(self._usage))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from holdfast.agents.stream.json_lines import counted, parsed, texts
-from holdfast.domain.agent_events import Ended, Happening, Heard, Said
+from holdfast.domain.agent_events import AssistantText, Happening, OtherText, TurnEnd
 
 _TOKENS = {
     "input_tokens": "input_tokens",
@@ -44,16 +44,16 @@ class GeminiStream:
             return
         yield from self._complete()
         if event.get("type") == "tool_result":
-            yield from map(Heard, texts({name: value for name, value in event.items() if name != "type"}))
+            yield from map(OtherText, texts({name: value for name, value in event.items() if name != "type"}))
         elif event.get("type") == "result":
             shown = "".join(self._all)
-            yield Ended(shown.removesuffix("\n") + "\n" if shown else None, _usage(event.get("stats")))
+            yield TurnEnd(shown.removesuffix("\n") + "\n" if shown else None, _usage(event.get("stats")))
 
     def _complete(self) -> Iterator[Happening]:
         if self._pieces:
             text = "".join(self._pieces)
             self._pieces.clear()
-            yield Said(text)
+            yield AssistantText(text)
 
 
 def _usage(stats: object) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Nothing tells where a text is complete but the end of the output, so that is whe
 
 from collections.abc import Iterable
 
-from holdfast.domain.agent_events import Happening, Said
+from holdfast.domain.agent_events import AssistantText, Happening
 
 _MOST = 8_000_000  # characters that are read of one run
 
@@ -25,4 +25,4 @@ class PlainTextStream:
         return ()
 
     def end(self) -> Iterable[Happening]:
-        return (Said("\n".join(self._lines)),) if self._lines else ()
+        return (AssistantText("\n".join(self._lines)),) if self._lines else ()
