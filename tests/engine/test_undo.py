@@ -11,7 +11,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Contradicting, settled
-from holdfast.domain.query import EVERYTHING, Filter, Group, Order, Place, in_order
+from holdfast.domain.query import EVERYTHING, Filter, Group, MemoryCursor, Order, in_order
 from holdfast.engine.revise import Revised
 from holdfast.errors import Conflict, NotFound
 from holdfast.testing import FixedClock
@@ -131,7 +131,7 @@ def test_every_order_and_group_goes_on_behind_a_place_as_it_does_in_python(
             place = None
             while page := memories.find(EVERYTHING, order=order, group=group, limit=4, after=place).memories:
                 seen += page
-                place = Place.of(page[-1])
+                place = MemoryCursor.of(page[-1])
             expected = in_order(everything, order, group)
             assert [one.id for one in seen] == [one.id for one in expected], (order, group)
 

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.app.wiring import context_for
 from holdfast.domain.memory import Memory, Source, State
-from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in_order
 from holdfast.engine import find as finding
 from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import create_space
@@ -75,13 +75,13 @@ def stocked(database_url: str) -> Iterator[SpaceContext]:
 
 def leafed(ctx: SpaceContext, where: Filter, order: Order, group: Group | None, limit: int) -> list[str]:
     found: list[str] = []
-    place: Place | None = None
+    place: MemoryCursor | None = None
     while len(found) <= 120:
         page = finding.find(where, ctx=ctx, order=order, group=group, limit=limit, after=place)
         found += [memory.id for memory in page.memories]
         if len(page.memories) < limit:
             return found
-        place = Place.of(page.memories[-1])
+        place = MemoryCursor.of(page.memories[-1])
     return found
 
 

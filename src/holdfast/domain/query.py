@@ -35,7 +35,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class MemoryCursor:
     """Where a page of a list ended. What an order goes by, so that it holds when that memory is gone."""
 
     id: str
@@ -46,7 +46,7 @@ class Place:
     updated_at: datetime
 
     @classmethod
-    def of(cls, memory: Memory) -> "Place":
+    def of(cls, memory: Memory) -> "MemoryCursor":
         return cls(
             id=memory.id,
             category=memory.category,
@@ -58,7 +58,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimeCursor:
     """Where a page of what is listed by time, the latest first, ended."""
 
     at: datetime

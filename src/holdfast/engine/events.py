@@ -2,7 +2,7 @@
 
 from holdfast.domain.memory import Source
 from holdfast.domain.operations import Event
-from holdfast.domain.query import Moment
+from holdfast.domain.query import TimeCursor
 from holdfast.domain.text import clean
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.sessions import known_session
@@ -47,7 +47,7 @@ def events(
     session: str | None = None,
     limit: int | None = None,
     offset: int = 0,
-    after: Moment | None = None,
+    after: TimeCursor | None = None,
 ) -> list[Event]:
     """What happened, the latest first.
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from holdfast.domain.history import Story, recollected
 from holdfast.domain.memory import Link, Memory, Message, Version
-from holdfast.domain.query import Filter, Group, Order, Place, admits, in_order
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in_order
 from holdfast.domain.supersession import newer_first
 from holdfast.engine.ports import Transaction
 from holdfast.engine.quote_rules import Quotations
@@ -49,7 +49,7 @@ def find(
     group: Group | None = None,
     limit: int | None = None,
     offset: int = 0,
-    after: Place | None = None,
+    after: MemoryCursor | None = None,
     as_of: datetime | None = None,
     exact: bool = True,
 ) -> Page:

@@ -27,7 +27,7 @@ from holdfast.domain.memory import (
     Version,
 )
 from holdfast.domain.operations import Attempt, Event
-from holdfast.domain.query import Filter, Group, Moment, Order, Place
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order, TimeCursor
 from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.model_call import Answer, Question
@@ -204,7 +204,7 @@ class MemoryRows(Protocol):
         group: Group | None = None,
         limit: int | None = None,
         offset: int = 0,
-        after: Place | None = None,
+        after: MemoryCursor | None = None,
         among: Sequence[str] | None = None,
     ) -> list[Memory]: ...
     def matching(self, where: Filter, limit: int) -> list[str]: ...
@@ -315,7 +315,7 @@ class SessionRows(Protocol):
         limit: int | None,
         offset: int = 0,
         *,
-        after: Moment | None = None,
+        after: TimeCursor | None = None,
         not_of: str | None = None,
     ) -> list[Session]: ...
     def tallies(self, session_ids: Collection[str]) -> dict[str, tuple[int, int]]: ...
@@ -391,7 +391,7 @@ class EventRows(Protocol):
         session: str | None = None,
         limit: int | None = None,
         offset: int = 0,
-        after: Moment | None = None,
+        after: TimeCursor | None = None,
     ) -> list[Event]: ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.domain.memory import LinkKind, Memory, Message, Session
-from holdfast.domain.query import Filter, Place
+from holdfast.domain.query import Filter, MemoryCursor
 from holdfast.engine.memory_search import search
 from holdfast.engine.merge import proposal_of
 from holdfast.engine.ports import Transaction
@@ -50,7 +50,7 @@ class Pile:
     more: bool  # whether others follow these
 
 
-def review(*, ctx: SpaceContext, limit: int = 20, after: Place | None = None) -> Pile:
+def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
     """What waits, oldest first, from where the last look ended.
 
     Raises: Invalid.

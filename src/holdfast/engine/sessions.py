@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.domain.memory import Message, Session, Source
-from holdfast.domain.query import Moment
+from holdfast.domain.query import TimeCursor
 from holdfast.domain.secrets import marks_in
 from holdfast.domain.text import clean
 from holdfast.engine import rewordings
@@ -49,7 +49,7 @@ def listed(
     ctx: SpaceContext,
     limit: int | None = None,
     offset: int = 0,
-    after: Moment | None = None,
+    after: TimeCursor | None = None,
     upkeep: bool = True,
 ) -> list[Session]:
     """The sessions, the latest first; `upkeep`: also those in which pairs were proposed and made one.

@@ -18,7 +18,7 @@ from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import frontmatter, note_format, shared_index
 from holdfast.files.edits import Taking
 from holdfast.files.file_stamp import Listing
-from holdfast.files.memory_paths import Place, index_of, is_nested, note, places, regrouped
+from holdfast.files.memory_paths import MemoryFile, index_of, is_nested, note, places, regrouped
 from holdfast.files.safe_directory import SafeDirectory
 from holdfast.files.scan import BY_HAND, EMPTY, OnDisk, SyncReport, asks_about
 from holdfast.files.verbs import put
@@ -208,7 +208,7 @@ class Meeting:
             self.report.removed.append(path)
         return True
 
-    def _written(self, place: Place, nested: bool) -> FileRow | None:
+    def _written(self, place: MemoryFile, nested: bool) -> FileRow | None:
         """The row of a file that had to be written; none if it says already what it should."""
         memory = place.memory
         if not place.is_behind:
@@ -237,7 +237,7 @@ class Meeting:
             row = tx.files.get(path)
         return row.hash if row is not None else None
 
-    def _agree(self, rows: dict[str, FileRow], rows_now: dict[str, FileRow], found: list[Place]) -> None:
+    def _agree(self, rows: dict[str, FileRow], rows_now: dict[str, FileRow], found: list[MemoryFile]) -> None:
         index_hash = self._write_index(found)
         state = replace(
             self._bound,
@@ -256,7 +256,7 @@ class Meeting:
 
     # -------------------------------------------------------------------------------------------- the index
 
-    def _write_index(self, found: list[Place]) -> str:
+    def _write_index(self, found: list[MemoryFile]) -> str:
         current = self._index_on_disk()
         shown = [place for place in found if place.memory is not None]
         if self._bound.layout == "shared":

@@ -18,7 +18,7 @@ _INDEX_LINES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MemoryFile:
     """A path, what is kept of it, and the memory that stands there."""
 
     path: str
@@ -41,7 +41,7 @@ def places(
     *,
     taken: frozenset[str] = frozenset(),
     rows: Mapping[str, FileRow] | None = None,
-) -> list[Place]:
+) -> list[MemoryFile]:
     """Every file of the space: those that have a path, and active memories with the one they would get.
 
     `rows` are all that is kept of files, if the caller has read them already.
@@ -58,9 +58,9 @@ def places(
         keyed=ctx.profile.policy.subject_is_key,
         taken=(*rows, *taken),
     )
-    found = [Place(path, rows.get(path), memories[memory_id]) for memory_id, path in paths.items()]
+    found = [MemoryFile(path, rows.get(path), memories[memory_id]) for memory_id, path in paths.items()]
     silent = [row for row in rows.values() if row.memory is None and row.given is not None]
-    found += [Place(row.path, row, None) for row in silent]
+    found += [MemoryFile(row.path, row, None) for row in silent]
     return sorted(found, key=lambda place: place.path)
 
 
@@ -91,14 +91,14 @@ def rename_memory(
     revised(memory, Revision(subject=wanted), tx=tx, ctx=ctx, source=source, now=ctx.now(), vouched=True)
 
 
-def move(place: Place, target: str, tx: Transaction) -> None:
+def move(place: MemoryFile, target: str, tx: Transaction) -> None:
     """Gives a file another path."""
     row = place.row or note_format.row_for(place.path, place.memory, place.text(nested=is_nested(tx)))
     vacate(place.path, tx)
     tx.files.put(replace(row, path=target, hash=None, stat=None))
 
 
-def index_of(found: list[Place], ctx: SpaceContext) -> str:
+def index_of(found: list[MemoryFile], ctx: SpaceContext) -> str:
     """The text of the index: every file under its type, 200 lines at most."""
     lines = ctx.profile.block.lines or _INDEX_LINES
     block = replace(ctx.profile.block, layout="index", intro=(), lines=lines)
@@ -153,20 +153,20 @@ def note(row: FileRow, planned: FileRow | None, tx: Transaction) -> None:
         tx.files.put(row)
 
 
-def place_at(path: str, tx: Transaction, ctx: SpaceContext) -> Place | None:
+def place_at(path: str, tx: Transaction, ctx: SpaceContext) -> MemoryFile | None:
     """What stands at a path, if anything does."""
     row = tx.files.get(path)
     if row is not None:
         memory = tx.memories.get(row.memory) if row.memory is not None else None
         if memory is not None and memory.active:
-            return Place(path, row, memory)
-        return Place(path, row, None) if row.memory is None and row.given is not None else None
+            return MemoryFile(path, row, memory)
+        return MemoryFile(path, row, None) if row.memory is None and row.given is not None else None
     if not tx.files.unplaced():
         return None
     return next((place for place in places(tx, ctx) if place.path == path), None)
 
 
-def at_or_below(path: str, tx: Transaction, ctx: SpaceContext) -> list[Place]:
+def at_or_below(path: str, tx: Transaction, ctx: SpaceContext) -> list[MemoryFile]:
     """A file, or all files of a folder."""
     found = places(tx, ctx)
     return [place for place in found if place.path == path or place.path.startswith(f"{path}/")]

@@ -6,13 +6,13 @@ from urllib.parse import unquote
 from holdfast.domain.profile import Profile
 from holdfast.domain.render import inline, link_target, link_text
 from holdfast.domain.text import clean
-from holdfast.files.memory_paths import Place
+from holdfast.files.memory_paths import MemoryFile
 
 _POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(([^)\s]+)\)")
 _DESCRIPTION = 120  # characters of a text that stand for a missing description
 
 
-def followed(current: str | None, shown: list[Place]) -> str:
+def followed(current: str | None, shown: list[MemoryFile]) -> str:
     """The index with a line for each file that has none, and without those of files that are gone."""
     paths = {place.path for place in shown}
     named: set[str] = set()
@@ -48,7 +48,7 @@ def _target(line: str) -> str | None:
     return unquote(found[1]) if found else None
 
 
-def _line(place: Place) -> str:
+def _line(place: MemoryFile) -> str:
     memory = place.memory
     assert memory is not None
     name = memory.subject or place.path.removesuffix(".md")

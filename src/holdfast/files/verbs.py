@@ -20,7 +20,7 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound, Outdated, TooLong, UnknownCategory
 from holdfast.files import frontmatter, note_format
 from holdfast.files.memory_paths import (
-    Place,
+    MemoryFile,
     at_or_below,
     in_its_form,
     index_of,
@@ -238,7 +238,7 @@ def _changed(
 def _emptied(
     path: str,
     text: str,
-    place: Place | None,
+    place: MemoryFile | None,
     tx: Transaction,
     ctx: SpaceContext,
     source: Source,
@@ -271,7 +271,7 @@ def _refuse_named(draft: Draft, path: str, tx: Transaction, ctx: SpaceContext) -
         )
 
 
-def _expect(place: Place | None, path: str, expect: str | None, *, nested: bool) -> None:
+def _expect(place: MemoryFile | None, path: str, expect: str | None, *, nested: bool) -> None:
     if expect is None:
         return
     if place is None:
@@ -280,7 +280,7 @@ def _expect(place: Place | None, path: str, expect: str | None, *, nested: bool)
         raise Outdated(f"{path!r} was changed in the meantime: read it again, then retry")
 
 
-def _entry(place: Place, ctx: SpaceContext, nested: bool) -> FileEntry:
+def _entry(place: MemoryFile, ctx: SpaceContext, nested: bool) -> FileEntry:
     memory = place.memory
     return FileEntry(
         path=place.path,
@@ -293,7 +293,7 @@ def _entry(place: Place, ctx: SpaceContext, nested: bool) -> FileEntry:
     )
 
 
-def _existing(path: str, tx: Transaction, ctx: SpaceContext) -> Place:
+def _existing(path: str, tx: Transaction, ctx: SpaceContext) -> MemoryFile:
     place = place_at(path, tx, ctx)
     if place is None:
         raise no_file(path)

@@ -12,7 +12,7 @@ from holdfast.store import schema
 from holdfast.store.history import checksum
 from holdfast.store.memories import MemoryTable
 from holdfast.store.sessions import SessionTable
-from holdfast.store.types import Moment, to_text
+from holdfast.store.types import UtcTime, to_text
 from holdfast.store.upsert import insert_new
 
 #: In an order that satisfies the foreign keys. Vectors are left out: they are a cache and can be made again.
@@ -90,7 +90,7 @@ class TableDump:
         for column in target.columns:
             if column.name in row and column.name not in _LOCAL.get(table, ()):
                 value = row[column.name]
-                is_moment = isinstance(column.type, Moment) and isinstance(value, str)
+                is_moment = isinstance(column.type, UtcTime) and isinstance(value, str)
                 values[column.name] = datetime.fromisoformat(value) if is_moment else value
         if target is schema.messages:
             return self._insert_message(values)

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, and_, insert, or_, select
 
 from holdfast.domain.operations import Event
-from holdfast.domain.query import Moment
+from holdfast.domain.query import TimeCursor
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import events
 from holdfast.store.spellings import is_spelt
@@ -36,7 +36,7 @@ class EventTable:
         session: str | None = None,
         limit: int | None = None,
         offset: int = 0,
-        after: Moment | None = None,
+        after: TimeCursor | None = None,
     ) -> list[Event]:
         """The latest first."""
         query = select(events).where(events.c.space == self._space)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from holdfast.domain.memory import Memory, State
-from holdfast.domain.query import Filter, Group, Order, Place
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.domain.ranking import findable
 from holdfast.engine.ports import CountedBy
 from holdfast.store import listing, paging, sqlite
@@ -109,7 +109,7 @@ class MemoryTable:
         group: Group | None = None,
         limit: int | None = None,
         offset: int = 0,
-        after: Place | None = None,
+        after: MemoryCursor | None = None,
         among: Sequence[str] | None = None,
     ) -> list[Memory]:
         """The memories that `where` admits, in order; with `among`, of those alone."""

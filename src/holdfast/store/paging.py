@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, or_, select, type_coerce
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import Filter, Group, Order, Place, in_order
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order, in_order
 from holdfast.store.rows import to_memory
 from holdfast.store.schema import memories
 
@@ -24,7 +24,7 @@ class _Key:
     """One thing that an order goes by, up or down."""
 
     column: Any
-    name: str  # of the same in a `Place`
+    name: str  # of the same in a `MemoryCursor`
     down: bool = False
     shared: Any = None  # the bare column, where many memories have one value and an index begins with it
 
@@ -40,7 +40,7 @@ class _Key:
             found = self.column >= value if level else self.column > value
         return found  # type: ignore[no-any-return]  # the column is any
 
-    def of(self, place: Place) -> Any:
+    def of(self, place: MemoryCursor) -> Any:
         value = getattr(place, self.name)
         return "" if value is None else value
 
@@ -81,7 +81,7 @@ def listed(
     group: Group | None,
     limit: int | None,
     offset: int,
-    after: Place | None,
+    after: MemoryCursor | None,
     few: bool = False,
 ) -> list[Memory]:
     """The memories of `query`, which holds all conditions but the states, in order.
@@ -103,7 +103,9 @@ class _Listing:
     space: str
     where: Filter
 
-    def page(self, query: Select[Any], keys: Sequence[_Key], limit: int, after: Place | None) -> list[Memory]:
+    def page(
+        self, query: Select[Any], keys: Sequence[_Key], limit: int, after: MemoryCursor | None
+    ) -> list[Memory]:
         """The first memories behind `after`, without a sort of all of them."""
         where = self.where
         narrow = where.subject or where.general or where.session or where.created_after or where.changed_after
@@ -126,7 +128,7 @@ class _Listing:
         query: Select[Any],
         keys: Sequence[_Key],
         limit: int | None,
-        after: Place | None,
+        after: MemoryCursor | None,
         offset: int = 0,
     ) -> list[Memory]:
         """As the database finds best."""
@@ -134,7 +136,7 @@ class _Listing:
         return [to_memory(row) for row in self.connection.execute(query.limit(limit).offset(offset or None))]
 
     def _by_value(
-        self, query: Select[Any], keys: Sequence[_Key], limit: int, after: Place | None
+        self, query: Select[Any], keys: Sequence[_Key], limit: int, after: MemoryCursor | None
     ) -> list[Memory]:
         """The memories of the first value, then those of the next, until there are enough."""
         key, found = keys[0], list[Memory]()
@@ -157,7 +159,7 @@ class _Listing:
             found += self.sorted(query.where(key.beyond(values[-1][0])), keys, limit - len(found), after)
         return found
 
-    def _values(self, key: _Key, after: Place | None) -> list[tuple[Any, int]]:
+    def _values(self, key: _Key, after: MemoryCursor | None) -> list[tuple[Any, int]]:
         """What a list goes by first, in its order, and about how many memories have each."""
         column = key.shared
         ordered = column.desc() if key.down else column.nulls_first()
@@ -189,13 +191,13 @@ def _stretches(values: Sequence[tuple[Any, int]], limit: int) -> Iterator[tuple[
             wanted, start, amount = wanted * _FEW, at + 1, 0
 
 
-def _in_order(query: Select[Any], keys: Sequence[_Key], after: Place | None) -> Select[Any]:
+def _in_order(query: Select[Any], keys: Sequence[_Key], after: MemoryCursor | None) -> Select[Any]:
     if after is not None:
         query = query.where(_behind(keys, after))
     return query.order_by(*(key.ordered for key in keys))
 
 
-def _behind(keys: Sequence[_Key], place: Place) -> ColumnElement[bool]:
+def _behind(keys: Sequence[_Key], place: MemoryCursor) -> ColumnElement[bool]:
     """What comes after `place`; the first key stands alone too, so that its index finds the start."""
     pairs = [(key, key.of(place)) for key in keys]
     steps = [

@@ -25,7 +25,7 @@ from sqlalchemy import (
     true,
 )
 
-from holdfast.store.types import Json, Moment, Name, Vector
+from holdfast.store.types import Json, Name, UtcTime, Vector
 
 metadata = MetaData(
     naming_convention={
@@ -58,7 +58,7 @@ spaces = Table(
     Column("key", Text, nullable=False),  # keys the hashes of tombstones
     Column("has_work", Boolean, nullable=False),
     Column("keeps_messages", Boolean, nullable=False, server_default=true()),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
 )
 
 # Who may enter which spaces. Of a secret only its hash is kept; a space that is deleted goes out of the list.
@@ -70,9 +70,9 @@ tokens = Table(
     Column("hash", Name, nullable=False),
     Column("scopes", Json, nullable=False),
     Column("spaces", Json),  # none: all of them
-    Column("created_at", Moment, nullable=False),
-    Column("revoked_at", Moment),
-    Column("used_at", Moment),
+    Column("created_at", UtcTime, nullable=False),
+    Column("revoked_at", UtcTime),
+    Column("used_at", UtcTime),
     UniqueConstraint("hash"),
 )
 
@@ -98,8 +98,8 @@ sessions = Table(
     Column("directory", Text),
     Column("project", Name),
     Column("tier", Integer),
-    Column("started_at", Moment, nullable=False),
-    Column("ended_at", Moment),
+    Column("started_at", UtcTime, nullable=False),
+    Column("ended_at", UtcTime),
     Column("exit_code", Integer),
     Column("usage", Json),  # tokens and cost, as the agent reports them
     PrimaryKeyConstraint("space", "id"),
@@ -117,7 +117,7 @@ messages = Table(
     Column("role", Name, nullable=False),
     Column("speaker", Text),
     Column("content", Text),
-    Column("said_at", Moment, nullable=False),
+    Column("said_at", UtcTime, nullable=False),
     Column("position", BigInteger, nullable=False),  # in the order of arrival
     Column("off_record", Boolean, nullable=False, server_default=false()),  # never searched or quoted
     PrimaryKeyConstraint("space", "id"),
@@ -149,11 +149,11 @@ memories = Table(
     Column("session_id", Name),
     Column("message_id", Name),
     Column("tier", Integer),
-    Column("created_at", Moment, nullable=False),
-    Column("updated_at", Moment, nullable=False),
-    Column("confirmed_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("updated_at", UtcTime, nullable=False),
+    Column("confirmed_at", UtcTime, nullable=False),
     Column("decayed_weeks", Integer, nullable=False),
-    Column("accessed_at", Moment),
+    Column("accessed_at", UtcTime),
     Column("accesses", Integer, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "subject", "state"),
@@ -179,7 +179,7 @@ versions = Table(
     Column("message_id", Name),
     Column("tier", Integer),
     Column("checksum", Text),  # sha256 of the content, in hex
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "memory_id", "number"),
     _of_memory(),
 )
@@ -199,7 +199,7 @@ repetitions = Table(
     Column("session_id", Name),
     Column("message_id", Name),
     Column("tier", Integer),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "memory_id", "number"),
     _of_memory(),
 )
@@ -228,7 +228,7 @@ links = Table(
     Column("to_id", Name, nullable=False),
     Column("kind", Name, nullable=False),
     Column("session_id", Name),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "from_id", "to_id", "kind"),
     Index(None, "space", "to_id"),
     _of_memory("from_id"),
@@ -246,7 +246,7 @@ memory_vectors = Table(
     Column("part", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),  # in the order of writing
     Column("vector", Vector, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "memory_id", "model", "part"),
     UniqueConstraint("space", "model", "number"),
     _of_memory(),
@@ -261,7 +261,7 @@ message_vectors = Table(
     Column("part", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("vector", Vector, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "message_id", "model", "part"),
     UniqueConstraint("space", "model", "number"),
     ForeignKeyConstraint(["space", "message_id"], ["messages.space", "messages.id"], ondelete="CASCADE"),
@@ -283,7 +283,7 @@ vector_models = Table(
     Column("memory_mean", LargeBinary),  # what the sign bits are centred on
     Column("message_mean", LargeBinary),
     Column("calibration", Json),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "model"),
     _in_space(),
 )
@@ -315,7 +315,7 @@ receipts = Table(
     Column("sha256", Text, nullable=False),
     Column("tokens", Integer, nullable=False),
     Column("left_out", Integer, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "session_id", "kind"),
     _in_space(),
@@ -348,7 +348,7 @@ tombstones = Table(
     Column("category", Name),
     Column("subject", Name),
     Column("content", Text),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "hash"),
     Index(None, "space", "category", "subject"),
     Index(None, "space", "memory_id"),
@@ -364,7 +364,7 @@ events = Table(
     Column("service", Name),
     Column("content", Text, nullable=False),
     Column("session_id", Name),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id", "created_at"),
@@ -381,7 +381,7 @@ cooldowns = Table(
     Column("succeeded", Boolean, nullable=False),
     Column("content", Text),
     Column("session_id", Name),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "service", "action", "created_at"),
     Index(None, "space", "created_at"),
@@ -399,9 +399,9 @@ jobs = Table(
     Column("state", Name, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("error", Text),
-    Column("due_at", Moment, nullable=False),
-    Column("leased_until", Moment),
-    Column("created_at", Moment, nullable=False),
+    Column("due_at", UtcTime, nullable=False),
+    Column("leased_until", UtcTime),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "state", "due_at"),
     _in_space(),
@@ -421,7 +421,7 @@ spend = Table(
     Column("micro_dollars", BigInteger),  # none: the model's price is not known
     Column("outcome", Name, nullable=False, server_default="answered"),
     Column("session_id", Name),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id"),
@@ -442,7 +442,7 @@ journal = Table(
     Column("after", Json),
     Column("note", Text),
     Column("judged", Text),  # which model judged, what and how surely
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "seq"),
     Index(None, "space", "memory_id", "seq"),
     Index(None, "space", "session_id", "seq"),
@@ -459,8 +459,8 @@ directories = Table(
     Column("index_hash", Text),  # of the index as it was last written
     Column("asks", Text),  # what a person has to decide before anything else is done
     Column("refused", Json, nullable=False),  # files that can't be taken: path to [state, reason]
-    Column("bound_at", Moment, nullable=False),
-    Column("agreed_at", Moment),
+    Column("bound_at", UtcTime, nullable=False),
+    Column("agreed_at", UtcTime),
     _in_space(),
 )
 
@@ -489,7 +489,7 @@ calls = Table(
     Column("key", Name, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("outcome", Json, nullable=False),
-    Column("created_at", Moment, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "key"),
     _in_space(),
 )

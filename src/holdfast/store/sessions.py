@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, false, func, insert, or_, select, text, update
 
 from holdfast.domain.memory import Message, Session
-from holdfast.domain.query import Filter, Moment
+from holdfast.domain.query import Filter, TimeCursor
 from holdfast.store import sqlite
 from holdfast.store.rows import AnyRow
 from holdfast.store.schema import heads, memories, messages, sessions
@@ -74,7 +74,7 @@ class SessionTable:
         limit: int | None,
         offset: int = 0,
         *,
-        after: Moment | None = None,
+        after: TimeCursor | None = None,
         not_of: str | None = None,
     ) -> list[Session]:
         """The sessions by when they began, the latest first, without those of the client `not_of`."""

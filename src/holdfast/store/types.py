@@ -23,7 +23,7 @@ class DamagedValue(SQLAlchemyError):
         super().__init__("malformed value")
 
 
-class Moment(TypeDecorator[datetime]):
+class UtcTime(TypeDecorator[datetime]):
     """An aware UTC time: timestamptz on PostgreSQL, sortable ISO text of fixed width on SQLite."""
 
     impl = DateTime

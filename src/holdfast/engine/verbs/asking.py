@@ -6,7 +6,7 @@ from datetime import datetime
 from holdfast.domain.access import needs
 from holdfast.domain.history import Story
 from holdfast.domain.memory import Link, Memory, Message
-from holdfast.domain.query import Filter, Group, Order, Place
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.engine import brief as briefs
 from holdfast.engine import context as contexts
 from holdfast.engine import delta as deltas
@@ -33,7 +33,7 @@ class Asking(Speaking):
         group: Group | None = None,
         limit: int | None = None,
         offset: int = 0,
-        after: Place | None = None,
+        after: MemoryCursor | None = None,
         as_of: datetime | None = None,
         exact: bool = True,
     ) -> finding.Page:
@@ -163,7 +163,7 @@ class Asking(Speaking):
         return inboxes.inbox(ctx=self._synced)
 
     @needs("read")
-    def review(self, *, limit: int = 20, after: Place | None = None) -> reviewing.Pile:
+    def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> reviewing.Pile:
         """What waits for a person, oldest first, with its origin and the known ones beside it."""
         return reviewing.review(ctx=self._synced, limit=limit, after=after)
 

@@ -7,7 +7,7 @@ from typing import Any
 from holdfast.domain.access import needs
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.memory import Message, Session
-from holdfast.domain.query import Moment
+from holdfast.domain.query import TimeCursor
 from holdfast.engine import cache_report as caches
 from holdfast.engine import capture as capturing
 from holdfast.engine import (
@@ -33,7 +33,7 @@ class Hearing(Speaking):
         *,
         limit: int | None = None,
         offset: int = 0,
-        after: Moment | None = None,
+        after: TimeCursor | None = None,
         upkeep: bool = True,
     ) -> list[Session]:
         """The sessions, the latest first; `after` is where the last page ended.

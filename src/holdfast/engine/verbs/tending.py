@@ -6,7 +6,7 @@ from typing import Any
 from holdfast.app import wiring
 from holdfast.domain.access import needs
 from holdfast.domain.operations import Attempt, Event, Standing
-from holdfast.domain.query import Moment
+from holdfast.domain.query import TimeCursor
 from holdfast.domain.spend import GroupedBy, SpendReport
 from holdfast.engine import audit as audits
 from holdfast.engine import cooldowns as cooling
@@ -124,7 +124,7 @@ class Tending(Speaking):
         session: str | None = None,
         limit: int | None = None,
         offset: int = 0,
-        after: Moment | None = None,
+        after: TimeCursor | None = None,
     ) -> list[Event]:
         """What happened, the latest first; `after` is where the last page ended."""
         return happenings.events(

@@ -11,7 +11,7 @@ from fastapi import Query
 
 from holdfast.domain.memory import Memory, Origin, State
 from holdfast.domain.profile import Profile
-from holdfast.domain.query import Filter, Group, Order, Place
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.errors import Invalid
 
 Shown = Literal["all", "active", "inactive", "waiting", "deleted"]
@@ -59,7 +59,7 @@ class Choices:
         return _ORDERS[self.sort]
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> MemoryCursor | None:
         return _place(self.after) if self.after else None
 
     def where(self, profile: Profile) -> Filter:
@@ -103,7 +103,7 @@ def choices(
 
 def cursor(memory: Memory) -> str:
     """Where a page ended, as a text for an address."""
-    place = Place.of(memory)
+    place = MemoryCursor.of(memory)
     told = [
         place.id, place.category, place.subject, place.confidence,
         place.created_at.isoformat(), place.updated_at.isoformat(),
@@ -111,12 +111,12 @@ def cursor(memory: Memory) -> str:
     return base64.urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
 
 
-def _place(text: str) -> Place:
+def _place(text: str) -> MemoryCursor:
     try:
         padded = text.encode("ascii") + b"=" * (-len(text) % 4)
         told = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
         memory_id, category, subject, confidence, created, updated = told
-        place = Place(
+        place = MemoryCursor(
             id=str(memory_id),
             category=str(category),
             subject=None if subject is None else str(subject),

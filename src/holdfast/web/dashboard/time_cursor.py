@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from holdfast.domain.query import Moment
+from holdfast.domain.query import TimeCursor
 from holdfast.errors import Invalid
 from holdfast.web.dashboard.visit import Visit
 
@@ -21,7 +21,7 @@ def told(at: datetime, owner: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([at.isoformat(), owner]).encode()).decode().rstrip("=")
 
 
-def read(text: str) -> Moment | None:
+def read(text: str) -> TimeCursor | None:
     """The same, read back; none for the list's beginning.
 
     Raises: Invalid.
@@ -31,7 +31,7 @@ def read(text: str) -> Moment | None:
     try:
         padded = text.encode("ascii") + b"=" * (-len(text) % 4)
         at, owner = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        moment = Moment(datetime.fromisoformat(at), str(owner))
+        moment = TimeCursor(datetime.fromisoformat(at), str(owner))
     except (ValueError, TypeError, binascii.Error):
         raise _lost() from None
     if moment.at.tzinfo is None or "\0" in moment.id:

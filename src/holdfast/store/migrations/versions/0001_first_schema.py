@@ -4,7 +4,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from holdfast.store.types import Json, Moment, Name
+from holdfast.store.types import Json, Name, UtcTime
 
 revision = "0001"
 down_revision = None
@@ -46,7 +46,7 @@ def upgrade() -> None:
         sa.Column("profile_text", sa.Text(), nullable=True),
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("has_work", sa.Boolean(), nullable=False),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.PrimaryKeyConstraint("name", name="pk_spaces"),
     )
     op.create_table(
@@ -55,7 +55,7 @@ def upgrade() -> None:
         sa.Column("key", Name, nullable=False),
         sa.Column("fingerprint", sa.Text(), nullable=False),
         sa.Column("outcome", Json, nullable=False),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_calls_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "key", name="pk_calls"),
     )
@@ -68,7 +68,7 @@ def upgrade() -> None:
         sa.Column("succeeded", sa.Boolean(), nullable=False),
         sa.Column("content", sa.Text(), nullable=True),
         sa.Column("session_id", Name, nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_cooldowns_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "id", name="pk_cooldowns"),
     )
@@ -86,7 +86,7 @@ def upgrade() -> None:
         sa.Column("service", Name, nullable=True),
         sa.Column("content", sa.Text(), nullable=False),
         sa.Column("session_id", Name, nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_events_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "id", name="pk_events"),
     )
@@ -107,9 +107,9 @@ def upgrade() -> None:
         sa.Column("state", Name, nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),
-        sa.Column("due_at", Moment, nullable=False),
-        sa.Column("leased_until", Moment, nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("due_at", UtcTime, nullable=False),
+        sa.Column("leased_until", UtcTime, nullable=True),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_jobs_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "id", name="pk_jobs"),
     )
@@ -125,7 +125,7 @@ def upgrade() -> None:
         sa.Column("before", Json, nullable=True),
         sa.Column("after", Json, nullable=True),
         sa.Column("note", sa.Text(), nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_journal_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "seq", name="pk_journal"),
     )
@@ -153,11 +153,11 @@ def upgrade() -> None:
         sa.Column("session_id", Name, nullable=True),
         sa.Column("message_id", Name, nullable=True),
         sa.Column("tier", sa.Integer(), nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
-        sa.Column("updated_at", Moment, nullable=False),
-        sa.Column("confirmed_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
+        sa.Column("updated_at", UtcTime, nullable=False),
+        sa.Column("confirmed_at", UtcTime, nullable=False),
         sa.Column("decayed_weeks", sa.Integer(), nullable=False),
-        sa.Column("accessed_at", Moment, nullable=True),
+        sa.Column("accessed_at", UtcTime, nullable=True),
         sa.Column("accesses", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_memories_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "id", name="pk_memories"),
@@ -191,7 +191,7 @@ def upgrade() -> None:
         sa.Column("sha256", sa.Text(), nullable=False),
         sa.Column("tokens", sa.Integer(), nullable=False),
         sa.Column("left_out", sa.Integer(), nullable=False),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_receipts_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "id", name="pk_receipts"),
     )
@@ -207,8 +207,8 @@ def upgrade() -> None:
         sa.Column("directory", sa.Text(), nullable=True),
         sa.Column("project", Name, nullable=True),
         sa.Column("tier", sa.Integer(), nullable=True),
-        sa.Column("started_at", Moment, nullable=False),
-        sa.Column("ended_at", Moment, nullable=True),
+        sa.Column("started_at", UtcTime, nullable=False),
+        sa.Column("ended_at", UtcTime, nullable=True),
         sa.Column("exit_code", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_sessions_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "id", name="pk_sessions"),
@@ -224,7 +224,7 @@ def upgrade() -> None:
         sa.Column("output_tokens", sa.Integer(), nullable=False),
         sa.Column("cost", sa.Float(), nullable=False),
         sa.Column("session_id", Name, nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_spend_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "id", name="pk_spend"),
     )
@@ -238,7 +238,7 @@ def upgrade() -> None:
         sa.Column("category", Name, nullable=True),
         sa.Column("subject", Name, nullable=True),
         sa.Column("content", sa.Text(), nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_tombstones_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "hash", name="pk_tombstones"),
     )
@@ -253,7 +253,7 @@ def upgrade() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("model", Name, nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space", "memory_id"],
             ["memories.space", "memories.id"],
@@ -269,7 +269,7 @@ def upgrade() -> None:
         sa.Column("to_id", Name, nullable=False),
         sa.Column("kind", Name, nullable=False),
         sa.Column("session_id", Name, nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space", "from_id"],
             ["memories.space", "memories.id"],
@@ -294,7 +294,7 @@ def upgrade() -> None:
         sa.Column("role", Name, nullable=False),
         sa.Column("speaker", sa.Text(), nullable=True),
         sa.Column("content", sa.Text(), nullable=True),
-        sa.Column("said_at", Moment, nullable=False),
+        sa.Column("said_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space", "session_id"],
             ["sessions.space", "sessions.id"],
@@ -333,7 +333,7 @@ def upgrade() -> None:
         sa.Column("session_id", Name, nullable=True),
         sa.Column("message_id", Name, nullable=True),
         sa.Column("tier", sa.Integer(), nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space", "memory_id"],
             ["memories.space", "memories.id"],

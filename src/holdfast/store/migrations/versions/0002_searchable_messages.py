@@ -13,7 +13,7 @@ from alembic import op
 from holdfast.domain.terms import stems
 from holdfast.errors import Unavailable
 from holdfast.store.full_text import mark, prefix
-from holdfast.store.types import Json, Moment, Name, Vector
+from holdfast.store.types import Json, Name, UtcTime, Vector
 
 revision = "0002"
 down_revision = "0001"
@@ -111,7 +111,7 @@ def _create_vectors(table: str, owner: str, owners: str, *more: "sa.Column[Any]"
         sa.Column("part", sa.Integer(), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.Column("vector", Vector, nullable=False),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space", owner],
             [f"{owners}.space", f"{owners}.id"],
@@ -138,7 +138,7 @@ def _create_models() -> None:
         sa.Column("memory_mean", sa.LargeBinary(), nullable=True),
         sa.Column("message_mean", sa.LargeBinary(), nullable=True),
         sa.Column("calibration", Json, nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space"], ["spaces.name"], name="fk_vector_models_space", ondelete="CASCADE"
         ),
@@ -169,9 +169,9 @@ def _create_tokens() -> None:
         sa.Column("hash", Name, nullable=False),
         sa.Column("scopes", Json, nullable=False),
         sa.Column("spaces", Json, nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
-        sa.Column("revoked_at", Moment, nullable=True),
-        sa.Column("used_at", Moment, nullable=True),
+        sa.Column("created_at", UtcTime, nullable=False),
+        sa.Column("revoked_at", UtcTime, nullable=True),
+        sa.Column("used_at", UtcTime, nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_tokens"),
         sa.UniqueConstraint("hash", name="uq_tokens_hash"),
     )

@@ -8,7 +8,7 @@ import hashlib
 import sqlalchemy as sa
 from alembic import op
 
-from holdfast.store.types import Moment, Name
+from holdfast.store.types import Name, UtcTime
 
 revision = "0005"
 down_revision = "0004"
@@ -50,7 +50,7 @@ def _create_tables() -> None:
         sa.Column("session_id", Name, nullable=True),
         sa.Column("message_id", Name, nullable=True),
         sa.Column("tier", sa.Integer(), nullable=True),
-        sa.Column("created_at", Moment, nullable=False),
+        sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space", "memory_id"],
             ["memories.space", "memories.id"],
