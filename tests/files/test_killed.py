@@ -18,7 +18,7 @@ from typing import NoReturn
 import pytest
 
 from holdfast import Memories
-from holdfast.files.directory_sync import Meeting
+from holdfast.files.directory_sync import DirectorySync
 from tests.files.doomed import text_of
 from tests.requirements_ledger import requirement
 
@@ -185,7 +185,7 @@ def test_the_next_use_ends_what_was_cut_off(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Meeting, moment, cut)
+        patched.setattr(DirectorySync, moment, cut)
         with pytest.raises(KeyboardInterrupt):
             notes.remember(text_of("told", 1), category="user", subject="Told")
         (folder / ".holdfast-0123456789abcdef").write_text("half of a fi")

@@ -20,7 +20,7 @@ from holdfast.engine.ports import Bound, Store, TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import memory_paths as standing
-from holdfast.files.directory_sync import Meeting
+from holdfast.files.directory_sync import DirectorySync
 from holdfast.files.registry import Binding, Registry
 from holdfast.files.safe_directory import SafeDirectory
 from holdfast.files.scan import GONE, SyncReport, asks_about
@@ -114,7 +114,7 @@ class Directories:
             except NotFound:
                 return self._vanished(ctx, bound)
             with root:
-                meeting = Meeting(ctx, root, bound)
+                meeting = DirectorySync(ctx, root, bound)
                 report = meeting.held(
                     accept_empty=accept_empty, write_back=write_back, most=most, time_up=time_up
                 )
@@ -206,7 +206,7 @@ class Directories:
             followed = self._followed.get(ctx.space) == last
             if followed and self._clean.get(ctx.space) == snapshot:
                 return None
-            meeting = Meeting(ctx, root, bound)
+            meeting = DirectorySync(ctx, root, bound)
             if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
                 return self.sync(ctx, most=most, time_up=time_up)
             self._followed[ctx.space] = last

@@ -16,7 +16,7 @@ from holdfast.engine.ports import Bound, FileRow, TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import frontmatter, note_format, shared_index
-from holdfast.files.edits import Taking
+from holdfast.files.edits import ApplyEdits
 from holdfast.files.file_stamp import Listing
 from holdfast.files.memory_paths import MemoryFile, index_of, is_nested, note, places, regrouped
 from holdfast.files.safe_directory import SafeDirectory
@@ -28,7 +28,7 @@ _BYTES: Final = 4  # that a character takes at most
 _MOST_HEADING: Final = 65_536
 
 
-class Meeting:
+class DirectorySync:
     """One look at both sides, and what follows."""
 
     def __init__(self, ctx: SpaceContext, root: SafeDirectory, bound: Bound) -> None:
@@ -166,7 +166,7 @@ class Meeting:
         if not changed and not gone:
             return
         with self._desk.store.write(self._desk.space) as tx:
-            Taking(tx, self._desk, self.report).all(changed, gone, time_up)
+            ApplyEdits(tx, self._desk, self.report).all(changed, gone, time_up)
             # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
             self._bound = replace(self._bound, index_hash=None)
             tx.files.bind(self._bound)

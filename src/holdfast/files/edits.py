@@ -23,7 +23,7 @@ from holdfast.files.memory_paths import is_nested, rename_memory, vacate
 from holdfast.files.scan import BY_HAND, OnDisk, SyncReport
 
 
-class Taking:
+class ApplyEdits:
     """One transaction's worth of taking over."""
 
     def __init__(self, tx: Transaction, ctx: SpaceContext, report: SyncReport) -> None:
