@@ -33,7 +33,7 @@ PUBLIC = {
 VERBS = {
     "approve",
     "around",
-    "attend",
+    "proxy_context",
     "attention",
     "audit",
     "bind_directory",
@@ -76,7 +76,7 @@ VERBS = {
     "open",
     "open_session",
     "origin",
-    "overhear",
+    "proxy_record",
     "overview",
     "profile",
     "put_file",

@@ -87,7 +87,7 @@ def test_what_a_person_does_not_want_remembered_goes_with_the_message_that_said_
 def test_the_proxy_keeps_it_off_the_record_too(memories: Memories) -> None:
     said = Turn(role="user", text="Off the record: Otto gets a salary of 90000 in the new job.", place=0)
 
-    memories.overhear(Dialogue(turns=(said,), asks=True, session="proxied"))
+    memories.proxy_record(Dialogue(turns=(said,), asks=True, session="proxied"))
     memories.capture()
 
     assert [message.off_record for message in memories.session("proxied").messages] == [True]

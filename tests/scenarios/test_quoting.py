@@ -41,7 +41,7 @@ def given(memories: Memories, question: str) -> str:
     by_tool, _ = Driven(memories, "auto").call("memory_search", query=question)
     hook = answer("UserPromptSubmit", {"session_id": str(uuid.uuid4()), "prompt": question}, memories)
     turn = Turn(role="user", text=question, place=0)
-    proxied = memories.attend(Dialogue(turns=(turn,), asks=True, session=str(uuid.uuid4())))
+    proxied = memories.proxy_context(Dialogue(turns=(turn,), asks=True, session=str(uuid.uuid4())))
     words = [hit.memory.content for hit in found.memories]
     return "\n".join([*words, quoted(found.hits), by_tool, hook["context"], *proxied.recalled.values()])
 

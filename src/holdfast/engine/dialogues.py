@@ -37,7 +37,7 @@ class Attended:
     quiet: str | None = None  # why nothing that is said may be kept
 
 
-def attend(
+def proxy_context(
     dialogue: Dialogue,
     *,
     ctx: SpaceContext,
@@ -73,7 +73,7 @@ def attend(
     return Attended(session=session.id, brief=text, recalled=recalled, quiet=reason)
 
 
-def overhear(
+def proxy_record(
     dialogue: Dialogue,
     *,
     ctx: SpaceContext,

@@ -107,7 +107,7 @@ class Attendant:
             return Prepared(raw)
         self._tap.wait_in_line(DEADLINE / 4)
         memories = self._registry.entered(grant)
-        found = memories.attend(dialogue, quiet=self._quiet, wanted=wanted)
+        found = memories.proxy_context(dialogue, quiet=self._quiet, wanted=wanted)
         if not wanted():
             return Prepared(raw)  # nobody waits for it any more, and what was said is kept by who went on
         keep = self._kept(len(raw), lambda: dialogue, lambda: memories, found.session)
@@ -140,7 +140,7 @@ class Attendant:
         def later(answer: Turn | None) -> None:
             def work() -> None:
                 said = dialogue()
-                if said is not None and memories().overhear(
+                if said is not None and memories().proxy_record(
                     said, session_id=session, answer=answer, quiet=self._quiet
                 ):
                     self._heard()

@@ -176,7 +176,7 @@ class Hearing(Speaking):
         )
 
     @needs("proxy")
-    def attend(
+    def proxy_context(
         self,
         dialogue: Dialogue,
         *,
@@ -184,10 +184,10 @@ class Hearing(Speaking):
         wanted: Callable[[], bool] = lambda: True,
     ) -> dialogues.Attended:
         """What belongs into the prompt of a client that knows of no memory: the same at every turn."""
-        return dialogues.attend(dialogue, ctx=self._synced, quiet=quiet, wanted=wanted)
+        return dialogues.proxy_context(dialogue, ctx=self._synced, quiet=quiet, wanted=wanted)
 
     @needs("proxy")
-    def overhear(
+    def proxy_record(
         self,
         dialogue: Dialogue,
         *,
@@ -196,7 +196,7 @@ class Hearing(Speaking):
         quiet: capturing.Quiet = lambda project, session: None,
     ) -> list[Message]:
         """Keeps what is new of such a conversation, and answers it."""
-        return dialogues.overhear(
+        return dialogues.proxy_record(
             dialogue, ctx=self._synced, session_id=session_id, answer=answer, quiet=quiet
         )
 
