@@ -10,7 +10,7 @@ from pathlib import Path
 
 from holdfast.agents.importers import (
     FOREIGN_KINDS,
-    Found,
+    FileDrafts,
     drafts_in,
     files_in,
     linked_notes,
@@ -26,10 +26,10 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
 
-__all__ = ["Found", "found_in", "refuse_other", "session_of", "take"]
+__all__ = ["FileDrafts", "found_in", "refuse_other", "session_of", "take"]
 
 
-def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Path, str, Found]]:
+def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Path, str, FileDrafts]]:
     """The notes of a folder and of those in it: where they are, the session they belong to, what they say.
 
     Claude Code's own notes go by the folder, each graph of a memory server by itself, basic-memory's notes
@@ -66,7 +66,7 @@ def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Pat
         yield folder, session, linked_notes(seen, Source(origin="import", session=session), skipped)
 
 
-def _notebook(folder: Path) -> tuple[Path, str, Found]:
+def _notebook(folder: Path) -> tuple[Path, str, FileDrafts]:
     """A folder that somebody calls one of basic-memory: all of its markdown.
 
     Raises: Invalid, when there is none.
@@ -86,7 +86,7 @@ def session_of(path: Path) -> str:
 
 
 def take(
-    found: Found,
+    found: FileDrafts,
     memories: Memories,
     *,
     review: bool = False,

@@ -28,7 +28,7 @@ _MOST_COMPARED = 10_000  # memories among which a mistyped id is looked for
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class InboxQuestion:
     """Something in the inbox that a person can decide."""
 
     memory_id: str
@@ -36,12 +36,12 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class CommandReply:
     """The answer; `questions` holds the inbox items that it lists, for doors that have buttons."""
 
     text: str
     failed: bool = False
-    questions: tuple[Question, ...] = ()
+    questions: tuple[InboxQuestion, ...] = ()
 
 
 def answer(memories: "Either", text: str, *, command: str = COMMAND) -> str:
@@ -59,7 +59,7 @@ def is_command(word: str) -> bool:
     return word.casefold() == COMMAND
 
 
-def reply(memories: "Either", text: str, *, command: str = COMMAND) -> Reply:
+def reply(memories: "Either", text: str, *, command: str = COMMAND) -> CommandReply:
     """The same, and whether it was done. What goes wrong is said, never raised."""
     words = text.split()
     if words and is_command(words[0]):
@@ -77,9 +77,9 @@ def reply(memories: "Either", text: str, *, command: str = COMMAND) -> Reply:
         if word in _ABOUT_ALL and not rest:
             return _ABOUT_ALL[word](memories, command)
     except HoldfastError as error:
-        return Reply(f"Failed: {error}.", failed=True)
+        return CommandReply(f"Failed: {error}.", failed=True)
     said = clean(" ".join([word, *rest]), one_line=True)[:_MOST_ECHOED]
-    return Reply(f"Unknown command {said!r}.\n\n{usage(command)}", failed=True)
+    return CommandReply(f"Unknown command {said!r}.\n\n{usage(command)}", failed=True)
 
 
 def usage(command: str = COMMAND) -> str:
@@ -104,7 +104,7 @@ def usage(command: str = COMMAND) -> str:
 # ----------------------------------------------------------------------------------------------- all of them
 
 
-def _listed(memories: "Either", command: str, which: str = "all") -> Reply:
+def _listed(memories: "Either", command: str, which: str = "all") -> CommandReply:
     """All of them, those of a category, or those that were deleted."""
     deleted = which == "deleted"
     page = memories.find(
@@ -112,56 +112,60 @@ def _listed(memories: "Either", command: str, which: str = "all") -> Reply:
     )
     if not page.memories:
         what = " yet" if which == "all" else _of(which)
-        return Reply("No deleted memories." if deleted else f"No memories{what}.")
+        return CommandReply("No deleted memories." if deleted else f"No memories{what}.")
     lines = [f"Your {'deleted ' if deleted else ''}memories ({page.total:,}):"]
     for category, group in groupby(page.memories, key=lambda memory: memory.category):
         lines += ["", capital(category), *map(bullet, newer_first(list(group)))]
     more = page.total - len(page.memories)
     lines += ["", f"{more:,} more not shown."] if more else []
     if deleted:
-        return Reply("\n".join([*lines, "", f"Use {command} restore ID to restore one."]))
+        return CommandReply("\n".join([*lines, "", f"Use {command} restore ID to restore one."]))
     waiting = len(memories.inbox())
     lines += ["", f"{waiting:,} waiting for approval: {command} inbox"] if waiting else []
-    return Reply("\n".join([*lines, "", f"Use {command} delete ID to remove one."]))
+    return CommandReply("\n".join([*lines, "", f"Use {command} delete ID to remove one."]))
 
 
-def _inbox(memories: "Either", command: str) -> Reply:
+def _inbox(memories: "Either", command: str) -> CommandReply:
     items = memories.inbox()
     if not items:
-        return Reply("The inbox is empty.")
-    questions = tuple(Question(item.memory.id, question(item)) for item in items)
+        return CommandReply("The inbox is empty.")
+    questions = tuple(InboxQuestion(item.memory.id, question(item)) for item in items)
     lines = [f"Waiting for approval ({len(items):,}):", "", "\n\n".join(each.text for each in questions)]
     how = f"Use {command} approve ID or {command} reject ID."
-    return Reply("\n".join([*lines, "", how]), questions=questions)
+    return CommandReply("\n".join([*lines, "", how]), questions=questions)
 
 
-def _help(_: "Either", command: str) -> Reply:
-    return Reply(usage(command))
+def _help(_: "Either", command: str) -> CommandReply:
+    return CommandReply(usage(command))
 
 
 def _of(category: str) -> str:
     return f" in category {clean(category, one_line=True)[:_MOST_ECHOED]}"
 
 
-_ABOUT_ALL: Mapping[str, Callable[["Either", str], Reply]] = {"list": _listed, "inbox": _inbox, "help": _help}
+_ABOUT_ALL: Mapping[str, Callable[["Either", str], CommandReply]] = {
+    "list": _listed,
+    "inbox": _inbox,
+    "help": _help,
+}
 
 
 # ----------------------------------------------------------------------------------------------- one of them
 
 
-def _about_some(memories: "Either", word: str, rest: list[str], command: str) -> Reply:
+def _about_some(memories: "Either", word: str, rest: list[str], command: str) -> CommandReply:
     """Does it to each of these ids, in this order; what can't be done to one keeps no other one waiting."""
     if not rest:
         return _say_which(word, command)
     told = [_about_one(memories, word, each, command) for each in dict.fromkeys(map(_id_in, rest))]
-    return Reply("\n".join(each.text for each in told), failed=any(each.failed for each in told))
+    return CommandReply("\n".join(each.text for each in told), failed=any(each.failed for each in told))
 
 
-def _about_one(memories: "Either", word: str, memory_id: str, command: str) -> Reply:
+def _about_one(memories: "Either", word: str, memory_id: str, command: str) -> CommandReply:
     try:
         return _ABOUT_SOME[word](memories, memory_id, command)
     except (NotFound, Conflict):
-        return Reply(_otherwise(memories, memory_id, command), failed=True)
+        return CommandReply(_otherwise(memories, memory_id, command), failed=True)
 
 
 def _id_in(word: str) -> str:
@@ -170,45 +174,45 @@ def _id_in(word: str) -> str:
     return bare[3:] if bare[:3].lower() == "id:" else bare
 
 
-def _say_which(word: str, command: str) -> Reply:
+def _say_which(word: str, command: str) -> CommandReply:
     kind = f"{command} inbox" if word in _DECISIONS else command
-    return Reply(f"Missing id: {command} {word} ID. {kind} lists the ids.", failed=True)
+    return CommandReply(f"Missing id: {command} {word} ID. {kind} lists the ids.", failed=True)
 
 
-def _show(memories: "Either", memory_id: str, command: str) -> Reply:
+def _show(memories: "Either", memory_id: str, command: str) -> CommandReply:
     found = memories.show(memory_id)
     known = found.memory
     facts = [known.state, f"{known.created_at:%Y-%m-%d}", f"from {known.source.origin}"]
     lines = [f"[{known.id}] {sentence(known)}", f"  {capital(known.category)}, {', '.join(facts)}"]
     earlier = found.versions[:-1]
     lines += [f"  {each.created_at:%Y-%m-%d}: {quote(each.content)}" for each in earlier]
-    return Reply("\n".join(lines))
+    return CommandReply("\n".join(lines))
 
 
-def _delete(memories: "Either", memory_id: str, command: str) -> Reply:
+def _delete(memories: "Either", memory_id: str, command: str) -> CommandReply:
     gone = memories.forget(memory_id)
     back = f"Undo: {command} restore {gone.memory.id}" if gone.restorable else "It can't be restored."
-    return Reply(f"Deleted: {quoted(gone.memory)}\n{back}")
+    return CommandReply(f"Deleted: {quoted(gone.memory)}\n{back}")
 
 
-def _restore(memories: "Either", memory_id: str, command: str) -> Reply:
+def _restore(memories: "Either", memory_id: str, command: str) -> CommandReply:
     back = memories.restore(memory_id)
     waits = f"\nIt is waiting for approval again: {command} inbox" if back.state == "waiting" else ""
-    return Reply(f"Restored: {quoted(back)}{waits}")
+    return CommandReply(f"Restored: {quoted(back)}{waits}")
 
 
-def _approve(memories: "Either", memory_id: str, command: str) -> Reply:
+def _approve(memories: "Either", memory_id: str, command: str) -> CommandReply:
     [known] = memories.approve(memory_id)
-    return Reply(f"Approved: {quoted(known)}\nUndo: {command} delete {known.id}")
+    return CommandReply(f"Approved: {quoted(known)}\nUndo: {command} delete {known.id}")
 
 
-def _reject(memories: "Either", memory_id: str, command: str) -> Reply:
+def _reject(memories: "Either", memory_id: str, command: str) -> CommandReply:
     [gone] = memories.reject(memory_id)
-    return Reply(f"Rejected: {quoted(gone)}\nIt will not be proposed again.")
+    return CommandReply(f"Rejected: {quoted(gone)}\nIt will not be proposed again.")
 
 
 _DECISIONS = ("approve", "reject")
-_ABOUT_SOME: Mapping[str, Callable[["Either", str, str], Reply]] = {
+_ABOUT_SOME: Mapping[str, Callable[["Either", str, str], CommandReply]] = {
     "show": _show,
     "delete": _delete,
     "forget": _delete,
@@ -221,43 +225,45 @@ _ABOUT_SOME: Mapping[str, Callable[["Either", str, str], Reply]] = {
 # ------------------------------------------------------------------------------------------------- new words
 
 
-def _add(memories: "Either", text: str, command: str) -> Reply:
+def _add(memories: "Either", text: str, command: str) -> CommandReply:
     first, _, behind = text.partition(" ")
     category = first[1:].lower() if first.startswith("#") else None
     content = behind.strip() if category else text
     if not content:
-        return Reply(f"Missing text: {command} add TEXT.", failed=True)
+        return CommandReply(f"Missing text: {command} add TEXT.", failed=True)
     outcome = memories.remember(content, category=category)
     match outcome:
         case outcomes.Added(memory) | outcomes.Contradicting(memory):
-            return Reply(f"Added: [{memory.id}] {quoted(memory)}")
+            return CommandReply(f"Added: [{memory.id}] {quoted(memory)}")
         case outcomes.Reinforced(memory) | outcomes.Merged(memory):
-            return Reply(f"Already known, confirmed: [{memory.id}] {quoted(memory)}")
+            return CommandReply(f"Already known, confirmed: [{memory.id}] {quoted(memory)}")
         case outcomes.UpdateSuggested(known):
             how = f"To change it: {command} update {known.id} TEXT"
-            return Reply(f"Not stored, already known: [{known.id}] {quoted(known)}\n{how}", failed=True)
+            return CommandReply(
+                f"Not stored, already known: [{known.id}] {quoted(known)}\n{how}", failed=True
+            )
         case outcomes.Waiting(memory):
-            return Reply(f"Waiting for approval: {command} approve {memory.id}, or reject.")
+            return CommandReply(f"Waiting for approval: {command} approve {memory.id}, or reject.")
         case outcomes.Refused(reason):
-            return Reply(f"Not stored: {clean(reason, one_line=True)}.", failed=True)
+            return CommandReply(f"Not stored: {clean(reason, one_line=True)}.", failed=True)
         case _:
             assert_never(outcome)
 
 
-def _update(memories: "Either", text: str, command: str) -> Reply:
+def _update(memories: "Either", text: str, command: str) -> CommandReply:
     word, _, content = text.partition(" ")
     if not content.strip():
-        return Reply(f"Missing id or text: {command} update ID TEXT.", failed=True)
+        return CommandReply(f"Missing id or text: {command} update ID TEXT.", failed=True)
     try:
         made = memories.revise(_id_in(word), content.strip())
     except NotFound:
-        return Reply(_otherwise(memories, _id_in(word), command), failed=True)
+        return CommandReply(_otherwise(memories, _id_in(word), command), failed=True)
     if isinstance(made, outcomes.Waiting):
-        return Reply(f"Waiting for approval: {command} approve {made.memory.id}, or reject.")
-    return Reply(f"Updated: {quoted(made.previous)} -> {quoted(made.memory)}")
+        return CommandReply(f"Waiting for approval: {command} approve {made.memory.id}, or reject.")
+    return CommandReply(f"Updated: {quoted(made.previous)} -> {quoted(made.memory)}")
 
 
-_WITH_TEXT: Mapping[str, Callable[["Either", str, str], Reply]] = {"add": _add, "update": _update}
+_WITH_TEXT: Mapping[str, Callable[["Either", str, str], CommandReply]] = {"add": _add, "update": _update}
 
 
 def _otherwise(memories: "Either", memory_id: str, command: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from holdfast.agents import capture_off
 from holdfast.agents.importers import IN_PIECES, TRANSCRIPTS, files_in, transcript_format
-from holdfast.agents.importers.conversation import Conversation, Reading
+from holdfast.agents.importers.conversation import TranscriptPart, TranscriptSession
 from holdfast.agents.importers.exports import check_export
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
@@ -20,9 +20,9 @@ from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 
 __all__ = [
-    "Reading",
     "Tally",
     "Transcript",
+    "TranscriptPart",
     "Transcripts",
     "check_export",
     "take",
@@ -93,7 +93,7 @@ class Transcripts:
                 found.append(Transcript(path, form, unread, state))
         return found
 
-    def read(self, transcript: Transcript) -> Reading:
+    def read(self, transcript: Transcript) -> TranscriptPart:
         """What is new in it. It stays unread until `taken` is told.
 
         Raises: Invalid.
@@ -104,7 +104,7 @@ class Transcripts:
         except OSError as error:
             raise Invalid(f"{str(transcript.path)!r} can't be read: {error.strerror or error}") from None
 
-    def taken(self, transcript: Transcript, reading: Reading) -> None:
+    def taken(self, transcript: Transcript, reading: TranscriptPart) -> None:
         """The next reading goes on behind this one; what came in the meantime is seen at the next look."""
         self._seen[transcript.path] = transcript.state
         self._offsets[transcript.path] = reading.next_offset
@@ -144,7 +144,7 @@ def usual_places(environment: Mapping[str, str] = os.environ) -> dict[str, list[
 
 
 def take(
-    reading: Reading,
+    reading: TranscriptPart,
     memories: Memories,
     tally: Tally,
     *,
@@ -206,7 +206,7 @@ def take_from(
 
 
 def take_conversation(
-    conversation: Conversation,
+    conversation: TranscriptSession,
     memories: Memories,
     tally: Tally,
     *,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from holdfast.agents import context_files
 from holdfast.agents.connect.clients import CLIENTS, Scope, Setup, client_named, in_use
-from holdfast.agents.connect.connection import Change, Connection
+from holdfast.agents.connect.connection import ClientConnection, SettingsChange
 from holdfast.app import paths, wiring
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
@@ -18,10 +18,10 @@ from holdfast.settings import Settings, portable_place, public_place
 
 __all__ = [
     "CLIENTS",
-    "Change",
+    "ClientConnection",
     "ClientState",
-    "Connection",
     "Scope",
+    "SettingsChange",
     "client_states",
     "clients_in_use",
     "connect",
@@ -40,7 +40,7 @@ def connection(
     directory: Path | None = None,
     space: str | None = None,
     db: str | None = None,
-) -> Connection:
+) -> ClientConnection:
     """A client that can be connected with this installation.
 
     Raises: Invalid, for an unknown client or scope, a database whose URL holds a password, or an
@@ -61,14 +61,14 @@ def connection(
     if client.reads_context:
         file = paths.context_file(space or Settings.read().space, _project_of(setup))
         setup = replace(setup, context=file)
-    return Connection(client, setup)
+    return ClientConnection(client, setup)
 
 
 def _project_of(setup: Setup) -> str | None:
     return None if setup.scope == "user" else paths.project_of(setup.root)
 
 
-def connect(found: Connection, db: str | None = None) -> list[Change]:
+def connect(found: ClientConnection, db: str | None = None) -> list[SettingsChange]:
     """Connects a client; one without hooks also gets a file with the brief, kept up to date.
 
     Raises: Invalid, Conflict, NotFound, Unavailable.
@@ -81,7 +81,7 @@ def connect(found: Connection, db: str | None = None) -> list[Change]:
     return changes
 
 
-def disconnect(found: Connection) -> list[Change]:
+def disconnect(found: ClientConnection) -> list[SettingsChange]:
     """Takes out what `connect` put in.
 
     Raises: Invalid, Unavailable.

@@ -23,7 +23,7 @@ from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     from holdfast.agents.brief_files import BriefFiles
-    from holdfast.agents.importers import Found
+    from holdfast.agents.importers import FileDrafts
     from holdfast.files.bindings import Directories
     from holdfast.models.reader import OwnReader
 
@@ -197,7 +197,7 @@ def examine(db: str | None = None) -> Health:
     return look_at(db or Settings.read().db)
 
 
-def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> "Found":
+def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> "FileDrafts":
     """The drafts in a file of another program, whose format is recognised unless it is named.
 
     Raises: Invalid, for an unknown format.

@@ -10,7 +10,7 @@ from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
 
 if TYPE_CHECKING:
-    from holdfast.app.client_setup import Change, Connection, Scope
+    from holdfast.app.client_setup import ClientConnection, Scope, SettingsChange
 
 FILE = "file"
 _CLIENTS = ("claude-code", "codex", "gemini", "opencode")
@@ -105,7 +105,7 @@ def disconnect(
 
 def _connection(
     call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool
-) -> "Connection":
+) -> "ClientConnection":
     from holdfast.app import client_setup
 
     if path is not None:
@@ -116,7 +116,9 @@ def _connection(
     return client_setup.connection(client, scope=chosen, space=call.space, db=call.db)
 
 
-def _tell(call: Call, found: "Connection", changes: "list[Change]", text: str, dry_run: bool) -> None:
+def _tell(
+    call: Call, found: "ClientConnection", changes: "list[SettingsChange]", text: str, dry_run: bool
+) -> None:
     changed = [change for change in changes if change.needed]
     answer: dict[str, Any] = {
         "client": found.client.name,
@@ -132,7 +134,7 @@ def _tell(call: Call, found: "Connection", changes: "list[Change]", text: str, d
     call.tell("\n".join(say.visible(line) for line in text.split("\n")), answer)
 
 
-def _diff(change: "Change") -> str:
+def _diff(change: "SettingsChange") -> str:
     before, after = (
         (side or b"").decode().splitlines(keepends=True) for side in (change.before, change.after)
     )

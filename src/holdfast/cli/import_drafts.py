@@ -14,7 +14,7 @@ from holdfast.wire import as_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.agents.import_notes import Found
+    from holdfast.agents.import_notes import FileDrafts
     from holdfast.engine.imports import ImportResult
 
 
@@ -76,7 +76,7 @@ def of_folder(
     return reports
 
 
-def _taken(call: Call, found: "Found", session: str, review: bool, dry_run: bool) -> Report:
+def _taken(call: Call, found: "FileDrafts", session: str, review: bool, dry_run: bool) -> Report:
     from holdfast.agents import import_notes
 
     with call.memories("import", session) as memories, _progress(found, quiet=call.json) as report:
@@ -126,7 +126,7 @@ def _tally(told: "list[ImportResult]") -> tuple[dict[str, int], list[tuple[int, 
 
 
 @contextmanager
-def _progress(found: "Found", *, quiet: bool) -> "Iterator[Callable[[int], None]]":
+def _progress(found: "FileDrafts", *, quiet: bool) -> "Iterator[Callable[[int], None]]":
     """A progress bar on a terminal; silent elsewhere."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done: None

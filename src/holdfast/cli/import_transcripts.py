@@ -14,7 +14,7 @@ from holdfast.cli.call import Call, tell_json
 from holdfast.cli.import_drafts import Report
 
 if TYPE_CHECKING:
-    from holdfast.agents.transcripts import Reading, Tally, Transcript, Transcripts
+    from holdfast.agents.transcripts import Tally, Transcript, TranscriptPart, Transcripts
     from holdfast.engine.memories import Memories
 
 _LOOKS_EVERY: Final = 1.0  # seconds
@@ -66,7 +66,7 @@ def take_one(
     *,
     dry_run: bool = False,
     report: Callable[[float], None] = lambda share: None,
-) -> "Reading | None":
+) -> "TranscriptPart | None":
     """Imports what is new in one transcript; an unreadable one is reported and skipped."""
     from holdfast.agents.transcripts import take
     from holdfast.errors import Invalid

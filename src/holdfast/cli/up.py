@@ -11,7 +11,7 @@ from holdfast.cli import say
 from holdfast.cli.call import Call, NotConfirmed, in_space
 
 if TYPE_CHECKING:
-    from holdfast.agents.transcripts import Reading, Tally, Transcript, Transcripts
+    from holdfast.agents.transcripts import Tally, Transcript, TranscriptPart, Transcripts
     from holdfast.domain.ranking import Hit
 
 STEPS: Final = ("transcripts", "service", "connect")
@@ -46,7 +46,7 @@ class Guide:
         """Asks for confirmation on standard error, so that standard output holds results only."""
         return self.yes or click.confirm(question, default=True, err=True)
 
-    def heard(self, reading: "Reading") -> None:
+    def heard(self, reading: "TranscriptPart") -> None:
         for talk in reading.conversations:
             texts = [one.text for one in talk.messages if one.role == "user"]
             if texts:

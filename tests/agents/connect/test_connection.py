@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.agents.connect.clients import CLIENTS, Scope
-from holdfast.agents.connect.connection import Connection
+from holdfast.agents.connect.connection import ClientConnection
 from holdfast.app import client_setup, paths
 from holdfast.errors import Conflict, Invalid, Unavailable
 from tests.requirements_ledger import requirement
@@ -55,12 +55,12 @@ def home() -> Path:
 
 
 @pytest.fixture(params=EVERY, ids=lambda each: "-".join(each))
-def connection(request: pytest.FixtureRequest, project: Path) -> Connection:
+def connection(request: pytest.FixtureRequest, project: Path) -> ClientConnection:
     name, scope = request.param
     return client_setup.connection(name, scope=scope)
 
 
-def files_of(connection: Connection) -> list[Path]:
+def files_of(connection: ClientConnection) -> list[Path]:
     return [change.path for change in connection.connecting()]
 
 
@@ -92,7 +92,7 @@ def read(path: Path) -> Any:
 @requirement("sem.tap.hooks")
 @pytest.mark.parametrize("found", sorted({*JSON, *TOML}))
 def test_connecting_twice_and_disconnecting_leaves_every_byte_as_it_was(
-    connection: Connection, found: str, home: Path, project: Path
+    connection: ClientConnection, found: str, home: Path, project: Path
 ) -> None:
     for path in files_of(connection):
         fill(path, (TOML if path.suffix == ".toml" else JSON).get(found))
@@ -115,7 +115,7 @@ def test_connecting_twice_and_disconnecting_leaves_every_byte_as_it_was(
 
 @requirement("sem.tap.hooks")
 def test_what_others_changed_meanwhile_stays_and_ours_goes(
-    connection: Connection, home: Path, project: Path
+    connection: ClientConnection, home: Path, project: Path
 ) -> None:
     for path in files_of(connection):
         fill(path, TOML["other settings"] if path.suffix == ".toml" else JSON["hooks of others"])
@@ -139,7 +139,7 @@ def test_what_others_changed_meanwhile_stays_and_ours_goes(
             assert path.read_text() == expected
 
 
-def test_a_file_of_ours_that_others_use_by_now_stays(connection: Connection) -> None:
+def test_a_file_of_ours_that_others_use_by_now_stays(connection: ClientConnection) -> None:
     connection.connect()
     for path in files_of(connection):
         text = path.read_text()
@@ -152,7 +152,7 @@ def test_a_file_of_ours_that_others_use_by_now_stays(connection: Connection) -> 
     assert [read(path) for path in files_of(connection)] == [{"mine": 1} for _ in files_of(connection)]
 
 
-def test_without_the_record_exactly_our_entries_go(connection: Connection) -> None:
+def test_without_the_record_exactly_our_entries_go(connection: ClientConnection) -> None:
     for path in files_of(connection):
         fill(path, TOML["other settings"] if path.suffix == ".toml" else JSON["other settings"])
     before = [read(path) for path in files_of(connection)]
@@ -165,7 +165,7 @@ def test_without_the_record_exactly_our_entries_go(connection: Connection) -> No
 
 
 def test_an_installation_that_moved_is_written_anew_and_the_first_copy_counts(
-    connection: Connection, monkeypatch: pytest.MonkeyPatch, home: Path, project: Path
+    connection: ClientConnection, monkeypatch: pytest.MonkeyPatch, home: Path, project: Path
 ) -> None:
     for path in files_of(connection):
         fill(path, TOML["other settings"] if path.suffix == ".toml" else JSON["hooks of others"])
@@ -187,7 +187,7 @@ def test_an_installation_that_moved_is_written_anew_and_the_first_copy_counts(
 
 
 def test_disconnecting_what_is_not_connected_changes_nothing(
-    connection: Connection, home: Path, project: Path
+    connection: ClientConnection, home: Path, project: Path
 ) -> None:
     for path in files_of(connection):
         fill(path, TOML["other settings"] if path.suffix == ".toml" else JSON["hooks of others"])
@@ -199,7 +199,7 @@ def test_disconnecting_what_is_not_connected_changes_nothing(
     assert all_files(home, project) == before
 
 
-def test_a_linked_settings_file_stays_a_link(connection: Connection, tmp_path: Path) -> None:
+def test_a_linked_settings_file_stays_a_link(connection: ClientConnection, tmp_path: Path) -> None:
     links = files_of(connection)
     for number, link in enumerate(links):
         real = tmp_path / "dotfiles" / f"{number}{link.suffix}"
@@ -217,7 +217,7 @@ def test_a_linked_settings_file_stays_a_link(connection: Connection, tmp_path: P
     assert all_files(tmp_path / "dotfiles") == before
 
 
-def test_the_mode_of_a_file_stays(connection: Connection) -> None:
+def test_the_mode_of_a_file_stays(connection: ClientConnection) -> None:
     for path in files_of(connection):
         fill(path, TOML["other settings"] if path.suffix == ".toml" else JSON["other settings"])
         path.chmod(0o640)
@@ -227,7 +227,7 @@ def test_the_mode_of_a_file_stays(connection: Connection) -> None:
     assert {path.stat().st_mode & 0o777 for path in files_of(connection)} == {0o640}
 
 
-def test_a_copy_of_the_settings_is_kept_for_their_owner_only(connection: Connection) -> None:
+def test_a_copy_of_the_settings_is_kept_for_their_owner_only(connection: ClientConnection) -> None:
     for path in files_of(connection):
         fill(path, TOML["other settings"] if path.suffix == ".toml" else JSON["other settings"])
     before = sorted(path.read_bytes() for path in files_of(connection))
@@ -244,7 +244,7 @@ def test_a_copy_of_the_settings_is_kept_for_their_owner_only(connection: Connect
 
 @pytest.mark.parametrize("broken", ["{", '{"hooks": ', "\x00", "[1, 2]", '{"a": 1} trailing', "\udcff"])
 def test_settings_that_cannot_be_read_are_refused_and_nothing_changes(
-    connection: Connection, broken: str, home: Path, project: Path
+    connection: ClientConnection, broken: str, home: Path, project: Path
 ) -> None:
     last = files_of(connection)[-1]
     last.parent.mkdir(parents=True, exist_ok=True)
@@ -260,7 +260,7 @@ def test_settings_that_cannot_be_read_are_refused_and_nothing_changes(
     assert all_files(home, project) == before
 
 
-def test_an_entry_of_that_name_that_is_not_ours_is_left_alone(connection: Connection) -> None:
+def test_an_entry_of_that_name_that_is_not_ours_is_left_alone(connection: ClientConnection) -> None:
     last = files_of(connection)[-1]
     connection.connect()
     text = last.read_text().replace(connection.setup.server, "/usr/bin/another")
@@ -346,7 +346,7 @@ def test_a_space_goes_into_the_hooks_and_the_server(home: Path, project: Path) -
 )
 @requirement("sem.tap.hooks")
 def test_a_database_goes_into_the_hooks_and_the_server_by_a_name_that_holds_everywhere(
-    connection: Connection, given: str, written: str, home: Path, project: Path
+    connection: ClientConnection, given: str, written: str, home: Path, project: Path
 ) -> None:
     place = written.format(home=home, project=project)
     client, scope = connection.client.name, connection.setup.scope

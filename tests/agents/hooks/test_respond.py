@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.agents.hooks import command
-from holdfast.agents.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE, Asked, respond
+from holdfast.agents.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE, HookCall, respond
 from holdfast.agents.hooks.service import NoAnswer, ask
 from holdfast.app import paths
 from tests.agents.hooks.conftest import Service, announce, keep_brief, spooled
@@ -19,7 +19,7 @@ from tests.agents.hooks.conftest import Service, announce, keep_brief, spooled
 
 def told(event: str, *options: str, **given: Any) -> str:
     """The text for the conversation."""
-    printed = respond(Asked([event, *options], given), monotonic() + 10)
+    printed = respond(HookCall([event, *options], given), monotonic() + 10)
     return json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
 
 
@@ -34,7 +34,7 @@ def told(event: str, *options: str, **given: Any) -> str:
     ],
 )
 def test_arguments_are_read_in_any_order(arguments: list[str], expected: tuple[str, str, str]) -> None:
-    asked = Asked(arguments, {"hook_event_name": "PreCompact"})
+    asked = HookCall(arguments, {"hook_event_name": "PreCompact"})
 
     assert (asked.host_event, asked.client, asked.space) == expected
 
@@ -83,7 +83,7 @@ def test_an_answer_that_cannot_be_used_is_none(service: Service, status: int, an
 def test_an_answer_that_comes_too_late_is_none(service: Service) -> None:
     service.says("- too late")
 
-    printed = respond(Asked(["UserPromptSubmit"], {"prompt": "When?"}), monotonic() - 1)
+    printed = respond(HookCall(["UserPromptSubmit"], {"prompt": "When?"}), monotonic() - 1)
 
     assert printed == ""
     assert "TimeoutError" in Path(paths.hook_log()).read_text()
@@ -98,7 +98,7 @@ def test_a_service_of_another_database_is_not_asked_and_the_note_waits_for_the_r
 
     def runs(db: str, event: str) -> str:
         given: dict[str, object] = {"session_id": "s-1", "source": "startup"}
-        return respond(Asked([event, "--db", db], given), monotonic() + 5)
+        return respond(HookCall([event, "--db", db], given), monotonic() + 5)
 
     assert NO_SERVICE in runs("/srv/team.db", "SessionStart")
     assert "of the other database" not in runs("/srv/team.db", "SessionStart")
@@ -111,7 +111,7 @@ def test_a_service_of_another_database_is_not_asked_and_the_note_waits_for_the_r
 def test_a_slow_service_is_not_called_one_that_does_not_run(service: Service) -> None:
     service.says("- too late")
 
-    printed = respond(Asked(["SessionStart"], {"source": "startup"}), monotonic() - 1)
+    printed = respond(HookCall(["SessionStart"], {"source": "startup"}), monotonic() - 1)
 
     assert json.loads(printed)["hookSpecificOutput"]["additionalContext"] == SLOW_SERVICE
     assert "not running" not in printed
@@ -119,8 +119,8 @@ def test_a_slow_service_is_not_called_one_that_does_not_run(service: Service) ->
 
 def test_the_log_tells_a_missing_a_slow_and_a_failing_service_apart(service: Service) -> None:
     service.answers = lambda event, body: (503, b"{}")
-    respond(Asked(["SessionStart"], {}), monotonic() + 10)
-    respond(Asked(["SessionStart"], {}), monotonic() - 1)
+    respond(HookCall(["SessionStart"], {}), monotonic() + 10)
+    respond(HookCall(["SessionStart"], {}), monotonic() - 1)
     os.unlink(paths.service_file())
     absent = told("SessionStart", source="startup")
 

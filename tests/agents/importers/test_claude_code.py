@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 
 from holdfast.agents.importers import claude_code, lines
 from holdfast.agents.importers.claude_code import read_from
-from holdfast.agents.importers.conversation import Reading
+from holdfast.agents.importers.conversation import TranscriptPart
 from tests.agents.importers.written import SAMPLES, SESSION, claude_line, write
 from tests.requirements_ledger import requirement
 
 ANSWER = "[MEMORY:timing:jellyfin] Takes 60s to start after restart"
 
 
-def said(reading: Reading) -> list[tuple[str, str]]:
+def said(reading: TranscriptPart) -> list[tuple[str, str]]:
     return [(one.role, one.text) for talk in reading.conversations for one in talk.messages]
 
 
-def read_lines(tmp_path: Path, *written: dict[str, Any] | str) -> Reading:
+def read_lines(tmp_path: Path, *written: dict[str, Any] | str) -> TranscriptPart:
     return read_from(write(tmp_path / "session.jsonl", *written))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agents.importers import Found, drafts_in, note_format, notes_of, recognised
+from holdfast.agents.importers import FileDrafts, drafts_in, note_format, notes_of, recognised
 from holdfast.domain.memory import Draft, Source
 from tests.agents.importers.written import SAMPLES, claude_line, write
 from tests.requirements_ledger import requirement
@@ -26,7 +26,7 @@ Set due dates to Fridays.
 """
 
 
-def graph(text: str) -> Found:
+def graph(text: str) -> FileDrafts:
     return drafts_in(text, SOURCE, "mcp-memory")
 
 

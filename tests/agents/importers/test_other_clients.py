@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.agents.importers import codex, gemini, transcript_format
-from holdfast.agents.importers.conversation import Reading
+from holdfast.agents.importers.conversation import TranscriptPart
 from tests.agents.importers.written import (
     SAMPLES,
     SESSION,
@@ -21,7 +21,7 @@ from tests.agents.importers.written import (
 from tests.requirements_ledger import requirement
 
 
-def said(reading: Reading) -> list[tuple[str, str]]:
+def said(reading: TranscriptPart) -> list[tuple[str, str]]:
     return [(one.role, one.text) for talk in reading.conversations for one in talk.messages]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agents.run.agents import AGENTS, Prepared, name_of
+from holdfast.agents.run.agents import AGENTS, PreparedCommand, name_of
 from holdfast.agents.run.arguments import Arguments
 from holdfast.agents.run.prompt_file import MOST, PromptFile
 from holdfast.errors import Invalid
@@ -17,12 +17,12 @@ from tests.requirements_ledger import requirement
 PROMPT = 'Line one\nLine "two" \\ ünïcode'
 
 
-def prepared(*words: str, prompt: str = PROMPT, agent: str | None = None) -> Prepared:
+def prepared(*words: str, prompt: str = PROMPT, agent: str | None = None) -> PreparedCommand:
     command = Arguments(words)
     return AGENTS[name_of(command, agent)].prepared(command, PromptFile(prompt), "session-1")
 
 
-def options(found: Prepared) -> Arguments:
+def options(found: PreparedCommand) -> Arguments:
     return Arguments(found.words)
 
 

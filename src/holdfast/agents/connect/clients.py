@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from holdfast.agents.connect.settings_files import Entry, Json, Settings, Toml
+from holdfast.agents.connect.settings_files import ClientSettings, JsonFile, SettingsEntry, Toml
 from holdfast.errors import Invalid
 
 Scope = Literal["user", "project", "local"]
@@ -58,11 +58,11 @@ class Setup:
         return Path(chosen).expanduser() if chosen else self.home / usual
 
 
-Files = Callable[[Setup], list[tuple[Path, Settings]]]
+Files = Callable[[Setup], list[tuple[Path, ClientSettings]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class ClientProgram:
     """A program that can be connected."""
 
     name: str
@@ -75,7 +75,7 @@ class Client:
     then: str = ""  # what is left to do for a person
 
 
-def _claude_code(setup: Setup) -> list[tuple[Path, Settings]]:
+def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 
     def hook(event: str) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _claude_code(setup: Setup) -> list[tuple[Path, Settings]]:
         # Its form without a shell: no quoting, and one process less at every prompt.
         return {"type": "command", "command": setup.hook, "args": arguments, "timeout": _PATIENCE}
 
-    hooks = Json([Entry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
+    hooks = JsonFile([SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
     server = {
         "type": "stdio",
         "command": setup.server,
@@ -101,55 +101,57 @@ def _claude_code(setup: Setup) -> list[tuple[Path, Settings]]:
     else:
         files = folder / "settings.json", own / ".claude.json"
         place = ("mcpServers", NAME)
-    return [(files[0], hooks), (files[1], Json([Entry(place, server)]))]
+    return [(files[0], hooks), (files[1], JsonFile([SettingsEntry(place, server)]))]
 
 
-def _codex(setup: Setup) -> list[tuple[Path, Settings]]:
+def _codex(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 
     def hook(event: str) -> dict[str, Any]:
         return {"type": "command", "command": setup.hook_line(event, "codex"), "timeout": _PATIENCE}
 
-    hooks = Json([Entry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
+    hooks = JsonFile([SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
     server = {"command": setup.server, "args": setup.server_arguments, "startup_timeout_sec": 20}
     server["required"] = True  # its `exec` begins without the tools otherwise
     folder = setup.folder("CODEX_HOME", ".codex")
     return [(folder / "hooks.json", hooks), (folder / "config.toml", Toml(("mcp_servers", NAME), server))]
 
 
-def _gemini(setup: Setup) -> list[tuple[Path, Settings]]:
+def _gemini(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     events = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
 
     def hook(event: str) -> dict[str, Any]:
         line = setup.hook_line(event, "gemini")
         return {"name": NAME, "type": "command", "command": line, "timeout": _PATIENCE * 1000}
 
-    entries = [Entry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events]
-    entries.append(Entry(("mcpServers", NAME), {"command": setup.server, "args": setup.server_arguments}))
+    entries = [SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events]
+    entries.append(
+        SettingsEntry(("mcpServers", NAME), {"command": setup.server, "args": setup.server_arguments})
+    )
     above = setup.home if setup.scope == "user" else setup.root
-    return [(above / ".gemini" / "settings.json", Json(entries))]
+    return [(above / ".gemini" / "settings.json", JsonFile(entries))]
 
 
-def _opencode(setup: Setup) -> list[tuple[Path, Settings]]:
+def _opencode(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     command = [setup.server, *setup.server_arguments]
-    entries = [Entry(("mcp", NAME), {"type": "local", "command": command, "enabled": True})]
+    entries = [SettingsEntry(("mcp", NAME), {"type": "local", "command": command, "enabled": True})]
     # It knows no hooks; its plugins hear of the same events, and ours runs the hook command.
     hook = {"command": [setup.hook, *setup.hook_arguments("", "opencode")[1:]]}
-    entries.append(Entry(("plugin",), [_PLUGIN.as_uri(), hook], True))
+    entries.append(SettingsEntry(("plugin",), [_PLUGIN.as_uri(), hook], True))
     if setup.context is not None:
-        entries.append(Entry(("instructions",), setup.context, True))
+        entries.append(SettingsEntry(("instructions",), setup.context, True))
     folder = setup.root
     if setup.scope == "user":
         folder = setup.folder("XDG_CONFIG_HOME", ".config") / "opencode"
     # It reads both; the one that is there is the user's.
     with_comments = folder / "opencode.jsonc"
-    return [(with_comments if with_comments.exists() else folder / "opencode.json", Json(entries))]
+    return [(with_comments if with_comments.exists() else folder / "opencode.json", JsonFile(entries))]
 
 
-CLIENTS: Final[dict[str, Client]] = {
+CLIENTS: Final[dict[str, ClientProgram]] = {
     client.name: client
     for client in (
-        Client(
+        ClientProgram(
             name="claude-code",
             title="Claude Code",
             files=_claude_code,
@@ -157,7 +159,7 @@ CLIENTS: Final[dict[str, Client]] = {
             program="claude",
             folder=("CLAUDE_CONFIG_DIR", ".claude"),
         ),
-        Client(
+        ClientProgram(
             name="codex",
             title="Codex",
             files=_codex,
@@ -166,7 +168,7 @@ CLIENTS: Final[dict[str, Client]] = {
             folder=("CODEX_HOME", ".codex"),
             then="Codex asks once for permission to run the hooks: accept it in its next session.",
         ),
-        Client(
+        ClientProgram(
             name="gemini",
             title="Gemini CLI",
             files=_gemini,
@@ -174,7 +176,7 @@ CLIENTS: Final[dict[str, Client]] = {
             program="gemini",
             folder=("", ".gemini"),
         ),
-        Client(
+        ClientProgram(
             name="opencode",
             title="opencode",
             files=_opencode,
@@ -187,7 +189,7 @@ CLIENTS: Final[dict[str, Client]] = {
 }
 
 
-def client_named(name: str) -> Client:
+def client_named(name: str) -> ClientProgram:
     """Raises: Invalid, with the names that there are."""
     if name not in CLIENTS:
         raise Invalid(f"unknown client {name!r:.60}: use one of {', '.join(CLIENTS)}", field="client")

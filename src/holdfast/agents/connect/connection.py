@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.connect.clients import Client, Setup
-from holdfast.agents.connect.settings_files import Settings
+from holdfast.agents.connect.clients import ClientProgram, Setup
+from holdfast.agents.connect.settings_files import ClientSettings
 from holdfast.app import paths
 from holdfast.errors import HoldfastError, Invalid, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsChange:
     """A file before and after; none where there is no file."""
 
     path: Path
@@ -50,10 +50,12 @@ class Done:
         return [tuple(place) for place in self.made]
 
 
-class Connection:
+class ClientConnection:
     """One client in one place: the user's settings, or a project's."""
 
-    def __init__(self, client: Client, setup: Setup, *, now: Callable[[], datetime] | None = None) -> None:
+    def __init__(
+        self, client: ClientProgram, setup: Setup, *, now: Callable[[], datetime] | None = None
+    ) -> None:
         if setup.scope not in client.scopes:
             allowed = " or ".join(client.scopes)
             raise Invalid(f"{client.title} has no {setup.scope} settings: use --scope {allowed}")
@@ -62,14 +64,14 @@ class Connection:
         self._now = now or (lambda: datetime.now(UTC))
         self._key = client.name if setup.scope == "user" else f"{client.name}:{setup.scope}:{setup.root}"
 
-    def connecting(self) -> list[Change]:
+    def connecting(self) -> list[SettingsChange]:
         """What `connect` would do to each file; nothing is done.
 
         Raises: Invalid, Conflict, naming the file.
         """
         return [self._edit(path, settings.put_in) for path, settings in self._files()]
 
-    def connect(self) -> list[Change]:
+    def connect(self) -> list[SettingsChange]:
         """Puts our entries into the client's settings; a second time changes nothing.
 
         Raises: Invalid, Conflict, Unavailable; then nothing was changed, or all of it was put back.
@@ -87,7 +89,7 @@ class Connection:
                     write(change, 0o644 if self.setup.scope == "project" else 0o600)
         return changes
 
-    def disconnecting(self) -> list[Change]:
+    def disconnecting(self) -> list[SettingsChange]:
         """What `disconnect` would do to each file; nothing is done.
 
         Raises: Invalid, naming the file.
@@ -95,7 +97,7 @@ class Connection:
         known = self._record()
         return [self._undone(path, settings, known.get(str(path))) for path, settings in self._files()]
 
-    def disconnect(self) -> list[Change]:
+    def disconnect(self) -> list[SettingsChange]:
         """Takes our entries out; a file that nobody changed since is put back as it was.
 
         Raises: Invalid, Unavailable.
@@ -113,10 +115,10 @@ class Connection:
 
     # ------------------------------------------------------------------------------------------ one file
 
-    def _files(self) -> list[tuple[Path, Settings]]:
+    def _files(self) -> list[tuple[Path, ClientSettings]]:
         return self.client.files(self.setup)
 
-    def _edit(self, path: Path, edit: Callable[[str], str]) -> Change:
+    def _edit(self, path: Path, edit: Callable[[str], str]) -> SettingsChange:
         before = _read(path)
         try:
             text = (before or b"").decode("utf-8")
@@ -125,26 +127,26 @@ class Connection:
             raise Invalid(f"{path} is not UTF-8 text: nothing was changed") from None
         except HoldfastError as wrong:
             raise type(wrong)(f"{path}: {wrong}. Nothing was changed") from None
-        return Change(path, before, before if made == text else made.encode())
+        return SettingsChange(path, before, before if made == text else made.encode())
 
-    def _undone(self, path: Path, settings: Settings, done: Done | None) -> Change:
+    def _undone(self, path: Path, settings: ClientSettings, done: Done | None) -> SettingsChange:
         before = _read(path)
         if before is None:
-            return Change(path, None, None)
+            return SettingsChange(path, None, None)
         if done is not None and _hash(before) == done.after:
             if not done.existed:
-                return Change(path, before, None)
+                return SettingsChange(path, before, None)
             old = _read(Path(done.backup)) if done.backup else None
             if old is not None and _hash(old) == done.before:
-                return Change(path, before, old)
+                return SettingsChange(path, before, old)
         made = done.around if done is not None else None
         change = self._edit(path, lambda text: settings.take_out(text, made))
         nothing_left = (change.after or b"").strip() in (b"", b"{}")
         if done is not None and not done.existed and nothing_left and change.needed:
-            return Change(path, before, None)
+            return SettingsChange(path, before, None)
         return change
 
-    def _noted(self, change: Change, settings: Settings, known: Done | None) -> Done:
+    def _noted(self, change: SettingsChange, settings: ClientSettings, known: Done | None) -> Done:
         """The record of a change, with a copy of the file as it is before it."""
         assert change.after is not None
         after = _hash(change.after)
@@ -196,11 +198,11 @@ class Connection:
 
 
 @contextmanager
-def _all_or_none() -> Iterator[Callable[[Change, int], None]]:
+def _all_or_none() -> Iterator[Callable[[SettingsChange, int], None]]:
     """Gives a function that writes files, and puts them back if one of them can't be written."""
-    written: list[Change] = []
+    written: list[SettingsChange] = []
 
-    def write(change: Change, mode: int) -> None:
+    def write(change: SettingsChange, mode: int) -> None:
         if _read(change.path) != change.before:
             raise Unavailable(f"{change.path} was changed by another program: try again")
         written.append(change)

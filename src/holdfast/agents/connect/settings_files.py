@@ -1,6 +1,6 @@
 """What is put into another program's settings, and how it is recognised there: our own entries, never more.
 
-Text in, text out. `Json` puts entries into objects and lists, `Toml` one table into a file.
+Text in, text out. `JsonFile` puts entries into objects and lists, `Toml` one table into a file.
 """
 
 import os
@@ -15,7 +15,7 @@ from holdfast.errors import Conflict
 Place = tuple[str, ...]
 
 
-class Settings(Protocol):
+class ClientSettings(Protocol):
     """Our part of one settings file."""
 
     def put_in(self, text: str) -> str:
@@ -35,7 +35,7 @@ class Settings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SettingsEntry:
     """One value of ours: a member of its own, or one among others in a list."""
 
     place: Place
@@ -44,10 +44,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Json:
+class JsonFile:
     """Entries in a JSON file."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[SettingsEntry]
 
     def put_in(self, text: str) -> str:
         found = JsonText(text)
@@ -86,7 +86,7 @@ class Json:
                 found.remove(place)
         return found.text
 
-    def _put_among_others(self, found: JsonText, entry: Entry) -> None:
+    def _put_among_others(self, found: JsonText, entry: SettingsEntry) -> None:
         known = found.at(entry.place)
         if isinstance(known, list) and entry.value in known:
             return

@@ -36,7 +36,7 @@ For agents, which run it by themselves: `holdfast connect` sets it up.
 """
 
 
-class Asked:
+class HookCall:
     """One run of the command: what the host said, and who it is."""
 
     __slots__ = ("client", "db", "given", "host_event", "space")
@@ -77,13 +77,13 @@ def main() -> None:
         if arguments[:1] in (["--help"], ["-h"]):
             said = USAGE
         else:
-            said = respond(Asked(arguments, _given()), started + FOR_THE_SERVICE)
+            said = respond(HookCall(arguments, _given()), started + FOR_THE_SERVICE)
         _print(said.encode("utf-8", "replace"))
     finally:  # whatever went wrong, it is not the agent's trouble
         _end(sys.exception())
 
 
-def respond(asked: Asked, until: float) -> str:
+def respond(asked: HookCall, until: float) -> str:
     """What to print: JSON in the host's shape, or nothing. The service may take its time `until` then."""
     event = asked.event
     if event is None:
@@ -109,7 +109,7 @@ def respond(asked: Asked, until: float) -> str:
     return events.output(asked.host_event, context, last if starts else "")
 
 
-def _body(asked: Asked) -> dict[str, object]:
+def _body(asked: HookCall) -> dict[str, object]:
     """What the service is told: what the host said, cut to a size, and where this is."""
     body: dict[str, object] = {
         name: _cut(value) if isinstance(value, str) else value for name, value in asked.given.items()
@@ -144,7 +144,7 @@ def _hand_over(event: str, body: dict[str, object], until: float) -> None:
         spool.put(spool.entry_of(event, body))
 
 
-def _ready_made(asked: Asked, project: object) -> str:
+def _ready_made(asked: HookCall, project: object) -> str:
     """The brief that a service left for this project; what holds for all projects if it left none."""
     if asked.db and os.path.realpath(_read(paths.briefs_database()) or "") != asked.db:
         return ""

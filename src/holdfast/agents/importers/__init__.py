@@ -25,12 +25,12 @@ from holdfast.agents.importers import (
     plain_text,
     tables,
 )
-from holdfast.agents.importers.conversation import Reading
+from holdfast.agents.importers.conversation import TranscriptPart
 from holdfast.agents.importers.lines import Object, first_objects
 from holdfast.domain.memory import Draft, Source
 from holdfast.errors import Invalid
 
-ReadFrom = Callable[[Path, int], Reading]
+ReadFrom = Callable[[Path, int], TranscriptPart]
 
 #: Formats of transcripts: how a file's first objects tell them, and how they are read from an offset on.
 TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]]] = {
@@ -42,7 +42,7 @@ TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]
     "claude-ai": (claude_ai.fits, claude_ai.read_from),
 }
 #: Those that can be read a number of bytes at a time.
-IN_PIECES: Final[dict[str, Callable[[Path, int, int], Reading]]] = {
+IN_PIECES: Final[dict[str, Callable[[Path, int, int], TranscriptPart]]] = {
     "codex": codex.read_from,
     "opencode": opencode.read_from,
     "claude-code": claude_code.read_from,
@@ -60,7 +60,7 @@ _MOST_NOTE: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FileDrafts:
     """What a file held: drafts, lines that could not be read and why, and which drafts are related."""
 
     format: str
@@ -71,7 +71,7 @@ class Found:
     skipped: Mapping[str, int] = field(default_factory=dict)  # of a folder: what was left out, by the reason
 
 
-def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> Found:
+def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> FileDrafts:
     """The drafts in a file called `name`, from `source`; the format is recognised unless it is named.
 
     Raises: Invalid, for a format that holds no drafts.
@@ -93,7 +93,7 @@ def drafts_in(text: str, source: Source, format_name: str | None = None, *, name
             else:
                 drafts.append((number, found))
     sourced = tuple((number, replace(draft, source=source)) for number, draft in drafts)
-    return Found(format=form, drafts=sourced, broken=tuple(broken), ties=tuple(ties))
+    return FileDrafts(format=form, drafts=sourced, broken=tuple(broken), ties=tuple(ties))
 
 
 def recognised(text: str, name: str = "") -> str:
@@ -166,7 +166,7 @@ def note_format(path: Path) -> str | None:
     return form if form in ("mcp-memory", "auto-memory") else None
 
 
-def notes_of(files: Sequence[Path], source: Source) -> Found:
+def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
     """Claude Code's own notes in one folder as one: links between them are ties, numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
@@ -188,10 +188,14 @@ def notes_of(files: Sequence[Path], source: Source) -> Found:
         if place_of.get(name, place) != place
     )
     names = tuple(path.name for path in files)
-    return Found(format="auto-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names)
+    return FileDrafts(
+        format="auto-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names
+    )
 
 
-def linked_notes(files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None) -> Found:
+def linked_notes(
+    files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None
+) -> FileDrafts:
     """basic-memory's notes as one: relations between them are ties, numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
@@ -215,7 +219,7 @@ def linked_notes(files: Sequence[Path], source: Source, skipped: Mapping[str, in
         if (there := first_of.get(target.casefold())) is not None and there < len(drafts) and there != place
     )
     names = tuple(path.name for path in files)
-    return Found(
+    return FileDrafts(
         format="basic-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names,
         skipped=skipped or {},
     )  # fmt: skip

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, Reading, Role, Spoken
+from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
 from holdfast.agents.importers.exports import gathered
 from holdfast.agents.importers.lines import Object, id_of, object_of, text_of
 from holdfast.agents.importers.typed_text import typed
@@ -24,7 +24,7 @@ def fits(first: Sequence[Object]) -> bool:
     return bool(first) and all(map(_fits, first))
 
 
-def read_from(path: Path, offset: int = 0) -> Reading:
+def read_from(path: Path, offset: int = 0) -> TranscriptPart:
     """All that was said in an export; nothing, when it was read to its end before.
 
     Raises: Invalid, with the line; OSError.
@@ -90,7 +90,7 @@ def _say(message: Object, session: str, gathering: Gathering) -> None:
         return
     at = _moment(message, "create_time")
     gathering.note(session, at=at)
-    gathering.say(session, Spoken(id=f"{session}:{own_id}", role=role, text=text, said_at=at))
+    gathering.say(session, TranscriptMessage(id=f"{session}:{own_id}", role=role, text=text, said_at=at))
 
 
 def _no_source(message: Object, role: Role | None, kind: str | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.agents.importers.conversation import Gathering, Reading, Role, Spoken
+from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
 from holdfast.agents.importers.exports import gathered
 from holdfast.agents.importers.lines import Object, id_of, moment_of, text_of, texts_of
 from holdfast.agents.importers.typed_text import typed
@@ -21,7 +21,7 @@ def fits(first: Sequence[Object]) -> bool:
     return bool(first) and all(map(_fits, first))
 
 
-def read_from(path: Path, offset: int = 0) -> Reading:
+def read_from(path: Path, offset: int = 0) -> TranscriptPart:
     """All that was said in an export; nothing, when it was read to its end before.
 
     Raises: Invalid, with the line; OSError.
@@ -62,4 +62,4 @@ def _say(message: Object, session: str, gathering: Gathering) -> None:
         return
     at = moment_of(message, "created_at")
     gathering.note(session, at=at)
-    gathering.say(session, Spoken(id=f"{session}:{own_id}", role=role, text=text, said_at=at))
+    gathering.say(session, TranscriptMessage(id=f"{session}:{own_id}", role=role, text=text, said_at=at))

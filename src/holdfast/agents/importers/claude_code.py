@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from holdfast.agents.importers.conversation import Gathering, Reading, Role, Spoken
+from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
 from holdfast.agents.importers.lines import (
-    Line,
     Object,
+    TranscriptLine,
     id_of,
     lines_from,
     moment_of,
@@ -51,7 +51,7 @@ def fits(first: Sequence[Object]) -> bool:
     )
 
 
-def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
+def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
     """What was said in a transcript from `offset` on, and the offset to go on from, after `most` bytes.
 
     Raises: OSError.
@@ -68,7 +68,7 @@ def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
     return gathering.reading(next_offset)
 
 
-def _take(line: Line, found: Object, gathering: Gathering) -> None:
+def _take(line: TranscriptLine, found: Object, gathering: Gathering) -> None:
     kind = text_of(found, "type") or "unknown"
     session = id_of(found, "sessionId")
     if session is not None and kind in _TITLES:
@@ -89,7 +89,7 @@ def _take(line: Line, found: Object, gathering: Gathering) -> None:
     text = _said(found, role)
     if text:
         spoken_id = id_of(found, "uuid") or f"{session}:{line.offset}"
-        gathering.say(session, Spoken(id=spoken_id, role=role, text=text, said_at=at))
+        gathering.say(session, TranscriptMessage(id=spoken_id, role=role, text=text, said_at=at))
     else:
         gathering.skip("injected" if role == "user" else "no text")
 

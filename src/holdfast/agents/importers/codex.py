@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, Reading, Role, Spoken
+from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
 from holdfast.agents.importers.lines import (
-    Line,
     Object,
+    TranscriptLine,
     first_objects,
     id_of,
     lines_from,
@@ -37,7 +37,7 @@ def fits(first: Sequence[Object]) -> bool:
     return any(_meta_of(found) is not None for found in first[:1])
 
 
-def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
+def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
     """What was said in a rollout from `offset` on, and the offset to go on from, after `most` bytes.
 
     Raises: OSError.
@@ -76,7 +76,7 @@ def _meta_of(found: Object) -> Object | None:
     return None
 
 
-def _take(line: Line, found: Object, session: str, gathering: Gathering) -> None:
+def _take(line: TranscriptLine, found: Object, session: str, gathering: Gathering) -> None:
     kind = text_of(found, "type") or "unknown"
     item = object_of(found, "payload") if kind == "response_item" else found
     if item.get("type") != "message":
@@ -94,7 +94,7 @@ def _take(line: Line, found: Object, session: str, gathering: Gathering) -> None
         return
     own_id = id_of(item, "id") or str(line.offset)
     spoken_id = own_id if len(own_id) >= _UNIQUE else f"{session}:{own_id}"
-    gathering.say(session, Spoken(id=spoken_id, role=role, text=text, said_at=at))
+    gathering.say(session, TranscriptMessage(id=spoken_id, role=role, text=text, said_at=at))
 
 
 def _said(item: Object, role: Role) -> str:

@@ -15,7 +15,7 @@ MOST_TEXT: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
+class TranscriptMessage:
     """One thing that a person typed or an agent answered. Its id is the same whenever it is read."""
 
     id: str
@@ -25,7 +25,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
+class TranscriptSession:
     """A session of an agent, as far as it was read."""
 
     session: str  # the host's id
@@ -35,18 +35,18 @@ class Conversation:
     name: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None  # of the last line so far; the session may go on
-    messages: tuple[Spoken, ...] = ()
+    messages: tuple[TranscriptMessage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TranscriptPart:
     """What stood in a transcript from an offset on, and where to go on.
 
     `skipped` counts the lines that are no source, by their kind; `broken` the ones that can't be read. A last
     line that is still being written is neither: `next_offset` stands before it. `unfinished`: there is more.
     """
 
-    conversations: tuple[Conversation, ...]
+    conversations: tuple[TranscriptSession, ...]
     next_offset: int
     skipped: Mapping[str, int] = field(default_factory=dict)
     broken: int = 0
@@ -62,8 +62,8 @@ class Gathering:
 
     def __init__(self, client: str) -> None:
         self._client = client
-        self._found: dict[str, Conversation] = {}
-        self._said: dict[str, dict[str, Spoken]] = {}
+        self._found: dict[str, TranscriptSession] = {}
+        self._said: dict[str, dict[str, TranscriptMessage]] = {}
         self.skipped: Counter[str] = Counter()
         self.broken = 0
 
@@ -77,7 +77,7 @@ class Gathering:
         at: datetime | None = None,
     ) -> None:
         """What a line says of its session; the first directory counts, the last name, the widest times."""
-        known = self._found.get(session) or Conversation(session=session, client=self._client)
+        known = self._found.get(session) or TranscriptSession(session=session, client=self._client)
         times = [moment for moment in (known.started_at, known.ended_at, at) if moment is not None]
         self._found[session] = replace(
             known,
@@ -88,7 +88,7 @@ class Gathering:
             ended_at=max(times, default=None),
         )
 
-    def say(self, session: str, spoken: Spoken) -> None:
+    def say(self, session: str, spoken: TranscriptMessage) -> None:
         """Adds what was said; the same id again replaces it in its place."""
         if len(spoken.text) > MOST_TEXT:
             self.skip("too long")
@@ -98,12 +98,12 @@ class Gathering:
     def skip(self, kind: str) -> None:
         self.skipped[kind] += 1
 
-    def reading(self, next_offset: int, *, unfinished: bool = False) -> Reading:
+    def reading(self, next_offset: int, *, unfinished: bool = False) -> TranscriptPart:
         whole = (
             replace(one, messages=tuple(self._said.get(session, {}).values()))
             for session, one in self._found.items()
         )
-        return Reading(
+        return TranscriptPart(
             conversations=tuple(whole),
             next_offset=next_offset,
             skipped=dict(self.skipped.most_common()),

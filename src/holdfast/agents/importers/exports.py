@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, Reading
+from holdfast.agents.importers.conversation import Gathering, TranscriptPart
 from holdfast.agents.importers.json_list import MOST_ELEMENT, elements
 from holdfast.agents.importers.lines import Object
 from holdfast.errors import Invalid
@@ -60,7 +60,7 @@ def gathered(
     *,
     fits: Callable[[Object], bool],
     take: Callable[[Object, Gathering], None],
-) -> Reading:
+) -> TranscriptPart:
     """All conversations of an export that `fits`, each by `take`; nothing, when it was read before.
 
     Raises: Invalid, with the line; OSError.

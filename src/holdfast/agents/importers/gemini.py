@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, Reading, Role, Spoken
+from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
 from holdfast.agents.importers.lines import (
     MOST_LINE,
     Object,
@@ -34,7 +34,7 @@ def fits(first: Sequence[Object]) -> bool:
     return any("sessionId" in found and "projectHash" in found for found in first[:1])
 
 
-def read_from(path: Path, offset: int = 0) -> Reading:
+def read_from(path: Path, offset: int = 0) -> TranscriptPart:
     """What was said in a chat; nothing, when it has not grown beyond `offset`.
 
     Raises: OSError.
@@ -102,7 +102,7 @@ def _take(found: Object, session: str, gathering: Gathering) -> None:
         texts = [typed(text) for text in texts]
     text = "\n\n".join(text.strip() for text in texts if text.strip())
     if text:
-        gathering.say(session, Spoken(id=f"{session}:{own_id}", role=role, text=text, said_at=at))
+        gathering.say(session, TranscriptMessage(id=f"{session}:{own_id}", role=role, text=text, said_at=at))
     else:
         gathering.skip("injected" if role == "user" else "no text")
 

@@ -17,7 +17,7 @@ Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TranscriptLine:
     """One line: from where to where, and the object on it; `broken` where something else stands."""
 
     offset: int
@@ -34,7 +34,7 @@ def start_in(path: Path, offset: int) -> int:
     return offset if 0 <= offset <= path.stat().st_size else 0
 
 
-def lines_from(path: Path, offset: int = 0) -> Iterator[Line]:
+def lines_from(path: Path, offset: int = 0) -> Iterator[TranscriptLine]:
     """The lines of a file that are complete, from `offset` on.
 
     The last line counts as complete without its newline too, once it is a whole object: then nothing more
@@ -49,7 +49,7 @@ def lines_from(path: Path, offset: int = 0) -> Iterator[Line]:
             found = _object(raw)
             if not raw.endswith(b"\n") and found is None:
                 return
-            yield Line(start, end, found, broken=found is None and bool(raw.strip()))
+            yield TranscriptLine(start, end, found, broken=found is None and bool(raw.strip()))
             start = end
 
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, Reading, Role, Spoken
+from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
 from holdfast.agents.importers.lines import MOST_LINE, Object, object_of, text_of
 from holdfast.agents.importers.projects import project_of
 from holdfast.agents.importers.typed_text import typed
@@ -50,7 +50,7 @@ def is_store(path: Path) -> bool:
     return {"session", "message", "part", "project"} <= names
 
 
-def read_from(path: Path, offset: int = 0, most: int | None = None) -> Reading:
+def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
     """What was said since `offset`, and the offset to go on from; an answer counts once it is whole.
 
     After `most` bytes it is cut.
@@ -119,7 +119,7 @@ def _take(found: sqlite3.Row, store: sqlite3.Connection, gathering: Gathering) -
     if role == "user":
         text = typed(_unquoted(text))
     if text:
-        gathering.say(session, Spoken(id=str(found["id"]), role=role, text=text, said_at=at))
+        gathering.say(session, TranscriptMessage(id=str(found["id"]), role=role, text=text, said_at=at))
     else:
         gathering.skip("injected" if role == "user" else "no text")
 

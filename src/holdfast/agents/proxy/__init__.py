@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from holdfast.agents import capture_off
-from holdfast.agents.proxy.answer_reader import Hearing
+from holdfast.agents.proxy.answer_reader import AnswerReader
 from holdfast.agents.proxy.api_shape import Shape
 from holdfast.agents.proxy.chat_completions import ChatCompletions
 from holdfast.agents.proxy.messages_api import MessagesApi
@@ -96,10 +96,10 @@ def _attended(vendor: str) -> Callable[..., Any]:
         )
         keep = ready.keep
 
-        def listening(headers: Mapping[str, str]) -> Hearing:
-            return Hearing(shape.reply(), headers)
+        def listening(headers: Mapping[str, str]) -> AnswerReader:
+            return AnswerReader(shape.reply(), headers)
 
-        def told(hearing: Hearing) -> None:
+        def told(hearing: AnswerReader) -> None:
             if keep is not None and hearing.answer is not None:
                 keep(hearing.answer)
 

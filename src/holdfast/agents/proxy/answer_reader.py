@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.agents.proxy.api_shape import Reply
+from holdfast.agents.proxy.api_shape import ApiReply
 from holdfast.domain.dialogue import Turn
 
 MOST_BYTES = 32 * 1024 * 1024  # of an answer; of a longer one nothing is kept
@@ -14,10 +14,10 @@ _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15
 _log = logging.getLogger(__name__)
 
 
-class Hearing:
+class AnswerReader:
     """One answer: `hear` takes its bytes as they come, `answer` is there once the model came to its end."""
 
-    def __init__(self, reply: Reply, headers: Mapping[str, str]) -> None:
+    def __init__(self, reply: ApiReply, headers: Mapping[str, str]) -> None:
         self._reply = reply
         self._events = "text/event-stream" in headers.get("content-type", "").lower()
         packed = headers.get("content-encoding", "").strip().lower()

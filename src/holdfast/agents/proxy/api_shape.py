@@ -14,7 +14,7 @@ Json = dict[str, Any]
 _OPEN, _CLOSE = "<holdfast>", "</holdfast>"
 
 
-class Reply(Protocol):
+class ApiReply(Protocol):
     """An answer as it comes in, whole or in events."""
 
     @property
@@ -40,7 +40,7 @@ class Shape(Protocol):
     def added(self, body: Json, brief: str, recalled: Mapping[int, str]) -> Json:
         """The request with a brief behind its instructions and what was recalled behind what was said."""
 
-    def reply(self) -> Reply: ...
+    def reply(self) -> ApiReply: ...
     def problem(self, status: int, message: str) -> Json:
         """An error of the proxy's own, in the API's form."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.agents.proxy.api_shape import Json, Reply, block, joined, messages_in, object_in, texts_in
+from holdfast.agents.proxy.api_shape import ApiReply, Json, block, joined, messages_in, object_in, texts_in
 from holdfast.domain.dialogue import Turn
 from holdfast.language.injected_text import typed
 
@@ -44,7 +44,7 @@ class MessagesApi:
         changed["messages"] = messages
         return changed
 
-    def reply(self) -> Reply:
+    def reply(self) -> ApiReply:
         return MessageReply()
 
     def problem(self, status: int, message: str) -> Json:

@@ -40,7 +40,7 @@ class ProxyRegistry(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRequest:
     """A request as it is to be forwarded, and what keeps the answer, where it is to be kept."""
 
     body: bytes
@@ -60,7 +60,9 @@ class Attendant:
         self._late = 0  # requests that the memory was too slow for
         self._told_at = float("-inf")
 
-    async def prepared(self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape) -> Prepared:
+    async def prepared(
+        self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
+    ) -> PreparedRequest:
         """The request with what belongs into it; as it came, where the memory has nothing to say in time."""
         from anyio import CapacityLimiter, move_on_after
         from anyio.to_thread import run_sync
@@ -69,7 +71,7 @@ class Attendant:
             self._limiter = CapacityLimiter(_AT_ONCE)
         late = threading.Event()
 
-        def work() -> Prepared | None:
+        def work() -> PreparedRequest | None:
             return unbroken(
                 lambda: self._attended(raw, headers, grant, shape, lambda: not late.is_set()),
                 "a request was forwarded without memory",
@@ -100,29 +102,35 @@ class Attendant:
         grant: Grant,
         shape: Shape,
         wanted: Callable[[], bool],
-    ) -> Prepared:
+    ) -> PreparedRequest:
         body = _read(raw, headers.get("content-encoding", ""))
         dialogue = _dialogue(body, headers, shape) if body is not None else None
         if body is None or dialogue is None:
-            return Prepared(raw)
+            return PreparedRequest(raw)
         self._tap.wait_in_line(DEADLINE / 4)
         memories = self._registry.entered(grant)
         found = memories.proxy_context(dialogue, quiet=self._quiet, wanted=wanted)
         if not wanted():
-            return Prepared(raw)  # nobody waits for it any more, and what was said is kept by who went on
+            return PreparedRequest(
+                raw
+            )  # nobody waits for it any more, and what was said is kept by who went on
         keep = self._kept(len(raw), lambda: dialogue, lambda: memories, found.session)
         if not found.brief and not found.recalled:
-            return Prepared(raw, keep=keep)
-        return Prepared(_written(shape.added(body, found.brief, found.recalled)), changed=True, keep=keep)
+            return PreparedRequest(raw, keep=keep)
+        return PreparedRequest(
+            _written(shape.added(body, found.brief, found.recalled)), changed=True, keep=keep
+        )
 
-    def _unchanged(self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape) -> Prepared:
+    def _unchanged(
+        self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
+    ) -> PreparedRequest:
         """The request as it came; what was said in it is kept as soon as the memory can."""
 
         def dialogue() -> Dialogue | None:
             body = _read(raw, headers.get("content-encoding", ""))
             return _dialogue(body, headers, shape) if body is not None else None
 
-        return Prepared(
+        return PreparedRequest(
             raw, keep=self._kept(len(raw), dialogue, lambda: self._registry.entered(grant), session=None)
         )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from holdfast.agents.proxy.answer_reader import Hearing
+from holdfast.agents.proxy.answer_reader import AnswerReader
 from holdfast.models.http_json import is_here
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class Passing(Response):
         request: "httpx2.Request",
         *,
         problem: Callable[[int, str], Mapping[str, Any]],
-        listening: Callable[[Mapping[str, str]], Hearing] | None = None,
-        heard: Callable[[Hearing], None] = lambda _: None,
+        listening: Callable[[Mapping[str, str]], AnswerReader] | None = None,
+        heard: Callable[[AnswerReader], None] = lambda _: None,
     ) -> None:
         super().__init__()
         self._upstream = upstream

@@ -18,7 +18,7 @@ Shows = Literal["everything", "answer", "last line", "list of lines"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedCommand:
     """A command that is ready to be run."""
 
     words: tuple[str, ...]
@@ -27,12 +27,12 @@ class Prepared:
     readable: bool = True  # whether its output says who said what
 
 
-class Agent(Protocol):
+class AgentProgram(Protocol):
     """A program that talks to a model."""
 
     client: str  # its name in sessions
 
-    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> PreparedCommand:
         """The command with a prompt added to what its model is told.
 
         Raises: Invalid, when it can't be run without a person at a terminal.
@@ -42,7 +42,7 @@ class Agent(Protocol):
 class ClaudeCode:
     client = "claude-code"
 
-    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> PreparedCommand:
         if not command.has("-p", "--print"):
             raise Invalid("add -p and a prompt: interactive sessions are not supported")
         asked = command.value("--output-format") or "text"
@@ -62,7 +62,7 @@ class ClaudeCode:
                 command = command.adding("--system-prompt-snapshot", "off")
         elif not command.has("--session-id"):
             command = command.adding("--session-id", session)
-        return Prepared(words=command.words, environment={}, shows=shows)
+        return PreparedCommand(words=command.words, environment={}, shows=shows)
 
 
 def _appended(command: Arguments, told: PromptFile) -> Arguments:
@@ -92,7 +92,7 @@ def _fitting(told: PromptFile) -> str:
 class Codex:
     client = "codex"
 
-    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> PreparedCommand:
         place = next((at for at, word in enumerate(command.words) if word in ("exec", "e")), None)
         if place is None:
             raise Invalid("use `codex exec` and a prompt: interactive sessions are not supported")
@@ -102,13 +102,13 @@ class Codex:
             # A string of JSON is one of TOML too, which is what the option takes.
             added += ["-c", f"developer_instructions={json.dumps(prompt)}"]
         words = command.adding(*added, at=place + 1).words
-        return Prepared(words=words, environment={}, shows="everything" if asked else "answer")
+        return PreparedCommand(words=words, environment={}, shows="everything" if asked else "answer")
 
 
 class Gemini:
     client = "gemini"
 
-    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> PreparedCommand:
         question = command.value("-p", "--prompt")
         if question is None:
             raise Invalid("add -p and a prompt: interactive sessions are not supported")
@@ -120,7 +120,7 @@ class Gemini:
             command = command.without("-p", "--prompt").adding(f"--prompt={both}")
         if asked == "text":
             command = command.without("-o", "--output-format").adding("-o", "stream-json")
-        return Prepared(
+        return PreparedCommand(
             words=command.words,
             environment={},
             shows="answer" if asked == "text" else "everything",
@@ -133,13 +133,13 @@ class PlainText:
 
     client = "plain"
 
-    def prepared(self, command: Arguments, told: PromptFile, session: str) -> Prepared:
-        return Prepared(
+    def prepared(self, command: Arguments, told: PromptFile, session: str) -> PreparedCommand:
+        return PreparedCommand(
             words=command.words, environment={"HOLDFAST_PROMPT": _fitting(told)}, shows="everything"
         )
 
 
-AGENTS: Final[dict[str, Agent]] = {
+AGENTS: Final[dict[str, AgentProgram]] = {
     "claude": ClaudeCode(),
     "codex": Codex(),
     "gemini": Gemini(),

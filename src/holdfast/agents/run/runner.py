@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from holdfast.agents.run.agents import AGENTS, Prepared, name_of
+from holdfast.agents.run.agents import AGENTS, PreparedCommand, name_of
 from holdfast.agents.run.arguments import Arguments
 from holdfast.agents.run.output import Lines, Output
 from holdfast.agents.run.process import NotStarted, Process, Signals
@@ -86,7 +86,9 @@ def _prompt(plan: Plan, opening: Opening | None) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()).replace("\0", "")
 
 
-def _watched(prepared: Prepared, plan: Plan, reading: "_Reading", signals: Signals, target: BinaryIO) -> int:
+def _watched(
+    prepared: PreparedCommand, plan: Plan, reading: "_Reading", signals: Signals, target: BinaryIO
+) -> int:
     """Runs the agent to its end.
 
     Raises: NotStarted.

@@ -25,7 +25,7 @@ _TRIES = 5  # at an edit that somebody else's comes in between of
 _CONTEXT = 2  # lines shown before and after a change
 
 
-class Refused(HoldfastError):
+class ToolRefusal(HoldfastError):
     """The tool's own word for what can't be done; said to the model as it is."""
 
 
@@ -49,13 +49,13 @@ def executed(memories: "Memories", command: Mapping[str, Any]) -> str:
     """
     name = command.get("command")
     if not isinstance(name, str) or name not in _COMMANDS:
-        raise Refused(f"Unknown command: {name!r:.40}. Use one of {', '.join(_COMMANDS)}")
+        raise ToolRefusal(f"Unknown command: {name!r:.40}. Use one of {', '.join(_COMMANDS)}")
     run, fields = _COMMANDS[name]
     for field, kind in fields.items():
         value = command.get(field)
         if not isinstance(value, kind) or isinstance(value, bool):
             wanted = "a number" if kind is int else "a string"
-            raise Refused(f"The {name} command requires `{field}` as {wanted}")
+            raise ToolRefusal(f"The {name} command requires `{field}` as {wanted}")
     return run(memories, command)
 
 
@@ -71,7 +71,7 @@ def _view(memories: "Memories", command: Mapping[str, Any]) -> str:
     text = _read(memories, path, shown).text
     lines = text.split("\n")
     if len(lines) > _MOST_LINES:
-        raise Refused(f"File {shown} exceeds maximum line limit of 999,999 lines.")
+        raise ToolRefusal(f"File {shown} exceeds maximum line limit of 999,999 lines.")
     first, last = _range(command.get("view_range"), len(lines))
     numbered = _numbered(lines[first:last], first + 1)
     return f"Here's the content of {shown} with line numbers:\n{numbered}"
@@ -81,11 +81,11 @@ def _create(memories: "Memories", command: Mapping[str, Any]) -> str:
     shown = command["path"]
     path = _relative(shown)
     if path == "" or _is_folder(path, memories.files()):
-        raise Refused(f"File {shown} already exists")
+        raise ToolRefusal(f"File {shown} already exists")
     try:
         change = memories.put_file(path, command["file_text"], new=True)
     except Conflict as refused:
-        raise Refused(f"File {shown} already exists") if _exists(memories, path) else refused from None
+        raise ToolRefusal(f"File {shown} already exists") if _exists(memories, path) else refused from None
     _refuse_waiting(change, shown)
     return f"File created successfully at: {shown}"
 
@@ -99,12 +99,12 @@ def _str_replace(memories: "Memories", command: Mapping[str, Any]) -> str:
         nonlocal place
         count = text.count(old)
         if count == 0:
-            raise Refused(
+            raise ToolRefusal(
                 f"No replacement was performed, old_str `{given}` did not appear verbatim in {shown}."
             )
         if count > 1:
             lines = ", ".join(map(str, _lines_with(text, old)))
-            raise Refused(
+            raise ToolRefusal(
                 f"No replacement was performed. Multiple occurrences of old_str `{given}` in lines: {lines}."
                 " Please ensure it is unique"
             )
@@ -126,7 +126,7 @@ def _insert(memories: "Memories", command: Mapping[str, Any]) -> str:
         if lines[-1] == "":
             lines.pop()
         if not 0 <= line <= len(lines):
-            raise Refused(
+            raise ToolRefusal(
                 f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
             )
         lines.insert(line, command["insert_text"].rstrip("\n"))
@@ -141,11 +141,11 @@ def _delete(memories: "Memories", command: Mapping[str, Any]) -> str:
     shown = command["path"]
     path = _relative(shown)
     if path == "":
-        raise Refused(f"Cannot delete the {ROOT} directory itself")
+        raise ToolRefusal(f"Cannot delete the {ROOT} directory itself")
     try:
         memories.delete_file(path)
     except NotFound:
-        raise Refused(f"The path {shown} does not exist") from None
+        raise ToolRefusal(f"The path {shown} does not exist") from None
     return f"Successfully deleted {shown}"
 
 
@@ -153,13 +153,13 @@ def _rename(memories: "Memories", command: Mapping[str, Any]) -> str:
     old_shown, new_shown = command["old_path"], command["new_path"]
     old, new = _relative(old_shown), _relative(new_shown)
     if old == "":
-        raise Refused(f"Cannot rename the {ROOT} directory itself")
+        raise ToolRefusal(f"Cannot rename the {ROOT} directory itself")
     if new == "" or _exists(memories, new):
-        raise Refused(f"The destination {new_shown} already exists")
+        raise ToolRefusal(f"The destination {new_shown} already exists")
     try:
         memories.rename_file(old, new)
     except NotFound:
-        raise Refused(f"The path {old_shown} does not exist") from None
+        raise ToolRefusal(f"The path {old_shown} does not exist") from None
     return f"Successfully renamed {old_shown} to {new_shown}"
 
 
@@ -183,10 +183,10 @@ def _relative(path: str) -> str:
     Raises: Refused; Invalid, for a name that no file may have.
     """
     if path != ROOT and not path.startswith(f"{ROOT}/"):
-        raise Refused(f"Path must start with {ROOT}, got: {path:.200}")
+        raise ToolRefusal(f"Path must start with {ROOT}, got: {path:.200}")
     inner = path[len(ROOT) + 1 :].removesuffix("/")
     if any(part in (".", "..") for part in inner.split("/")):
-        raise Refused(f"Path {path:.200} would escape {ROOT} directory")
+        raise ToolRefusal(f"Path {path:.200} would escape {ROOT} directory")
     return checked_path(inner) if inner else ""
 
 
@@ -205,14 +205,14 @@ def _read(memories: "Memories", path: str, shown: str) -> "FileText":
     try:
         return memories.file(path)
     except NotFound:
-        raise Refused(f"The path {shown} does not exist. Please provide a valid path.") from None
+        raise ToolRefusal(f"The path {shown} does not exist. Please provide a valid path.") from None
 
 
 def _edited(memories: "Memories", shown: str, changed: Callable[[str], str]) -> str:
     """Changes a file's text as it is now, whoever else changes it at the same time."""
     path = _relative(shown)
     if path == "" or _is_folder(path, memories.files()):
-        raise Refused(f"The path {shown} is not a file.")
+        raise ToolRefusal(f"The path {shown} is not a file.")
     for tried in range(_TRIES):
         found = _read(memories, path, shown)
         text = changed(found.text)
@@ -229,7 +229,7 @@ def _edited(memories: "Memories", shown: str, changed: Callable[[str], str]) -> 
 
 def _refuse_waiting(change: "FileChange", shown: str) -> None:
     if change.waiting:
-        raise Refused(f"The change to {shown} is waiting for the user's approval: {change.told}")
+        raise ToolRefusal(f"The change to {shown} is waiting for the user's approval: {change.told}")
 
 
 def _listing(shown: str, path: str, entries: Sequence["FileEntry"]) -> str:

@@ -5,7 +5,7 @@ Plain functions over `Memories`; knows no network.
 
 from dataclasses import dataclass
 
-from holdfast.agents.memory_command import COMMAND, Reply, is_command, reply, usage
+from holdfast.agents.memory_command import COMMAND, CommandReply, is_command, reply, usage
 from holdfast.cli.telegram.message_pages import pages
 from holdfast.engine.memories import Memories
 
@@ -63,7 +63,7 @@ def _from_page(text: str, first: int) -> list[Message]:
     return shown
 
 
-def _questions(told: Reply) -> list[Message]:
+def _questions(told: CommandReply) -> list[Message]:
     """Each with its own buttons, so that nobody decides about another one."""
     shown = []
     for question in told.questions[:AT_ONCE]:
