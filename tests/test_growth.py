@@ -16,10 +16,10 @@ from holdfast.domain.secrets import redact
 from holdfast.domain.terms import asked, telling
 from holdfast.domain.text import clean, is_visible, normal_form
 from holdfast.files import frontmatter
-from holdfast.language.compare import Judge
+from holdfast.language.compare import PairJudge
 from holdfast.language.comparison import Statement
 from holdfast.language.extract import extract
-from holdfast.language.gate import Spoken, gate
+from holdfast.language.gate import Utterance, gate
 from holdfast.language.injected_text import typed
 from holdfast.language.named_days import named_days
 from holdfast.language.sentences import own_voice
@@ -32,7 +32,7 @@ FULL = 5_000  # repetitions for the readers, which do much more than one pattern
 
 
 def _captured(text: str) -> object:
-    said = [Spoken("user", text), Spoken("assistant", text), Spoken("user", text)]
+    said = [Utterance("user", text), Utterance("assistant", text), Utterance("user", text)]
     return extract(said, gate(said))
 
 
@@ -44,7 +44,7 @@ def _echoed(text: str) -> bool:
 
 def _compared(text: str) -> object:
     text = clean(text)[:16_384]
-    return Judge().compare([(Statement(text=text), Statement(text=f"{text} not"))])
+    return PairJudge().compare([(Statement(text=text), Statement(text=f"{text} not"))])
 
 
 READERS: dict[str, Callable[[str], object]] = {

@@ -55,10 +55,10 @@ def gate(ctx: click.Context, data: Path | None, file: str | None) -> None:
 
 def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
     from holdfast.language.extract import extract
-    from holdfast.language.gate import Spoken
+    from holdfast.language.gate import Utterance
     from holdfast.language.gate import gate as judged
 
-    said = [Spoken(role, text) for role, text in messages]
+    said = [Utterance(role, text) for role, text in messages]
     return [one.content for one in extract(said, judged(said))]
 
 

@@ -9,7 +9,7 @@ from holdfast.app.wiring import open_store
 from holdfast.domain.spend import Caps, Price, Usage
 from holdfast.engine.language_models import Instructions, Readers
 from holdfast.engine.memories import Memories
-from holdfast.language.model_call import Answer, ModelTrouble, Question
+from holdfast.language.model_call import ModelAnswer, ModelPrompt, ModelTrouble
 from tests.requirements_ledger import requirement
 
 DEAR = Price(input=1_000_000, cached=1_000_000, output=1_000_000)
@@ -18,20 +18,20 @@ DEAR = Price(input=1_000_000, cached=1_000_000, output=1_000_000)
 @dataclass
 class Model:
     name: str
-    answer: Callable[[], Answer]
+    answer: Callable[[], ModelAnswer]
     price: Price | None = DEAR
-    asked: list[Question] = field(default_factory=list)
+    asked: list[ModelPrompt] = field(default_factory=list)
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ModelPrompt) -> ModelAnswer:
         self.asked.append(question)
         return self.answer()
 
 
-def fine() -> Answer:
-    return Answer(value={"word": "here"}, usage=Usage(input=100, output=10))
+def fine() -> ModelAnswer:
+    return ModelAnswer(value={"word": "here"}, usage=Usage(input=100, output=10))
 
 
-def broken() -> Answer:
+def broken() -> ModelAnswer:
     raise ModelTrouble("the server is not there\nand more")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bench.gate import invents
 from holdfast.language.extract import MOST_CHARACTERS, Extracted, extract
-from holdfast.language.gate import Spoken, gate
+from holdfast.language.gate import Utterance, gate
 from tests.requirements_ledger import requirement
 
 SAID_ON = date(2026, 3, 4)  # a Wednesday
@@ -17,7 +17,7 @@ SAID_ON = date(2026, 3, 4)  # a Wednesday
 
 def made(*said: str) -> list[Extracted]:
     spoken = [
-        Spoken("assistant" if line.startswith("A:") else "user", line.removeprefix("A:").strip(), SAID_ON)
+        Utterance("assistant" if line.startswith("A:") else "user", line.removeprefix("A:").strip(), SAID_ON)
         for line in said
     ]
     return extract(spoken, gate(spoken))
@@ -116,7 +116,7 @@ _SAID = st.lists(
 
 @given(_SAID)
 def test_nothing_is_ever_invented(said: list[tuple[str, str]]) -> None:
-    spoken = [Spoken(role, text, SAID_ON) for role, text in said]
+    spoken = [Utterance(role, text, SAID_ON) for role, text in said]
     whole = "\n".join(text for _, text in said)
 
     for found in extract(spoken, gate(spoken)):
@@ -127,6 +127,6 @@ def test_nothing_is_ever_invented(said: list[tuple[str, str]]) -> None:
 
 @given(st.lists(st.text(max_size=300), max_size=4))
 def test_any_text_can_be_read(texts: list[str]) -> None:
-    spoken = [Spoken("user", text) for text in texts]
+    spoken = [Utterance("user", text) for text in texts]
 
     extract(spoken, gate(spoken))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.language.gate import Spoken, Verdict, gate
+from holdfast.language.gate import GateVerdict, Utterance, gate
 from tests.requirements_ledger import requirement
 
 
-def verdict(*said: str) -> Verdict:
+def verdict(*said: str) -> GateVerdict:
     """The verdict on what a user says; a line that begins with "A:" is the agent's."""
     return gate(
         [
-            Spoken("assistant", line[2:].strip()) if line.startswith("A:") else Spoken("user", line)
+            Utterance("assistant", line[2:].strip()) if line.startswith("A:") else Utterance("user", line)
             for line in said
         ]
     )
@@ -173,4 +173,4 @@ def test_a_word_that_only_begins_a_sentence_is_nobodys_name() -> None:
     ["David is our gardener.", "James is our roofer.", "Paris is our head office.", "Docker is our runtime."],
 )
 def test_a_name_at_the_beginning_of_a_sentence_stays_one_whatever_else_the_word_means(said: str) -> None:
-    assert gate([Spoken("user", said)]).keep
+    assert gate([Utterance("user", said)]).keep

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from holdfast.errors import Unavailable
-from holdfast.language.compare import Judge, Relation, Statement, Verdict
+from holdfast.language.compare import PairJudge, Relation, Statement, Verdict
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
 from holdfast.language.judge import Pair, decided
 
@@ -54,7 +54,7 @@ def pair(one: str, other: str) -> Pair:
 def test_equal_text_and_jitter_of_measured_values_are_the_same_without_a_model(one: str, other: str) -> None:
     model = Parrot("contradicts")
 
-    [verdict] = Judge(model).compare([pair(one, other)])
+    [verdict] = PairJudge(model).compare([pair(one, other)])
 
     assert (verdict.relation, verdict.judge, model.asked) == ("same", "", 0)
 
@@ -72,7 +72,7 @@ def test_equal_text_and_jitter_of_measured_values_are_the_same_without_a_model(o
 def test_two_texts_with_different_values_are_never_merged(frame: str) -> None:
     pairs = [pair(frame.format(one), frame.format(other)) for one, other in combinations(FIGURES, 2)]
 
-    verdicts = Judge(Parrot("same")).compare(pairs)
+    verdicts = PairJudge(Parrot("same")).compare(pairs)
 
     merged = [given for given, verdict in zip(pairs, verdicts, strict=True) if verdict.relation == "same"]
     assert merged == []
@@ -81,7 +81,7 @@ def test_two_texts_with_different_values_are_never_merged(frame: str) -> None:
 
 def test_a_pair_is_judged_once_whatever_is_asked_with_it() -> None:
     model = Parrot("contradicts")
-    judge = Judge(model)
+    judge = PairJudge(model)
     one, two = pair("Alec is the boss", "Bea is the boss"), pair("Tea at four", "Tea at five in the garden")
 
     judge.compare([one])
@@ -92,7 +92,7 @@ def test_a_pair_is_judged_once_whatever_is_asked_with_it() -> None:
 
 @pytest.mark.parametrize("model", [None, Missing()])
 def test_without_a_model_only_equal_texts_are_the_same(model: Missing | None) -> None:
-    judge = Judge(model)
+    judge = PairJudge(model)
 
     verdicts = judge.compare(
         [pair("Alec is the boss", "alec is the boss"), pair("Alec leads", "Alec is boss")]
@@ -102,7 +102,7 @@ def test_without_a_model_only_equal_texts_are_the_same(model: Missing | None) ->
 
 
 def test_a_model_that_comes_back_is_asked_again() -> None:
-    judge = Judge(None)
+    judge = PairJudge(None)
     given = pair("Alec leads the team", "Alec is the boss")
     judge.compare([given])
 

@@ -11,9 +11,9 @@ from holdfast.domain.ranking import SHARE, Telling
 from holdfast.domain.terms import held
 from holdfast.language.message_ranking import (
     FLOOR,
-    Heard,
+    MessageScore,
     Place,
-    Weighed,
+    ScoredMessage,
     heard,
     neighbours,
     promising,
@@ -47,7 +47,7 @@ def asked(text: str) -> Question:
 
 def ranked(
     text: str, messages: list[Message], cosines: Mapping[str, tuple[float, ...]] | None = None
-) -> dict[Place, Weighed]:
+) -> dict[Place, MessageScore]:
     """All messages with what speaks for them; by words alone without cosines."""
     holds = [held(one.content or "") for one in messages]
     counts = Counter(base for each in holds for base in each.stems)
@@ -152,7 +152,7 @@ def test_neighbours_are_sought_for_the_best_only() -> None:
     told = [message(number, FILLER) for number in range(1, 8)]
     cosines = {one.id: (one.number / 10,) for one in told}
     telling = Telling.of(asked("painting").spoken_terms, Counter(), 7)
-    by_place: dict[Place, Heard] = heard(told, cosines, asked("painting"), telling)
+    by_place: dict[Place, ScoredMessage] = heard(told, cosines, asked("painting"), telling)
 
     assert promising(by_place, 2) == [("s1", 7), ("s1", 6)]
     assert neighbours([("s1", 7), ("s2", 1)]) == {("s1", 6), ("s1", 8), ("s2", 0), ("s2", 2)}

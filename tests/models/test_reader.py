@@ -15,7 +15,7 @@ from holdfast.domain.outcomes import Added, Reinforced
 from holdfast.engine.candidates import FEW
 from holdfast.engine.memories import Memories
 from holdfast.errors import Unavailable
-from holdfast.language.compare import Judge, Statement
+from holdfast.language.compare import PairJudge, Statement
 from holdfast.models import own_models
 from holdfast.models.reader import OwnReader
 from tests.requirements_ledger import requirement
@@ -205,7 +205,7 @@ def test_a_run_that_takes_too_long_is_ended() -> None:
 
 
 def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:
-    judge = Judge(reader)
+    judge = PairJudge(reader)
 
     first = judge.compare([(said(BOSS), said(REPORTS))])
 

@@ -9,7 +9,7 @@ import pytest
 from holdfast import Memories
 from holdfast.app.wiring import open_readers, open_store
 from holdfast.engine.language_models import Readers
-from holdfast.language.model_call import Question
+from holdfast.language.model_call import ModelPrompt
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock
 from tests.reading.scripted import Scripted, fact, well
@@ -58,7 +58,7 @@ def memories(
         yield opened
 
 
-def question() -> Question:
+def question() -> ModelPrompt:
     """One that no engine asks."""
     schema = {
         "type": "object",
@@ -66,4 +66,6 @@ def question() -> Question:
         "required": ["keep", "reason"],
         "additionalProperties": False,
     }
-    return Question(name="gate", system="Always the same.", user="CONVERSATION", schema=schema, max_tokens=50)
+    return ModelPrompt(
+        name="gate", system="Always the same.", user="CONVERSATION", schema=schema, max_tokens=50
+    )

@@ -25,7 +25,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_readers, open_store
 from holdfast.domain.spend import Price
 from holdfast.engine.ports import LanguageModel, Store, Transaction
-from holdfast.language.model_call import Answer, Question
+from holdfast.language.model_call import ModelAnswer, ModelPrompt
 from holdfast.settings import Settings
 from holdfast.testing import DEFAULT_START, FixedClock
 
@@ -71,7 +71,7 @@ class DyingModel:
         self.name = model.name
         self.price: Price | None = model.price
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ModelPrompt) -> ModelAnswer:
         self._steps.pass_one()
         answer = self._model.ask(question)
         self._steps.pass_one()

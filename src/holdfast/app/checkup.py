@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from holdfast.app import machine_checks, wiring
 from holdfast.domain.clock_check import LONGEST_PAUSE
 from holdfast.domain.damage import Damage, damage_findings
-from holdfast.domain.health import Finding, Health, findings, unread
+from holdfast.domain.health import Health, HealthFinding, findings, unread
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import Clock, Embedder, Store
 from holdfast.engine.reading_state import ReadingState, reading_state
@@ -24,7 +24,7 @@ class Checkup:
     """What was seen, and what to do about it. Of a database that can't be used there are no spaces."""
 
     health: Health
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthFinding, ...]
     embedder: str | None
     spaces: tuple[Overview, ...] = ()
     vectors: tuple[EmbeddingProgress, ...] = ()
@@ -70,7 +70,7 @@ def checkup(
     )
 
 
-def _machine(health: Health, clock: Clock) -> list[Finding]:
+def _machine(health: Health, clock: Clock) -> list[HealthFinding]:
     """What is said of all that is around the database."""
     return [
         *machine_checks.service_findings(),
@@ -87,7 +87,7 @@ def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Dama
     return tuple(repair(ctx=ctx) for ctx in desks)
 
 
-def _damage(store: Store) -> list[Finding]:
+def _damage(store: Store) -> list[HealthFinding]:
     """What is said of rows that contradict each other."""
     found = []
     for space in store.spaces():
@@ -96,7 +96,7 @@ def _damage(store: Store) -> list[Finding]:
     return found
 
 
-def _clock(store: Store, clock: Clock) -> list[Finding]:
+def _clock(store: Store, clock: Clock) -> list[HealthFinding]:
     """What is said of a clock that is far from the newest change."""
     found, now = [], clock()
     for space in store.spaces():
@@ -109,32 +109,32 @@ def _clock(store: Store, clock: Clock) -> list[Finding]:
                 "decay is paused: set the clock, or, if it is right, run "
                 f"`holdfast tend --clock-is-right --space {space.name}`"
             )
-            found.append(Finding("note", says, advice, command))
+            found.append(HealthFinding("note", says, advice, command))
         elif newest is not None and (newest - now).days >= 1:
             says = f"the newest change of space {space.name!r} is {(newest - now).days} days in the future"
-            found.append(Finding("note", says, "check the clock of this machine"))
+            found.append(HealthFinding("note", says, "check the clock of this machine"))
     return found
 
 
-def _embedding(trouble: str | None) -> list[Finding]:
+def _embedding(trouble: str | None) -> list[HealthFinding]:
     if trouble is None:
         return []
     says = f"the embedder does not work: {trouble}"
     advice = "recall searches words only until it is fixed; set HOLDFAST_EMBEDDER=none to turn it off"
-    return [Finding("problem", says, advice)]
+    return [HealthFinding("problem", says, advice)]
 
 
-def _reader() -> list[Finding]:
+def _reader() -> list[HealthFinding]:
     try:
         wiring.own_reader().check_file()
     except Unavailable as trouble:
         says = f"the comparison model does not work: {trouble}"
         advice = "until it is fixed, only identical texts count as duplicates, and recall is less precise"
-        return [Finding("problem", says, advice, trouble.command)]
+        return [HealthFinding("problem", says, advice, trouble.command)]
     return []
 
 
-def _unfinished(vectors: list[EmbeddingProgress]) -> list[Finding]:
+def _unfinished(vectors: list[EmbeddingProgress]) -> list[HealthFinding]:
     """What is said of spaces whose vectors are not those that are wanted yet."""
     found = []
     for one in vectors:
@@ -149,7 +149,7 @@ def _unfinished(vectors: list[EmbeddingProgress]) -> list[Finding]:
             command = f"{advice}, or run `holdfast tend --space {one.space}`"
         else:
             continue
-        found.append(Finding("note", says, advice, command))
+        found.append(HealthFinding("note", says, advice, command))
     return found
 
 
@@ -165,7 +165,7 @@ def _spaces(
     return spaces, vectors, models
 
 
-def _directories(store: Store) -> list[Finding]:
+def _directories(store: Store) -> list[HealthFinding]:
     """What is said of directories that spaces are bound to on this machine."""
     found = []
     for binding in wiring.directories(store).bindings():
@@ -176,30 +176,33 @@ def _directories(store: Store) -> list[Finding]:
         if state is not None and state.asks:
             says = f"the files of space {space!r} need a decision"
             command = f"{state.asks}: {ASKS_COMMAND.format(space)}"
-            found.append(Finding("problem", says, f"{state.asks} on the files page", command))
+            found.append(HealthFinding("problem", says, f"{state.asks} on the files page", command))
         for trouble in state.troubles if state is not None else ():
             says = f"the files of space {space!r}: {trouble}"
             command = f"retry with `holdfast files sync --space {space}`"
-            found.append(Finding("problem", says, "retry on the files page", command))
+            found.append(HealthFinding("problem", says, "retry on the files page", command))
     return found
 
 
-def _settings() -> list[Finding]:
+def _settings() -> list[HealthFinding]:
     """What is said of models that are named and can't be asked, or never are."""
     settings = Settings.read()
     found = _keyless(settings)
     if settings.gate_model is None or settings.extract_model is not None:
         return found
     advice = "set HOLDFAST_EXTRACT_MODEL too: the gate model only selects what to read"
-    return [*found, Finding("note", "HOLDFAST_GATE_MODEL is set without HOLDFAST_EXTRACT_MODEL", advice)]
+    return [
+        *found,
+        HealthFinding("note", "HOLDFAST_GATE_MODEL is set without HOLDFAST_EXTRACT_MODEL", advice),
+    ]
 
 
-def _keyless(settings: Settings) -> list[Finding]:
+def _keyless(settings: Settings) -> list[HealthFinding]:
     """What is said of vendors' models that nobody gave a key for; no server is asked."""
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
     advice = "until then, capture uses rules only"
     return [
-        Finding("problem", f"{spec.name} needs an API key: set {spec.kind.upper()}_API_KEY", advice)
+        HealthFinding("problem", f"{spec.name} needs an API key: set {spec.kind.upper()}_API_KEY", advice)
         for spec in dict.fromkeys(named)
         if spec is not None and spec.needs_key and settings.key_for_model(spec) is None
     ]

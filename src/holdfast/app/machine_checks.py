@@ -14,7 +14,7 @@ from pathlib import Path
 
 from holdfast import __version__
 from holdfast.app import client_setup, paths
-from holdfast.domain.health import Finding
+from holdfast.domain.health import HealthFinding
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Unavailable
 
@@ -30,23 +30,23 @@ _COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])
 # ---------------------------------------------------------------------------------------------- the service
 
 
-def service_findings() -> list[Finding]:
+def service_findings() -> list[HealthFinding]:
     """Whether the service runs, answers, is of this release, and still has its database."""
     try:
         announced = json.loads(Path(paths.service_file()).read_text(encoding="utf-8"))
         url, pid = str(announced["url"]), int(announced["pid"])
     except FileNotFoundError:
         command = "start it with `holdfast up`: hooks need it"
-        return [Finding("note", "the service is not running", "start it: hooks need it", command)]
+        return [HealthFinding("note", "the service is not running", "start it: hooks need it", command)]
     except (OSError, ValueError, KeyError, TypeError):
         says = f"{paths.service_file()} can't be read"
         command = "stop the service if it is running, then run `holdfast up`"
-        return [Finding("problem", says, "stop the service if it is running, then start it", command)]
+        return [HealthFinding("problem", says, "stop the service if it is running, then start it", command)]
     if pid == os.getpid():
         return []  # asked from within
     if not _is_alive(pid):
         says = f"the service crashed: process {pid} is gone"
-        return [Finding("problem", says, "start it again", command="start it again with `holdfast up`")]
+        return [HealthFinding("problem", says, "start it again", command="start it again with `holdfast up`")]
     return _answering(url, pid)
 
 
@@ -60,7 +60,7 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _answering(url: str, pid: int) -> list[Finding]:
+def _answering(url: str, pid: int) -> list[HealthFinding]:
     import httpx2
 
     try:
@@ -68,16 +68,16 @@ def _answering(url: str, pid: int) -> list[Finding]:
         if health.status_code == 503:
             advice = "put the file back or restore a backup, then restart the service"
             detail = str(health.json().get("detail", "the service can't use its database"))
-            return [Finding("problem", detail.partition(":")[0], advice)]
+            return [HealthFinding("problem", detail.partition(":")[0], advice)]
         health.raise_for_status()
         version = _version(url)
     except (httpx2.HTTPError, ValueError) as trouble:
         says = f"the service at {url} (process {pid}) does not answer: {trouble or type(trouble).__name__}"
         advice = "it may be busy: try again, then restart it"
-        return [Finding("problem", says, advice)]
+        return [HealthFinding("problem", says, advice)]
     if version not in (None, __version__):
         says = f"the service runs version {version}, but {__version__} is installed"
-        return [Finding("problem", says, "restart the service")]
+        return [HealthFinding("problem", says, "restart the service")]
     return []
 
 
@@ -98,7 +98,7 @@ def _version(url: str) -> str | None:
 # --------------------------------------------------------------------------------------------------- clients
 
 
-def client_findings() -> list[Finding]:
+def client_findings() -> list[HealthFinding]:
     """Whether what `connect` wrote is still there, and calls commands that are there."""
     found = []
     for name, files in _connected().items():
@@ -109,7 +109,7 @@ def client_findings() -> list[Finding]:
             command = f"run `holdfast connect {client} --scope {place.partition(':')[0]}` again"
         for path in files:
             found += [
-                Finding("problem", f"{title}: {wrong}", "connect it again", command)
+                HealthFinding("problem", f"{title}: {wrong}", "connect it again", command)
                 for wrong in _wrong_with(path)
             ]
     return found
@@ -139,7 +139,7 @@ def _wrong_with(path: Path) -> Iterator[str]:
 # ----------------------------------------------------------------------------------------------------- hooks
 
 
-def hook_findings(now: datetime) -> list[Finding]:
+def hook_findings(now: datetime) -> list[HealthFinding]:
     """What hooks failed with lately, by their own log."""
     failed = [said for at, said in _failures() if now - _LATELY <= at <= now + _LATELY]
     if not failed:
@@ -147,7 +147,7 @@ def hook_findings(now: datetime) -> list[Finding]:
     times = "once" if len(failed) == 1 else f"{len(failed):,} times"
     says = f"hooks failed {times} in the last 24 hours; last error: {failed[-1]:.200}"
     advice = f"see {paths.hook_log()}; sessions ran without memory meanwhile"
-    return [Finding("note", says, advice)]
+    return [HealthFinding("note", says, advice)]
 
 
 def _failures() -> Iterator[tuple[datetime, str]]:
@@ -168,7 +168,7 @@ def _failures() -> Iterator[tuple[datetime, str]]:
 # -------------------------------------------------------------------------------------------------- the disk
 
 
-def disk_findings(database: str) -> list[Finding]:
+def disk_findings(database: str) -> list[HealthFinding]:
     """Whether there is room where the database and the product's own files are, and they can be written."""
     folders = {paths.home()}
     if "://" not in (path := database.removeprefix("sqlite:///")):
@@ -176,7 +176,7 @@ def disk_findings(database: str) -> list[Finding]:
     return [each for folder in sorted(folders) if os.path.isdir(folder) for each in _disk(folder)]
 
 
-def _disk(folder: str) -> list[Finding]:
+def _disk(folder: str) -> list[HealthFinding]:
     free = shutil.disk_usage(folder).free
     trial = os.path.join(folder, f".holdfast-{os.urandom(6).hex()}.trial")
     try:
@@ -185,10 +185,10 @@ def _disk(folder: str) -> list[Finding]:
     except OSError as trouble:
         says = f"{folder} is not writable: {trouble.strerror}"
         advice = "free disk space, or make the folder writable; until then the store is read-only"
-        return [Finding("problem", says, advice)]
+        return [HealthFinding("problem", says, advice)]
     if free < LITTLE_SPACE:
         says = f"only {free // 2**20} MiB free in {folder}"
-        return [Finding("problem", says, "free disk space: on a full disk nothing can be stored")]
+        return [HealthFinding("problem", says, "free disk space: on a full disk nothing can be stored")]
     return []
 
 
@@ -196,7 +196,7 @@ class _TakenBack(Exception):
     """Ends a write that was only a trial."""
 
 
-def write_findings(store: Store) -> list[Finding]:
+def write_findings(store: Store) -> list[HealthFinding]:
     """Whether the database takes a write; it is taken back."""
     for space in store.spaces()[:1]:
         try:
@@ -204,7 +204,7 @@ def write_findings(store: Store) -> list[Finding]:
                 raise _TakenBack
         except Unavailable as trouble:
             advice = "until it is fixed, recall works but nothing new is stored"
-            return [Finding("problem", f"a test write failed: {trouble}", advice)]
+            return [HealthFinding("problem", f"a test write failed: {trouble}", advice)]
         except HoldfastError:
             continue  # the space was deleted just now
     return []

@@ -18,7 +18,7 @@ from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Space, Sto
 from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
-from holdfast.language.compare import Judge, PairModel
+from holdfast.language.compare import PairJudge, PairModel
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
@@ -149,9 +149,9 @@ def own_reader() -> "OwnReader":
 
 
 @lru_cache(maxsize=1)
-def own_judge() -> Judge:
+def own_judge() -> PairJudge:
     """The judge that every space shares, with the verdicts that it has made."""
-    return Judge(own_reader())
+    return PairJudge(own_reader())
 
 
 def try_embedder(embedder: Embedder | None) -> str | None:
@@ -227,7 +227,7 @@ def context_for(
         space=space,
         profile=profile_of(_existing(space, store, clock)),
         store=store,
-        judge=Judge(judge) if judge is not None else own_judge(),
+        judge=PairJudge(judge) if judge is not None else own_judge(),
         clock=clock,
         new_id=ids,
         estimate=estimate_tokens,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from holdfast.domain.health import Finding
+from holdfast.domain.health import HealthFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Damage:
         return self.vectors + self.words + self.orphans
 
 
-def damage_findings(damage: Damage) -> list[Finding]:
+def damage_findings(damage: Damage) -> list[HealthFinding]:
     """What is said of it, a line for each kind."""
     found = []
     if damage.texts:
@@ -29,7 +29,7 @@ def damage_findings(damage: Damage) -> list[Finding]:
         says = f"{_count(len(damage.texts), 'damaged text')} in space {damage.space!r}: {named}"
         command = "`holdfast doctor --repair` repairs what has a second copy; restore the rest from a backup"
         found.append(
-            Finding(
+            HealthFinding(
                 "problem",
                 says,
                 "a repair fixes what has a second copy; restore the rest from a backup",
@@ -45,7 +45,7 @@ def damage_findings(damage: Damage) -> list[Finding]:
         if amount:
             says = f"{_count(amount, one, several)} {place} space {damage.space!r}"
             command = "`holdfast doctor --repair` rebuilds or removes them"
-            found.append(Finding("problem", says, "a repair rebuilds or removes them", command))
+            found.append(HealthFinding("problem", says, "a repair rebuilds or removes them", command))
     return found
 
 

@@ -26,7 +26,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthFinding:
     """One thing to know, and what to do about it. A note is no reason to worry."""
 
     level: Literal["problem", "note"]
@@ -35,13 +35,13 @@ class Finding:
     command: str | None = None  # said on the command line in place of `advice`
 
 
-def findings(health: Health) -> list[Finding]:
+def findings(health: Health) -> list[HealthFinding]:
     """What is wrong or worth knowing, problems first."""
     found = [*_schema(health), *_file(health), *_role(health), *_library(health)]
     return sorted(found, key=lambda finding: finding.level != "problem")
 
 
-def unread(space: str, failed: int, error: str | None, put_off: str | None) -> list[Finding]:
+def unread(space: str, failed: int, error: str | None, put_off: str | None) -> list[HealthFinding]:
     """What is said of passages that a model could not read; the rules have read them all."""
     found = []
     if failed:
@@ -50,63 +50,65 @@ def unread(space: str, failed: int, error: str | None, put_off: str | None) -> l
         says = f"a model could not read {failed:,} {pieces} in space {space!r}: {why}"
         advice = "what the rules found is kept"
         command = f"{advice}; `holdfast capture --again --space {space}` retries them, --leave drops them"
-        found.append(Finding("problem", says, advice, command))
+        found.append(HealthFinding("problem", says, advice, command))
     if put_off is not None:
         advice = (
             "what the rules found is kept; the rest is read tomorrow, or now if you raise HOLDFAST_DAILY_CAP"
         )
-        found.append(Finding("note", f"models are paused in space {space!r}: {put_off}", advice))
+        found.append(HealthFinding("note", f"models are paused in space {space!r}: {put_off}", advice))
     return found
 
 
-def _schema(health: Health) -> list[Finding]:
+def _schema(health: Health) -> list[HealthFinding]:
     if not health.exists:
         command = "the first `holdfast remember` creates it"
-        return [Finding("note", "there is no database yet", "the first memory creates it", command)]
+        return [HealthFinding("note", "there is no database yet", "the first memory creates it", command)]
     if health.damage:
         says = f"the database is damaged: {health.damage[0]}"
         advice = "stop all writers, keep the file, and restore a backup to a new file"
         command = (
             "stop all writers, keep the file, and restore with `holdfast backup FILE --restore --db NEW`"
         )
-        return [Finding("problem", says, advice, command)]
+        return [HealthFinding("problem", says, advice, command)]
     if health.revision is not None and health.revision > health.head:
         says = f"the schema is at {health.revision}, newer than this release's {health.head}"
-        return [Finding("problem", says, "upgrade with `pip install -U holdfast`")]
+        return [HealthFinding("problem", says, "upgrade with `pip install -U holdfast`")]
     if health.revision != health.head:
         at = health.revision or "no tables"
         says = f"the schema is at {at}, this release needs {health.head}"
-        return [Finding("problem", says, "migrate the database", command="run `holdfast migrate`")]
+        return [HealthFinding("problem", says, "migrate the database", command="run `holdfast migrate`")]
     return []
 
 
-def _file(health: Health) -> list[Finding]:
+def _file(health: Health) -> list[HealthFinding]:
     found = []
     if health.mode is not None and health.mode & 0o077:
         says = f"other users can read the database file (mode {health.mode:04o})"
-        found.append(Finding("problem", says, f"run `chmod 600 {health.where}`"))
+        found.append(HealthFinding("problem", says, f"run `chmod 600 {health.where}`"))
     if health.log_size is not None and health.log_size > LONG_LOG:
         says = f"the write-ahead log has grown to {health.log_size // 2**20} MiB"
         advice = "stop long-running readers; the next write then truncates it"
-        found.append(Finding("problem", says, advice))
+        found.append(HealthFinding("problem", says, advice))
     return found
 
 
-def _role(health: Health) -> list[Finding]:
+def _role(health: Health) -> list[HealthFinding]:
     if not health.beyond_row_security:
         return []
     says = "the database role is a superuser or has BYPASSRLS: row-level security does not hold for it"
-    return [Finding("note", says, "connect as a role without these rights: see the guide on PostgreSQL")]
+    return [
+        HealthFinding("note", says, "connect as a role without these rights: see the guide on PostgreSQL")
+    ]
 
 
-def _library(health: Health) -> list[Finding]:
+def _library(health: Health) -> list[HealthFinding]:
     if health.kind != "sqlite" or health.version is None:
         return []
     if tuple(int(part) for part in health.version.split(".")[:3]) >= SAFE_SQLITE:
         return []
     safe = ".".join(map(str, SAFE_SQLITE))
     return [
-        Finding(
+        HealthFinding(
             "note",
             f"SQLite {health.version} can damage its log when two connections checkpoint and write at once",
             f"nothing to do: Holdfast checkpoints under its own lock; SQLite {safe} fixes it",

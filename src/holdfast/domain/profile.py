@@ -61,7 +61,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class BriefLayout:
     """What the brief of a space looks like."""
 
     layout: Layout
@@ -116,7 +116,7 @@ class Profile:
     default_category: str | None
     limits: Limits
     policy: Policy
-    block: Block
+    block: BriefLayout
     tools: tuple[str, ...] = TOOLS  # for models, in this order
     levels: tuple[Level, ...] = ()  # of events; none = the space keeps no events
     cooldowns: tuple[Cooldown, ...] = ()

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.profile import Policy
-from holdfast.domain.terms import Held
+from holdfast.domain.terms import TextTerms
 
 MEANING = 1.15  # a cosine of 1
 WORD = 0.10  # a shared word as rare as can be
@@ -115,13 +115,13 @@ def discount(length: int, typical: float) -> float:
     return (_SATURATION + 1) / (1 + _SATURATION * longer)
 
 
-def shared_words(telling: Telling, holds: Held) -> float:
+def shared_words(telling: Telling, holds: TextTerms) -> float:
     """The words of the question that a text holds, weighed by how much they tell."""
     stems = holds.stems
     return sum([weight for base, weight in telling.words.items() if base in stems])
 
 
-def evidence(holds: Held, telling: Telling, cosine: float) -> dict[str, float]:
+def evidence(holds: TextTerms, telling: Telling, cosine: float) -> dict[str, float]:
     """What speaks for a memory that holds this."""
     shared = shared_words(telling, holds)
     return {
@@ -153,7 +153,7 @@ def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0, among: int
     return _ANSWER if together > least or words >= _WORDED else _NO_ANSWER
 
 
-def share(telling: Telling, holds: Held, typical: float = _TYPICAL_LENGTH) -> float:
+def share(telling: Telling, holds: TextTerms, typical: float = _TYPICAL_LENGTH) -> float:
     """Where meaning can't be had: the share of the question's words that a text holds, from 0 to 1."""
     total = sum(telling.words.values())
     if not total:

@@ -20,7 +20,7 @@ _EACH = 8  # words' worth of memory that a text takes by itself
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TextTerms:
     """What a text can be found by."""
 
     stems: frozenset[str]
@@ -49,12 +49,12 @@ def shared(one: str, other: str) -> float:
     return 2 * len(left & right) / max(len(left) + len(right), 1)
 
 
-def _weight(held: Held) -> int:
+def _weight(held: TextTerms) -> int:
     return held.length + _EACH
 
 
 @weighed_cache(most=_KEPT_WORDS, weight=_weight)
-def held(text: str) -> Held:
+def held(text: str) -> TextTerms:
     """What `text` holds; read once, since the same texts are candidates again and again."""
     found = stems(text)
-    return Held(frozenset(found), len(found))
+    return TextTerms(frozenset(found), len(found))

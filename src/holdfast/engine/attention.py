@@ -5,7 +5,7 @@ Cheap enough to be asked with every page; what takes a look at the database itse
 
 from datetime import timedelta
 
-from holdfast.domain.health import Finding, unread
+from holdfast.domain.health import HealthFinding, unread
 from holdfast.engine import meter
 from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import JobTally
@@ -19,7 +19,7 @@ LATE = timedelta(hours=1)
 _FEW = 200
 
 
-def attention(*, ctx: SpaceContext) -> list[Finding]:
+def attention(*, ctx: SpaceContext) -> list[HealthFinding]:
     """Problems first, then notes; nothing, when all is well."""
     now = ctx.now()
     with ctx.store.read(ctx.space) as tx:
@@ -34,7 +34,7 @@ def attention(*, ctx: SpaceContext) -> list[Finding]:
     stopped = meter.spend(ctx=ctx, days=1).stopped
     if stopped and reading.put_off is None:
         found.append(
-            Finding(
+            HealthFinding(
                 "note",
                 f"models are paused until tomorrow: {stopped}",
                 "raise HOLDFAST_DAILY_CAP to resume now",
@@ -44,22 +44,22 @@ def attention(*, ctx: SpaceContext) -> list[Finding]:
     return sorted(found, key=lambda one: one.level != "problem")
 
 
-def _failed(tally: JobTally) -> Finding:
+def _failed(tally: JobTally) -> HealthFinding:
     jobs = "job" if tally.count == 1 else "jobs"
     says = f"{tally.count:,} {jobs} of kind {tally.kind!r} failed"
-    return Finding("problem", says, "upkeep retries them; the checkup on the settings page has details")
+    return HealthFinding("problem", says, "upkeep retries them; the checkup on the settings page has details")
 
 
-def _late(late: list[JobTally]) -> Finding:
+def _late(late: list[JobTally]) -> HealthFinding:
     amount = sum(one.count for one in late)
     jobs = "job has" if amount == 1 else "jobs have"
-    return Finding(
+    return HealthFinding(
         "note", f"{amount:,} {jobs} been waiting for more than an hour", "the service runs them when it can"
     )
 
 
-def _unfinished(vectors: EmbeddingProgress) -> list[Finding]:
+def _unfinished(vectors: EmbeddingProgress) -> list[HealthFinding]:
     if vectors.complete or vectors.total - vectors.done < _FEW:
         return []
     says = f"{vectors.done:,} of {vectors.total:,} texts are indexed for semantic search"
-    return [Finding("note", says, "the rest is indexed in the background")]
+    return [HealthFinding("note", says, "the rest is indexed in the background")]

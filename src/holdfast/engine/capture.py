@@ -23,7 +23,7 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.language.chunks import Chunk, chunks
 from holdfast.language.extract import Extracted, extract
-from holdfast.language.gate import AGENT, TAKEN_BACK, Verdict, gate
+from holdfast.language.gate import AGENT, TAKEN_BACK, GateVerdict, gate
 
 #: Why nothing may be captured of a project's session, if so.
 Quiet = Callable[[str | None, str], str | None]
@@ -182,7 +182,7 @@ def _read(
     return part, done
 
 
-def _withdrawn(chunk: Chunk, verdict: Verdict, session: Session, ctx: SpaceContext) -> list[Memory]:
+def _withdrawn(chunk: Chunk, verdict: GateVerdict, session: Session, ctx: SpaceContext) -> list[Memory]:
     """Forgets what was captured of a message that the next one takes back; only where that can be undone."""
     back = {
         chunk.messages[each.message].id

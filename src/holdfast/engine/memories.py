@@ -4,7 +4,7 @@ from types import TracebackType
 
 from holdfast.app import wiring
 from holdfast.domain.access import Grant, needs
-from holdfast.domain.health import Finding
+from holdfast.domain.health import HealthFinding
 from holdfast.domain.memory import Origin
 from holdfast.engine import attention as attending
 from holdfast.engine.language_models import Readers
@@ -110,13 +110,13 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         )
 
     @needs("read")
-    def attention(self) -> list[Finding]:
+    def attention(self) -> list[HealthFinding]:
         """What in this space needs a look: work that failed or rests, files that ask."""
         found = attending.attention(ctx=self._synced)
         state = self.directory()
         if state is not None and state.asks:
             says = "the files of this space need a decision"
-            found.insert(0, Finding("problem", says, f"{state.asks} on the files page"))
+            found.insert(0, HealthFinding("problem", says, f"{state.asks} on the files page"))
         return found
 
     def __enter__(self) -> "Memories":

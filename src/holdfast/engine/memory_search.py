@@ -19,7 +19,7 @@ from holdfast.domain.ranking import (
     said,
     share,
 )
-from holdfast.domain.terms import Held, held
+from holdfast.domain.terms import TextTerms, held
 from holdfast.engine.embedding import text_of
 from holdfast.engine.find import believed_at
 from holdfast.engine.ports import Transaction
@@ -185,7 +185,7 @@ class _Weighed:
 
 
 def _weighed(
-    holds: Mapping[str, Held], cosines: Mapping[str, float] | None, telling: Telling
+    holds: Mapping[str, TextTerms], cosines: Mapping[str, float] | None, telling: Telling
 ) -> list[_Weighed]:
     found = []
     for owner, held_by_it in holds.items():

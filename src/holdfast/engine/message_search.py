@@ -13,7 +13,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import Asked
 from holdfast.engine.quote_rules import Quotations
 from holdfast.language import message_ranking
-from holdfast.language.message_ranking import Heard, Place
+from holdfast.language.message_ranking import Place, ScoredMessage
 
 CANDIDATES = 100  # by words, and by meaning for each form of a question; twice as many for a single one
 WIDER = 4  # times as many, when too few of them are admitted
@@ -108,7 +108,7 @@ def search(
 
 
 def _weighed(
-    told: Mapping[Place, Heard],
+    told: Mapping[Place, ScoredMessage],
     wanted: Sequence[Place],
     telling: Telling,
     within: Within,
@@ -175,7 +175,7 @@ def _projects(
 
 def _told(
     asked: Asked, found: _Candidates, within: Within, telling: Telling, tx: Transaction, enough: int
-) -> tuple[dict[Place, Heard], list[Place]]:
+) -> tuple[dict[Place, ScoredMessage], list[Place]]:
     """The candidates with what was said right before and after the best; and which of all may answer."""
     cosines = found.cosines or {}
     told = message_ranking.heard(found.messages, cosines, asked.question, telling)

@@ -13,7 +13,7 @@ from holdfast.engine.language_models import Readers
 from holdfast.engine.ports import LanguageModel, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, Unavailable
-from holdfast.language.model_call import Answer, ModelTrouble, Question
+from holdfast.language.model_call import ModelAnswer, ModelPrompt, ModelTrouble
 
 _FRAME = 64  # tokens that an API adds to what it is sent
 
@@ -27,8 +27,8 @@ class CapReached(Unavailable):
 
 
 def ask(
-    question: Question, purpose: Purpose, model: LanguageModel, *, ctx: SpaceContext, session: str | None
-) -> Answer:
+    question: ModelPrompt, purpose: Purpose, model: LanguageModel, *, ctx: SpaceContext, session: str | None
+) -> ModelAnswer:
     """The model's answer, metered.
 
     Raises: CapReached, before anything is sent; ModelTrouble and its kinds; Unavailable.
@@ -114,7 +114,7 @@ def _settle(call: ModelCall, usage: Usage, model: LanguageModel, ctx: SpaceConte
         tx.spend.save(replace(call, usage=usage, micro_dollars=money))
 
 
-def _tokens(question: Question, ctx: SpaceContext) -> int:
+def _tokens(question: ModelPrompt, ctx: SpaceContext) -> int:
     schema = json.dumps(dict(question.schema))
     return _FRAME + sum(ctx.estimate(text) for text in (question.system, question.user, schema))
 

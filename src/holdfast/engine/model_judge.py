@@ -14,7 +14,7 @@ from holdfast.engine.model_opinion import Opinion
 from holdfast.engine.neighbours import Surroundings, findings
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
-from holdfast.language.model_call import Question, Schema, as_data
+from holdfast.language.model_call import ModelPrompt, Schema, as_data
 
 MOST_PAIRS = 3  # near calls of one draft that are asked about
 REST = timedelta(seconds=60)  # for which nobody waits again for a model that failed
@@ -59,7 +59,7 @@ def _relation(draft: Draft, known: Memory, readers: Readers, ctx: SpaceContext) 
         as_data(statement=1, subject=known.subject or "", text=known.content),
         as_data(statement=2, subject=draft.subject or "", text=draft.content),
     ]
-    question = Question(
+    question = ModelPrompt(
         name="judgement",
         system=readers.instructions.judge,
         user="\n".join(["STATEMENTS", *pair]),

@@ -8,9 +8,9 @@ from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_prog
 from holdfast.engine.ports import LanguageModel
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
-from holdfast.language.model_call import Question
+from holdfast.language.model_call import ModelPrompt
 
-_TRIAL = Question(
+_TRIAL = ModelPrompt(
     name="trial",
     system="You are asked whether you can be reached. Answer with the object that is asked for.",
     user='Say "here".',

@@ -30,7 +30,7 @@ from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order, TimeCursor
 from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
 from holdfast.language.compare import Statement, Verdict
-from holdfast.language.model_call import Answer, Question
+from holdfast.language.model_call import ModelAnswer, ModelPrompt
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
@@ -115,7 +115,7 @@ class LanguageModel(Protocol):
     def name(self) -> str: ...
     @property
     def price(self) -> Price | None: ...  # none: not known
-    def ask(self, question: Question) -> Answer: ...
+    def ask(self, question: ModelPrompt) -> ModelAnswer: ...
 
 
 class Embedder(Protocol):

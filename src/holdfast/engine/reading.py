@@ -36,7 +36,7 @@ from holdfast.language.model_answer import (
     gate_answer,
     known_ones,
 )
-from holdfast.language.model_call import Answer, Malformed, ModelTrouble, Question
+from holdfast.language.model_call import Malformed, ModelAnswer, ModelPrompt, ModelTrouble
 
 Quiet = Callable[[str | None, str], str | None]
 
@@ -131,7 +131,7 @@ def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool, str]:
     if readers.gate is None:
         verdict = rules_gate(chunk.spoken)
         return job, verdict.keep, verdict.reason
-    question = Question(
+    question = ModelPrompt(
         name="gate",
         system=readers.instructions.gate,
         user=conversation(chunk),
@@ -152,7 +152,7 @@ def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> J
     assert readers.extract is not None
     known = related(chunk, session, ctx=ctx)
     names = ctx.profile.category_names
-    question = Question(
+    question = ModelPrompt(
         name="extraction",
         system=_with_categories(readers.instructions.extract, ctx.profile),
         user=f"{known_ones(known)}\n\n{conversation(chunk)}",
@@ -165,7 +165,7 @@ def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> J
     return _noted(job, {"keep": True, "facts": stored, "dropped": dropped}, ctx)
 
 
-def _formed(read: Callable[[Mapping[str, Any]], Any], answer: Answer, name: str) -> Any:
+def _formed(read: Callable[[Mapping[str, Any]], Any], answer: ModelAnswer, name: str) -> Any:
     try:
         return read(answer.value)
     except ValueError as wrong:

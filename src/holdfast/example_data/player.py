@@ -16,7 +16,7 @@ from holdfast.domain.spend import ModelCall, Usage
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Embedder, Store
 from holdfast.engine.spaces import Overview, create_space, overview
-from holdfast.example_data.story import STORIES, Scene, Story, read
+from holdfast.example_data.story import STORIES, ExampleStory, Scene, read
 
 _STEP = timedelta(minutes=1)  # between two steps, unless they say otherwise
 _KEPT_OTHERWISE = "its agent keeps what matters by itself"
@@ -50,7 +50,7 @@ class Player:
     """One story, played once."""
 
     def __init__(
-        self, story: Story, store: Store, *, now: datetime, embedder: Embedder | None = None
+        self, story: ExampleStory, store: Store, *, now: datetime, embedder: Embedder | None = None
     ) -> None:
         self._story = story
         self._now = now

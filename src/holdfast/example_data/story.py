@@ -29,7 +29,7 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class ExampleStory:
     """What happened in one space."""
 
     space: str
@@ -38,11 +38,11 @@ class Story:
     scenes: tuple[Scene, ...]
 
 
-def read(name: str) -> Story:
+def read(name: str) -> ExampleStory:
     """A story that comes with the package."""
     text = resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     told = tomllib.loads(text)
-    return Story(
+    return ExampleStory(
         space=told["space"],
         profile=told["profile"],
         markers=told.get("markers", False),

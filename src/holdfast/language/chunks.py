@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Message
-from holdfast.language.gate import AGENT, PERSON, Spoken
+from holdfast.language.gate import AGENT, PERSON, Utterance
 from holdfast.language.injected_text import typed
 from holdfast.language.sentences import MOST_CHARACTERS
 
@@ -30,9 +30,10 @@ class Chunk:
         return self.context + self.new
 
     @property
-    def spoken(self) -> tuple[Spoken, ...]:
+    def spoken(self) -> tuple[Utterance, ...]:
         return tuple(
-            Spoken(message.role, message.content or "", message.said_at.date()) for message in self.messages
+            Utterance(message.role, message.content or "", message.said_at.date())
+            for message in self.messages
         )
 
 

@@ -4,6 +4,6 @@ Exact rules, and the verdicts of a model that is passed in. Knows no store and n
 """
 
 from holdfast.language.comparison import Relation, Statement, Verdict
-from holdfast.language.judge import Judge, PairModel
+from holdfast.language.judge import PairJudge, PairModel
 
-__all__ = ["Judge", "PairModel", "Relation", "Statement", "Verdict"]
+__all__ = ["PairJudge", "PairModel", "Relation", "Statement", "Verdict"]

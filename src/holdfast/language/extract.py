@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.language.cues import MACROS, begins, is_english
-from holdfast.language.gate import AGENT, PERSON, Spoken, Verdict, Weighed, points_back
+from holdfast.language.gate import AGENT, PERSON, GateVerdict, ScoredSentence, Utterance, points_back
 from holdfast.language.names import DAY_OR_MONTH, NAME, names
 from holdfast.language.sentence_forms import build
 from holdfast.language.wording import dated, in_third_person, without_lead_in
@@ -53,16 +53,16 @@ class Extracted:
     passages: tuple[tuple[int, str | None], ...] = ()
 
 
-def extract(said: Sequence[Spoken], verdict: Verdict) -> list[Extracted]:
+def extract(said: Sequence[Utterance], verdict: GateVerdict) -> list[Extracted]:
     """What is worth keeping of a conversation, in the order in which it was said."""
     made = [_made(passage, said) for passage in _passages(verdict, said)]
     return list({one.content: one for one in made}.values())
 
 
-def _passages(verdict: Verdict, said: Sequence[Spoken]) -> Iterator[list[Weighed]]:
+def _passages(verdict: GateVerdict, said: Sequence[Utterance]) -> Iterator[list[ScoredSentence]]:
     """Runs of sentences of one message: what was kept, and what belongs to it."""
     found = verdict.weighed
-    runs: list[list[Weighed]] = []
+    runs: list[list[ScoredSentence]] = []
     for place, each in enumerate(found):
         last = runs[-1] if runs else None
         if last and last[0].message == each.message and each.kept and KEEP_IT.match(each.sentence.own):
@@ -76,7 +76,7 @@ def _passages(verdict: Verdict, said: Sequence[Spoken]) -> Iterator[list[Weighed
     yield from runs
 
 
-def _belongs(each: Weighed, run: Sequence[Weighed], said: Sequence[Spoken]) -> bool:
+def _belongs(each: ScoredSentence, run: Sequence[ScoredSentence], said: Sequence[Utterance]) -> bool:
     """Whether a sentence goes on with the passage before it: a reason, a consequence, a detail."""
     first = run[0]
     if each.message != first.message or each.dropped or each.sentence.asks:
@@ -88,12 +88,12 @@ def _belongs(each: Weighed, run: Sequence[Weighed], said: Sequence[Spoken]) -> b
     return each.sentence.end - first.sentence.start <= _PASSAGE
 
 
-def _tells_why(each: Weighed) -> bool:
+def _tells_why(each: ScoredSentence) -> bool:
     """Whether what happened is told right behind a statement, and nothing else speaks against it."""
     return all(cue.weight > 0 for cue in each.cues) and build(each.sentence.own).tells
 
 
-def _introduces(before: Weighed, each: Weighed) -> bool:
+def _introduces(before: ScoredSentence, each: ScoredSentence) -> bool:
     """Whether the sentence before says what this one is about."""
     if before.message != each.message or before.dropped or before.sentence.asks:
         return False
@@ -109,7 +109,7 @@ def _introduces(before: Weighed, each: Weighed) -> bool:
     return leans or before.weight > 0 or (before.weight == 0 and not build(before.sentence.own).tells)
 
 
-def _made(run: Sequence[Weighed], said: Sequence[Spoken]) -> Extracted:
+def _made(run: Sequence[ScoredSentence], said: Sequence[Utterance]) -> Extracted:
     first = run[0]
     role = said[first.message].role
     text = _joined(run, said[first.message].text)
@@ -137,7 +137,7 @@ def _made(run: Sequence[Weighed], said: Sequence[Spoken]) -> Extracted:
 
 
 def _taken_from(
-    run: Sequence[Weighed], context: str, said: Sequence[Spoken]
+    run: Sequence[ScoredSentence], context: str, said: Sequence[Utterance]
 ) -> tuple[tuple[int, str | None], ...]:
     """The passage as it stands in its message, and the messages before it that its context quotes."""
     first = run[0].message
@@ -148,12 +148,12 @@ def _taken_from(
     return ((first, words), *asked, *((number, None) for number in quoted))
 
 
-def _joined(run: Sequence[Weighed], text: str) -> str:
+def _joined(run: Sequence[ScoredSentence], text: str) -> str:
     """The passage as it was written, without what it shows of others."""
     return " ".join(" ".join(text[each.sentence.start : each.sentence.end].split()) for each in run)
 
 
-def _worded(text: str, context: str, spoken: Spoken, person: str | None, english: bool) -> str:
+def _worded(text: str, context: str, spoken: Utterance, person: str | None, english: bool) -> str:
     if not english:
         return _cut(f"{context} {text}".strip())
     bare = dated(without_lead_in(text), spoken.said_on)
@@ -178,7 +178,7 @@ def _cut(text: str) -> str:
     return text[: MOST_CHARACTERS - 1].rsplit(" ", 1)[0] + "…"
 
 
-def _context(run: Sequence[Weighed], said: Sequence[Spoken]) -> str:
+def _context(run: Sequence[ScoredSentence], said: Sequence[Utterance]) -> str:
     """What the passage answers, quoted, when it does not make sense without."""
     first = run[0]
     if first.message == 0 or first.sentence.start > 40 or said[first.message].role == AGENT:
@@ -196,7 +196,7 @@ def _context(run: Sequence[Weighed], said: Sequence[Spoken]) -> str:
     return f'Asked "{answered}":' if answered.endswith("?") else f'On "{answered}":'
 
 
-def _leans(first: Weighed, before: Spoken) -> bool:
+def _leans(first: ScoredSentence, before: Utterance) -> bool:
     """Whether a passage is only understood with what it answers."""
     short = len(first.sentence.text.split()) <= _SHORT
     return short or begins("leaning", first.sentence.own) or _last(before.text).endswith("?")
@@ -215,7 +215,7 @@ def _clipped(text: str) -> str:
     return text[-_CONTEXT:][sentence.start() :] if sentence else "…" + text[-_CONTEXT:].split(" ", 1)[-1]
 
 
-def _named_before(run: Sequence[Weighed], said: Sequence[Spoken]) -> str | None:
+def _named_before(run: Sequence[ScoredSentence], said: Sequence[Utterance]) -> str | None:
     """Whom "she" or "he" at the beginning means: the only person named right before."""
     first = run[0]
     earlier = said[first.message].text[: first.sentence.start].strip()
@@ -226,7 +226,7 @@ def _named_before(run: Sequence[Weighed], said: Sequence[Spoken]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _kind(kept: Sequence[Weighed], text: str) -> str:
+def _kind(kept: Sequence[ScoredSentence], text: str) -> str:
     cues = sorted((cue for each in kept for cue in each.cues if cue.kind), key=lambda cue: -cue.weight)
     kind = cues[0].kind if cues else None
     if kind == "feedback" and re.search(r"\b(?:i|me|my)\b", text, re.IGNORECASE):

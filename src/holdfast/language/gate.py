@@ -30,7 +30,7 @@ AGENT = "assistant"
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Utterance:
     """What somebody said: a person ("user") or an agent ("assistant")."""
 
     role: str
@@ -39,7 +39,7 @@ class Spoken:
 
 
 @dataclass(slots=True)
-class Weighed:
+class ScoredSentence:
     """A sentence with its signs; `message` counts from 0."""
 
     message: int
@@ -63,15 +63,15 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     """Whether a conversation holds something worth keeping, why, and every sentence of a person, weighed."""
 
     keep: bool
     reason: str
-    weighed: tuple[Weighed, ...]
+    weighed: tuple[ScoredSentence, ...]
 
 
-def gate(said: Sequence[Spoken]) -> Verdict:
+def gate(said: Sequence[Utterance]) -> GateVerdict:
     """The verdict on a piece of conversation."""
     found = [
         _weigh(number, one, said)
@@ -87,14 +87,14 @@ def gate(said: Sequence[Spoken]) -> Verdict:
     kept = [each for each in found if each.kept]
     if kept:
         best = max(kept, key=lambda each: each.weight)
-        return Verdict(True, best.reason, tuple(found))
+        return GateVerdict(True, best.reason, tuple(found))
     dropped = next((each.dropped for each in people if each.dropped), "nothing in it matters later")
-    return Verdict(False, dropped, tuple(found))
+    return GateVerdict(False, dropped, tuple(found))
 
 
-def _weigh(message: int, sentence: Sentence, said: Sequence[Spoken]) -> Weighed:
+def _weigh(message: int, sentence: Sentence, said: Sequence[Utterance]) -> ScoredSentence:
     found = cues_in(sentence.own)
-    each = Weighed(message, sentence, found, sum(cue.weight for cue in found))
+    each = ScoredSentence(message, sentence, found, sum(cue.weight for cue in found))
     if said[message].role == AGENT:
         _weigh_finding(each, said)
         return each
@@ -112,7 +112,7 @@ def _weigh(message: int, sentence: Sentence, said: Sequence[Spoken]) -> Weighed:
     return each
 
 
-def _weigh_build(each: Weighed, said: Sequence[Spoken]) -> None:
+def _weigh_build(each: ScoredSentence, said: Sequence[Utterance]) -> None:
     """Adds what the build of a sentence tells: a plain statement on something by name may be all."""
     answers = each.message > 0 and said[each.message - 1].role == AGENT
     seen = build(each.sentence.own)
@@ -130,7 +130,7 @@ def _weigh_build(each: Weighed, said: Sequence[Spoken]) -> None:
         each.weight += 2
 
 
-def _settles(each: Weighed, said: Sequence[Spoken], specific: bool) -> bool:
+def _settles(each: ScoredSentence, said: Sequence[Utterance], specific: bool) -> bool:
     """Whether a short answer to "which" or "should I" comes with a reason: then it holds next time too."""
     if each.sentence.start:
         return False
@@ -141,7 +141,7 @@ def _settles(each: Weighed, said: Sequence[Spoken], specific: bool) -> bool:
     return bool(asked) and len(each.sentence.text.split()) <= _SHORT and reasoned
 
 
-def _weigh_finding(each: Weighed, said: Sequence[Spoken]) -> None:
+def _weigh_finding(each: ScoredSentence, said: Sequence[Utterance]) -> None:
     """What an agent found out counts when a person says so, or when it is a lesson in so many words."""
     each.weight = 0
     if each.sentence.asks or each.sentence.shown > 0.2 or any(cue.weight <= -3 for cue in each.cues):
@@ -168,7 +168,7 @@ def _welcomes(text: str) -> bool:
     return bool(phrases("welcome").search(text[:MOST_CHARACTERS]))
 
 
-def _in_their_message(found: Sequence[Weighed]) -> None:
+def _in_their_message(found: Sequence[ScoredSentence]) -> None:
     """What is supposed or ironic makes all of its message so, unless something else is asked to be kept."""
     supposed: dict[int, str] = {}
     ironic: dict[int, str] = {}
@@ -183,7 +183,7 @@ def _in_their_message(found: Sequence[Weighed]) -> None:
             each.dropped = (ironic if _asked(each) else supposed).get(each.message, "")
 
 
-def _in_its_conversation(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
+def _in_its_conversation(found: Sequence[ScoredSentence], said: Sequence[Utterance]) -> None:
     """Drops what is part of a game, and answers that leave open what was asked."""
     games = [bool(phrases("play").search(message.text[:MOST_CHARACTERS])) for message in said]
     put_off = {number for number in range(1, len(said)) if _puts_off(said[number - 1], said[number])}
@@ -196,13 +196,13 @@ def _in_its_conversation(found: Sequence[Weighed], said: Sequence[Spoken]) -> No
             each.dropped = "it does not answer the question"
 
 
-def _puts_off(before: Spoken, answer: Spoken) -> bool:
+def _puts_off(before: Utterance, answer: Utterance) -> bool:
     """Whether an answer puts off what an agent asked."""
     asked = before.role == AGENT and before.text.rstrip("\"'”’)] ").endswith("?")
     return asked and bool(phrases("left_open").search(answer.text[:MOST_CHARACTERS]))
 
 
-def _informed(found: Sequence[Weighed]) -> None:
+def _informed(found: Sequence[ScoredSentence]) -> None:
     """A message that only states how things are, and states two or more, is meant to inform."""
     for _, sentences_of_one in groupby(found, key=lambda each: each.message):
         here = list(sentences_of_one)
@@ -212,11 +212,11 @@ def _informed(found: Sequence[Weighed]) -> None:
                 each.weight += 1
 
 
-def _asked(each: Weighed) -> bool:
+def _asked(each: ScoredSentence) -> bool:
     return any(cue.name == "request" for cue in each.cues) and each.weight >= THRESHOLD
 
 
-def _taken_back(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
+def _taken_back(found: Sequence[ScoredSentence], said: Sequence[Utterance]) -> None:
     """Drops what was taken back after it was said, and what a person did not want to have kept."""
     previous = dict(pairwise(dict.fromkeys(each.message for each in found)))
     before = {message: earlier for earlier, message in previous.items()}
@@ -237,7 +237,7 @@ def _taken_back(found: Sequence[Weighed], said: Sequence[Spoken]) -> None:
             found[open_to].dropped = TAKEN_BACK if retracted else "the user declined to keep it"
 
 
-def _declined(message: int, said: Sequence[Spoken]) -> bool:
+def _declined(message: int, said: Sequence[Utterance]) -> bool:
     if message == 0 or not begins("refused", said[message].text):
         return False
     before = said[message - 1]

@@ -36,7 +36,7 @@ class PairModel(Protocol):
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]: ...
 
 
-class Judge:
+class PairJudge:
     """Judges pairs by exact rules and by `model`; without one, only equal texts are the same."""
 
     def __init__(self, model: PairModel | None = None) -> None:

@@ -18,7 +18,7 @@ from holdfast.domain.ranking import (
     share,
     shared_words,
 )
-from holdfast.domain.terms import Held, held, stems
+from holdfast.domain.terms import TextTerms, held, stems
 from holdfast.language.named_days import nearness
 from holdfast.language.question import Question
 
@@ -66,11 +66,11 @@ Place = tuple[str, int]  # session and number
 
 
 @dataclass(slots=True)
-class Heard:
+class ScoredMessage:
     """A message with what speaks for it by itself; what does not speak at all is left out."""
 
     message: Message
-    holds: Held
+    holds: TextTerms
     words: float  # of the question, weighed
     parts: dict[str, float]
 
@@ -84,7 +84,7 @@ def heard(
     cosines: Mapping[str, Sequence[float]],
     question: Question,
     telling: Telling,
-) -> dict[Place, Heard]:
+) -> dict[Place, ScoredMessage]:
     """The messages by their places; `cosines` has one for each form of the question."""
     people = tuple(saying.person for saying in question.meant.sayings)
     who, days, asks_when = question.meant, question.days, question.asks_when
@@ -107,11 +107,11 @@ def heard(
             parts["date"] = DATE * near
         if asks_when and not _TIME.isdisjoint(holds.stems):
             parts["time"] = TIME_WORD
-        found[message.session, message.number] = Heard(message, holds, words, parts)
+        found[message.session, message.number] = ScoredMessage(message, holds, words, parts)
     return found
 
 
-def promising(told: Mapping[Place, Heard], most: int) -> list[Place]:
+def promising(told: Mapping[Place, ScoredMessage], most: int) -> list[Place]:
     """The best by themselves: a message that has nothing to do with the question needs no neighbours."""
     if len(told) <= most:
         return list(told)
@@ -123,7 +123,7 @@ def neighbours(places: Iterable[Place]) -> set[Place]:
     return {(session, number + step) for session, number in places for step in (-1, 1)}
 
 
-def lenders(told: Mapping[Place, Heard], places: Iterable[Place], telling: Telling) -> set[Place]:
+def lenders(told: Mapping[Place, ScoredMessage], places: Iterable[Place], telling: Telling) -> set[Place]:
     """The messages that have a part in what speaks for those at `places`, these among them."""
     wanted = set(places)
     around = {(session, number + step) for session, number in wanted for step, _ in _AROUND}
@@ -141,7 +141,7 @@ def lenders(told: Mapping[Place, Heard], places: Iterable[Place], telling: Telli
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class MessageScore:
     """What speaks for a message."""
 
     evidence: Mapping[str, float]  # all of it, on the scale of memories
@@ -149,8 +149,8 @@ class Weighed:
 
 
 def weighed(
-    told: Mapping[Place, Heard], wanted: Iterable[Place], telling: Telling, *, by_meaning: bool = True
-) -> dict[Place, Weighed]:
+    told: Mapping[Place, ScoredMessage], wanted: Iterable[Place], telling: Telling, *, by_meaning: bool = True
+) -> dict[Place, MessageScore]:
     """What speaks for each of the `wanted` with its neighbours, as far as they are told, and its session.
 
     Without meaning it is on the scale of shares, of the question's words that a text holds.
@@ -170,7 +170,7 @@ def weighed(
         if "meaning" in parts:
             parts["meaning"] = _with_neighbours(told, place)
         own = scale * sum([parts.get(name, 0.0) for name in _OWN])
-        found[place] = Weighed({name: unit * parts[name] for name in _ORDER if parts.get(name)}, own)
+        found[place] = MessageScore({name: unit * parts[name] for name in _ORDER if parts.get(name)}, own)
     return found
 
 
@@ -180,7 +180,7 @@ def _meaning(cosines: Sequence[float], speaker: str | None, people: Sequence[str
     return AS_SAID * as_said + AS_ASKED * cosines[0]
 
 
-def _with_neighbours(told: Mapping[Place, Heard], place: Place) -> float:
+def _with_neighbours(told: Mapping[Place, ScoredMessage], place: Place) -> float:
     total, length = told[place].parts["meaning"], 1.0
     for step in (-1, 1):
         other = told.get((place[0], place[1] + step))
@@ -190,7 +190,7 @@ def _with_neighbours(told: Mapping[Place, Heard], place: Place) -> float:
     return total / length
 
 
-def _by_session(told: Iterable[Heard], telling: Telling) -> dict[str, float]:
+def _by_session(told: Iterable[ScoredMessage], telling: Telling) -> dict[str, float]:
     """What each session's best message says in the question's words, and how many of them it covers."""
     best: dict[str, float] = {}
     covered: dict[str, set[str]] = {}

@@ -16,7 +16,7 @@ Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ModelPrompt:
     """What is asked: `system` stays the same from call to call, `user` does not."""
 
     name: str  # of the form, in letters
@@ -27,7 +27,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ModelAnswer:
     """What the model said, as the object that it is."""
 
     value: Mapping[str, Any]

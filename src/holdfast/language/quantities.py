@@ -93,7 +93,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundQuantity:
     """A quantity and where it stands."""
 
     start: int
@@ -101,39 +101,41 @@ class Found:
     quantity: Quantity
 
 
-def find_quantities(text: str) -> list[Found]:
+def find_quantities(text: str) -> list[FoundQuantity]:
     """All quantities of a lower-case text in order, none overlapping."""
-    found: list[Found] = []
+    found: list[FoundQuantity] = []
     for match in moments().finditer(text):
         moment = read_moment(match)
         if moment is not None:
-            found.append(Found(match.start(), match.end(), Quantity(moment[0], moment[1], match[0].strip())))
+            found.append(
+                FoundQuantity(match.start(), match.end(), Quantity(moment[0], moment[1], match[0].strip()))
+            )
     for start, end in list(_gaps(found, len(text))):
         for match in _amounts().finditer(text, start, end):
             measured = _read(match)
             if measured is not None:
                 about = _ABOUT.search(text, max(start, match.start() - 16), match.start()) is not None
                 quantity = Quantity(*measured, match[0].strip(), about, _reach(match))
-                found.append(Found(match.start(), match.end(), quantity))
+                found.append(FoundQuantity(match.start(), match.end(), quantity))
     return _joined(sorted(found, key=lambda item: item.start), text)
 
 
-def _joined(found: list[Found], text: str) -> list[Found]:
+def _joined(found: list[FoundQuantity], text: str) -> list[FoundQuantity]:
     """The same, with an hour and twenty minutes as one time."""
-    joined: list[Found] = []
+    joined: list[FoundQuantity] = []
     for item in found:
         before = joined[-1] if joined else None
         more = _going_on(before, item, text) if before is not None else None
         if before is not None and more is not None and isinstance(before.quantity.value, float):
             written = text[before.start : item.end]
             whole = Quantity("time", before.quantity.value + more, written, before.quantity.about)
-            joined[-1] = Found(before.start, item.end, whole)
+            joined[-1] = FoundQuantity(before.start, item.end, whole)
         else:
             joined.append(item)
     return joined
 
 
-def _going_on(before: Found, item: Found, text: str) -> float | None:
+def _going_on(before: FoundQuantity, item: FoundQuantity, text: str) -> float | None:
     """The rest of a time that goes on in a smaller unit, in seconds: 2 h 15 min."""
     one, other = before.quantity, item.quantity
     linked = text[before.end : item.start] in _LINKS
@@ -189,7 +191,7 @@ def _unit(quantity: Quantity) -> str:
     return re.sub(r"[\d\s.,]+", "", quantity.text)
 
 
-def _gaps(found: list[Found], end: int) -> Iterator[tuple[int, int]]:
+def _gaps(found: list[FoundQuantity], end: int) -> Iterator[tuple[int, int]]:
     start = 0
     for item in found:
         yield start, item.start

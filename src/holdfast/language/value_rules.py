@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from holdfast.domain.text import normal_form
-from holdfast.language.quantities import Found, Quantity, equal, find_quantities, measured
+from holdfast.language.quantities import FoundQuantity, Quantity, equal, find_quantities, measured
 
 _SAY_NOTHING = frozenset(("a", "an", "the", "about", "around", "roughly", "approximately"))
 _FIGURE = re.compile(r"\S*\d\S*")
@@ -49,7 +49,7 @@ def _agree(one: Quantity, other: Quantity) -> bool:
     return equal(one, other) and (one.text == other.text or measured(one) or one.value == other.value)
 
 
-def _rest(text: str, found: list[Found]) -> list[str]:
+def _rest(text: str, found: list[FoundQuantity]) -> list[str]:
     """The words of a text with a mark in place of each value."""
     for item in reversed(found):
         text = f"{text[: item.start]} # {text[item.end :]}"

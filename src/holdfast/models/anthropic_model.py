@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.spend import Price, Usage
-from holdfast.language.model_call import Answer, Question
+from holdfast.language.model_call import ModelAnswer, ModelPrompt
 from holdfast.models import sdk_errors
 from holdfast.models.bounded_client import bounded_client
 from holdfast.models.language_spec import LanguageSpec
@@ -26,7 +26,7 @@ class AnthropicModel:
         self._within = within
         self._client: Anthropic | None = None
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ModelPrompt) -> ModelAnswer:
         """The model's answer.
 
         Raises: ModelTrouble and its kinds; Unavailable, without the SDK or a key.

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.spend import Price, Usage
-from holdfast.language.model_call import Answer, Malformed, Question
+from holdfast.language.model_call import Malformed, ModelAnswer, ModelPrompt
 from holdfast.models import sdk_errors
 from holdfast.models.bounded_client import bounded_client
 from holdfast.models.language_spec import LanguageSpec
@@ -24,7 +24,7 @@ class OpenAIModel:
         self._within = within
         self._client: OpenAI | None = None
 
-    def ask(self, question: Question) -> Answer:
+    def ask(self, question: ModelPrompt) -> ModelAnswer:
         """The model's answer.
 
         Raises: ModelTrouble and its kinds; Unavailable, without the SDK or a key.

@@ -8,9 +8,9 @@ from typing import Any
 from holdfast.domain.spend import Usage
 from holdfast.errors import Unavailable
 from holdfast.language.model_call import (
-    Answer,
     Declined,
     Malformed,
+    ModelAnswer,
     ModelTrouble,
     RateLimited,
     Truncated,
@@ -74,13 +74,13 @@ def body_of(raw: Any, name: str) -> Mapping[str, Any]:
     return found
 
 
-def answered(text: str, usage: Usage | None, name: str) -> Answer:
+def answered(text: str, usage: Usage | None, name: str) -> ModelAnswer:
     """The object that an answer's text consists of.
 
     Raises: Malformed.
     """
     try:
-        return Answer(value=object_in(text), usage=usage)
+        return ModelAnswer(value=object_in(text), usage=usage)
     except ValueError as instead:
         raise Malformed(f"{name} was asked for an object and returned {instead}", usage=usage) from None
 

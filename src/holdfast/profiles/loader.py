@@ -12,7 +12,7 @@ from importlib import resources
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from holdfast.domain.profile import TOOLS, Block, Category, Cooldown, Level, Limits, Policy, Profile
+from holdfast.domain.profile import TOOLS, BriefLayout, Category, Cooldown, Level, Limits, Policy, Profile
 from holdfast.errors import Invalid
 
 BUILT_IN = ("default", "ops", "assistant", "semantic", "files")
@@ -44,7 +44,7 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
 #: The most that a category's rules of retention may say; 0 is no rule.
 _RETENTION = {"unused_days": 36_500, "keep_days": 36_500, "keep_most": 1_000_000}
 
-Section = TypeVar("Section", Limits, Policy, Block, Category, Level, Cooldown)
+Section = TypeVar("Section", Limits, Policy, BriefLayout, Category, Level, Cooldown)
 Named = TypeVar("Named", Category, Level, Cooldown)
 
 
@@ -101,7 +101,7 @@ class _Reader:
             default_category=tree.get("default_category"),
             limits=self.section(Limits, tree, "limits"),
             policy=self.section(Policy, tree, "policy"),
-            block=self.section(Block, tree, "block"),
+            block=self.section(BriefLayout, tree, "block"),
             tools=self.tools(tree),
             levels=self.named(Level, tree, "event"),
             cooldowns=self.cooldowns(tree),

@@ -14,7 +14,7 @@ from heapq import nsmallest
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
-from holdfast.domain.render.layouts import LAYOUTS, Entry, Layout, Request, folded
+from holdfast.domain.render.layouts import LAYOUTS, BlockEntry, Layout, Request, folded
 from holdfast.domain.subjects import one_spelling
 from holdfast.domain.supersession import successors_first
 
@@ -73,7 +73,7 @@ def render(
     return Block(text, tuple(entry.memory for entry in chosen), len(eligible) - len(chosen), estimate(text))
 
 
-def _ordered(entries: Sequence[Entry], layout: Layout, request: Request) -> list[Entry]:
+def _ordered(entries: Sequence[BlockEntry], layout: Layout, request: Request) -> list[BlockEntry]:
     """As they stand in the block; where the layout wants it, what supersedes another above it."""
     found = sorted(entries, key=lambda entry: layout.order(entry, request))
     if not layout.newer_first:
@@ -90,32 +90,34 @@ def _ordered(entries: Sequence[Entry], layout: Layout, request: Request) -> list
 class _Room:
     """How much a block may hold."""
 
-    page: Callable[[Sequence[Entry]], str]
+    page: Callable[[Sequence[BlockEntry]], str]
     tokens: float
     lines: float
     estimate: Estimate
 
-    def left(self, chosen: Sequence[Entry]) -> tuple[float, float]:
+    def left(self, chosen: Sequence[BlockEntry]) -> tuple[float, float]:
         """The tokens and lines that `chosen` leave; negative where they are too much."""
         text = self.page(chosen)
         return self.tokens - self.estimate(text), self.lines - text.count("\n")
 
-    def holds(self, chosen: Sequence[Entry]) -> bool:
+    def holds(self, chosen: Sequence[BlockEntry]) -> bool:
         return min(self.left(chosen)) >= 0
 
 
-def _entries(eligible: Sequence[Memory], layout: Layout, request: Request, *, most: float) -> list[Entry]:
+def _entries(
+    eligible: Sequence[Memory], layout: Layout, request: Request, *, most: float
+) -> list[BlockEntry]:
     """The memories as they would stand in the block, most urgent first; `most` of them at the most."""
     if len(eligible) > most:
         # Each takes a line, so that those further down can't be in; what they would look like is costly.
-        bare = [Entry(memory, place, "", "") for place, memory in enumerate(eligible)]
+        bare = [BlockEntry(memory, place, "", "") for place, memory in enumerate(eligible)]
         urgent = nsmallest(int(most), bare, key=lambda entry: layout.urgency(entry, request))
         return [layout.entry(entry.memory, entry.place, request) for entry in urgent]
     entries = [layout.entry(memory, place, request) for place, memory in enumerate(eligible)]
     return sorted(entries, key=lambda entry: layout.urgency(entry, request))
 
 
-def _fitting(entries: Sequence[Entry], room: _Room) -> Sequence[Entry]:
+def _fitting(entries: Sequence[BlockEntry], room: _Room) -> Sequence[BlockEntry]:
     """Of `entries`, most urgent first, each that fits beside those taken before it.
 
     The same as trying one after the other, but measuring the whole block for each would take minutes on a

@@ -48,7 +48,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BlockEntry:
     """One memory as it would stand in the block."""
 
     memory: Memory
@@ -61,10 +61,12 @@ class Entry:
 class Layout:
     """How one kind of block is made."""
 
-    entry: Callable[[Memory, int, Request], Entry]
-    urgency: Callable[[Entry, Request], Key]  # the lowest is taken first
-    order: Callable[[Entry, Request], Key]  # within the block
-    page: Callable[[Sequence[Entry], Request], str]  # of entries in order; whole lines, or the empty string
+    entry: Callable[[Memory, int, Request], BlockEntry]
+    urgency: Callable[[BlockEntry, Request], Key]  # the lowest is taken first
+    order: Callable[[BlockEntry, Request], Key]  # within the block
+    page: Callable[
+        [Sequence[BlockEntry], Request], str
+    ]  # of entries in order; whole lines, or the empty string
     newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
 
 
@@ -76,27 +78,27 @@ def folded(name: str | None) -> str:
 # by-subject: what is known of each service
 
 
-def _subject_entry(memory: Memory, place: int, request: Request) -> Entry:
+def _subject_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
     # A subject stored under another profile may bear the name of this one's general heading.
     general = folded(memory.subject) == subject_key(request.profile.block.general)
     section = "" if general else escape.heading(memory.subject or "")
     weighs = request.profile.policy.weighs_confidence
     weight = f" (confidence: {_decimal(memory.confidence)})" if weighs else ""
     line = f"- [{escape.label(memory.category)}] {escape.inline(memory.content)}{weight}{_origin(memory)}"
-    return Entry(memory, place, section, line)
+    return BlockEntry(memory, place, section, line)
 
 
-def _subject_urgency(entry: Entry, request: Request) -> Key:
+def _subject_urgency(entry: BlockEntry, request: Request) -> Key:
     return (not entry.memory.pinned, _nearness(entry, request), *_by_confidence(entry, request))
 
 
-def _subject_order(entry: Entry, request: Request) -> Key:
+def _subject_order(entry: BlockEntry, request: Request) -> Key:
     name = entry.section
     near = _nearness(entry, request) if request.subject else int(not name)
     return (near, name.casefold(), name, *_by_confidence(entry, request))
 
 
-def _subject_page(entries: Sequence[Entry], request: Request) -> str:
+def _subject_page(entries: Sequence[BlockEntry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
@@ -111,14 +113,14 @@ def _subject_page(entries: Sequence[Entry], request: Request) -> str:
     return _settled(counted, request.estimate)
 
 
-def _nearness(entry: Entry, request: Request) -> int:
+def _nearness(entry: BlockEntry, request: Request) -> int:
     """The subject asked for, then what holds for all, then the others; all alike when none is asked for."""
     if not request.subject or request.is_about(entry.memory.subject):
         return 0
     return 2 if entry.section else 1
 
 
-def _by_confidence(entry: Entry, request: Request) -> Key:
+def _by_confidence(entry: BlockEntry, request: Request) -> Key:
     memory = entry.memory
     weight = -memory.confidence if request.profile.policy.weighs_confidence else 0
     return (weight, memory.created_at, memory.id)
@@ -127,14 +129,14 @@ def _by_confidence(entry: Entry, request: Request) -> Key:
 # by-category: all there is to know, with ids, in an order that keeps prompt caches warm
 
 
-def _category_entry(memory: Memory, place: int, request: Request) -> Entry:
+def _category_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
     subject = escape.label(memory.subject or "")
     about = f"[{subject}] " if subject else ""
     line = f"- {_id(memory)} {about}{escape.inline(memory.content)}{_origin(memory)}"
-    return Entry(memory, place, _capital(escape.heading(memory.category)), line)
+    return BlockEntry(memory, place, _capital(escape.heading(memory.category)), line)
 
 
-def _category_urgency(entry: Entry, request: Request) -> Key:
+def _category_urgency(entry: BlockEntry, request: Request) -> Key:
     memory, policy = entry.memory, request.profile.policy
     return (
         *_first_of_all(entry, request),
@@ -144,11 +146,11 @@ def _category_urgency(entry: Entry, request: Request) -> Key:
     )
 
 
-def _category_order(entry: Entry, request: Request) -> Key:
+def _category_order(entry: BlockEntry, request: Request) -> Key:
     return (entry.section, entry.memory.created_at, entry.memory.id)
 
 
-def _category_page(entries: Sequence[Entry], request: Request) -> str:
+def _category_page(entries: Sequence[BlockEntry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
@@ -159,20 +161,20 @@ def _category_page(entries: Sequence[Entry], request: Request) -> str:
 # hits: what recall found, in the order of the ranking
 
 
-def _hit_entry(memory: Memory, place: int, request: Request) -> Entry:
+def _hit_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
     category, text = escape.label(memory.category), escape.inline(memory.content)
-    return Entry(memory, place, "", f"- {_id(memory)} [{category}] {text}{_origin(memory)}")
+    return BlockEntry(memory, place, "", f"- {_id(memory)} [{category}] {text}{_origin(memory)}")
 
 
-def _hit_urgency(entry: Entry, request: Request) -> Key:
+def _hit_urgency(entry: BlockEntry, request: Request) -> Key:
     return (*_first_of_all(entry, request), entry.place)
 
 
-def _hit_order(entry: Entry, request: Request) -> Key:
+def _hit_order(entry: BlockEntry, request: Request) -> Key:
     return (entry.place,)
 
 
-def _hit_page(entries: Sequence[Entry], request: Request) -> str:
+def _hit_page(entries: Sequence[BlockEntry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
@@ -182,7 +184,7 @@ def _hit_page(entries: Sequence[Entry], request: Request) -> str:
 # index: the names of notes, which are read on demand
 
 
-def _index_entry(memory: Memory, place: int, request: Request) -> Entry:
+def _index_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
     name = memory.subject or request.path(memory).removesuffix(".md")
     says = memory.summary or _first_line(memory.content)[:_DESCRIPTION]
     shown = escape.inline(clean(says, one_line=True).strip())
@@ -190,20 +192,20 @@ def _index_entry(memory: Memory, place: int, request: Request) -> Entry:
     origin = "" if memory.source.origin == "file" else _origin(memory)  # here all of them are files
     line = f"- [{escape.link_text(name)}]({target}){' - ' if shown else ''}{shown}{origin}"
     known = memory.category in request.profile.category_names
-    return Entry(memory, place, _capital(memory.category) if known else "", line)
+    return BlockEntry(memory, place, _capital(memory.category) if known else "", line)
 
 
-def _index_urgency(entry: Entry, request: Request) -> Key:
+def _index_urgency(entry: BlockEntry, request: Request) -> Key:
     return (*_first_of_all(entry, request), *_newest(entry.memory))
 
 
-def _index_order(entry: Entry, request: Request) -> Key:
+def _index_order(entry: BlockEntry, request: Request) -> Key:
     memory, names = entry.memory, request.profile.category_names
     kind = names.index(memory.category) if entry.section else len(names)
     return (kind, request.path(memory), memory.id)
 
 
-def _index_page(entries: Sequence[Entry], request: Request) -> str:
+def _index_page(entries: Sequence[BlockEntry], request: Request) -> str:
     block = request.profile.block
     sections = _sections(entries, "##", block.general) if request.eligible else ["(empty)"]
     return _joined(f"# {block.title}", *_intro(request), *sections, *_rest(entries, request))
@@ -212,7 +214,7 @@ def _index_page(entries: Sequence[Entry], request: Request) -> str:
 # What the layouts share
 
 
-def _first_of_all(entry: Entry, request: Request) -> Key:
+def _first_of_all(entry: BlockEntry, request: Request) -> Key:
     return (not entry.memory.pinned, not request.is_about(entry.memory.subject))
 
 
@@ -220,14 +222,14 @@ def _newest(memory: Memory) -> Key:
     return (_EPOCH - memory.updated_at, memory.id)
 
 
-def _sections(entries: Iterable[Entry], sign: str, general: str) -> list[str]:
+def _sections(entries: Iterable[BlockEntry], sign: str, general: str) -> list[str]:
     return [
         "\n".join((f"{sign} {name or general}", *(entry.line for entry in group)))
         for name, group in groupby(entries, key=lambda entry: entry.section)
     ]
 
 
-def _rest(entries: Sequence[Entry], request: Request) -> tuple[str, ...]:
+def _rest(entries: Sequence[BlockEntry], request: Request) -> tuple[str, ...]:
     left_out = request.eligible - len(entries)
     return (f"({left_out:,} more not shown)",) if left_out else ()
 
