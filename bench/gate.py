@@ -22,7 +22,7 @@ from holdfast.language.cues import is_english
 from holdfast.language.names import names
 from holdfast.language.numerals import NUMBER, read_number
 from holdfast.language.sentences import sentences
-from holdfast.models.reader import Reading
+from holdfast.models.reader import ConversationScore
 
 ENOUGH_WORDS = 0.6
 _LEAST_SHARED = 5  # letters that forms of one word share: allergy, allergic
@@ -127,7 +127,7 @@ def load(path: Path | None = None) -> list[Row]:
 class Reads(Protocol):
     """Anything that reads conversations, given as roles and texts."""
 
-    def read(self, messages: Sequence[tuple[str, str]]) -> Reading: ...
+    def read(self, messages: Sequence[tuple[str, str]]) -> ConversationScore: ...
 
 
 def read_figures(reader: Reads, rows: Sequence[Row], keep_from: float) -> dict[str, float]:

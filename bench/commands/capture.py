@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench.gate import Row
-    from holdfast.engine.sessions import Said
+    from holdfast.engine.sessions import NewMessage
 
 _DAY = 500  # messages
 _SPACE = "bench"
@@ -54,7 +54,7 @@ def capture(ctx: click.Context, data: Path | None, messages: int, file: str | No
     answer(ctx, figures, file, lambda: _show(figures))
 
 
-def _measured(said: "list[Said]") -> dict[str, Any]:
+def _measured(said: "list[NewMessage]") -> dict[str, Any]:
     import tempfile
     import time
 
@@ -90,13 +90,13 @@ def _measured(said: "list[Said]") -> dict[str, Any]:
     }
 
 
-def _said(rows: "list[Row]") -> "Iterator[Said]":
+def _said(rows: "list[Row]") -> "Iterator[NewMessage]":
     """The messages of the conversations, over and over; each time with an id of its own."""
-    from holdfast.engine.sessions import Said
+    from holdfast.engine.sessions import NewMessage
 
     spoken = [(role, text) for row in rows for role, text in row.messages]
     for number, (role, text) in enumerate(cycle(spoken)):
-        yield Said(role=role, content=text, message_id=f"m{number}")
+        yield NewMessage(role=role, content=text, message_id=f"m{number}")
 
 
 def _show(figures: dict[str, Any]) -> None:

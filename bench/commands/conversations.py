@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from holdfast.domain.ranking import Hit
     from holdfast.engine.ports import Embedder, Store
-    from holdfast.engine.sessions import Said
+    from holdfast.engine.sessions import NewMessage
 
 _AT_ONCE = 512  # messages that are embedded at a time
 
@@ -192,16 +192,16 @@ def _turns(hits: "Sequence[Hit]", turn_of: "Mapping[str, str]") -> list[str]:
     return list(dict.fromkeys(turn_of[message.id] for message in shown if message is not None))
 
 
-def _said(number: int, meeting: "Meeting", turn_of: dict[str, str]) -> "list[Said]":
+def _said(number: int, meeting: "Meeting", turn_of: dict[str, str]) -> "list[NewMessage]":
     """The turns of a meeting, each noted under the message that it is."""
-    from holdfast.engine.sessions import Said
+    from holdfast.engine.sessions import NewMessage
 
     said = []
     for count, turn in enumerate(meeting.turns, start=1):
         message_id = f"s{number}m{count}"
         turn_of[message_id] = turn.id
         said.append(
-            Said(
+            NewMessage(
                 role=turn.role,
                 content=turn.text,
                 speaker=turn.speaker,

@@ -24,13 +24,13 @@ from holdfast.engine.inbox import Item
 from holdfast.engine.ports import Job, JobState
 from holdfast.engine.recall import Recall
 from holdfast.engine.revise import Revised
-from holdfast.engine.sessions import Conversation, Said
+from holdfast.engine.sessions import Conversation, NewMessage
 from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.undo_session import Undone
 from holdfast.errors import Conflict
 from holdfast.wire import from_json
-from holdfast.wire.http_client import Line
+from holdfast.wire.http_client import ServiceConnection
 
 if TYPE_CHECKING:
     import httpx2
@@ -53,11 +53,11 @@ class Client:
         space: str | None = None,
         http: "httpx2.Client | None" = None,
     ) -> None:
-        self._line = Line(url, token, space=space, http=http)
+        self._line = ServiceConnection(url, token, space=space, http=http)
         self._origin: Origin | None = None
         self._session: str | None = None
         self._project: str | None = None
-        self._read: from_json.Reader | None = None
+        self._read: from_json.JsonReader | None = None
         self._name: str | None = None
 
     def speaking_as(
@@ -256,10 +256,10 @@ class Client:
         return from_json.brief(self._line.ask("GET", "/brief", query={**query, "session": self._session}))
 
     def context(
-        self, said: Sequence[Said | str], *, project: str | None = None, budget: int = BUDGET
+        self, said: Sequence[NewMessage | str], *, project: str | None = None, budget: int = BUDGET
     ) -> Context:
         """What is relevant to the last messages and new to this session, as a block for a prompt."""
-        spoken = [Said(role="user", content=one) if isinstance(one, str) else one for one in said]
+        spoken = [NewMessage(role="user", content=one) if isinstance(one, str) else one for one in said]
         body = {
             "messages": list(map(_message, spoken)),
             "project": project or self._project,
@@ -326,7 +326,7 @@ class Client:
         body = {"exit_code": exit_code, "usage": dict(usage) if usage is not None else None}
         return self._reader.session(self._line.ask("POST", f"{_in(session_id)}/close", body=body))
 
-    def say_all(self, session_id: str, said: Sequence[Said]) -> list[Message]:
+    def say_all(self, session_id: str, said: Sequence[NewMessage]) -> list[Message]:
         """Keeps messages of a session in one step and answers those that are new."""
         body = {"messages": list(map(_message, said))}
         told = self._line.ask("POST", f"{_in(session_id)}/messages", body=body)
@@ -344,7 +344,7 @@ class Client:
     ) -> Message:
         """Keeps a message of a session, so that memories can cite it; a known one is as it was said first."""
         message_id = message_id if message_id is not None else uuid4().hex
-        said = Said(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
+        said = NewMessage(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
         if new := self.say_all(session_id, [said]):
             return new[0]
         return from_json.message(self._line.ask("GET", f"/messages/{quote(message_id, safe='')}"))
@@ -422,9 +422,9 @@ class Client:
         self.close()
 
     @property
-    def _reader(self) -> from_json.Reader:
+    def _reader(self) -> from_json.JsonReader:
         if self._read is None:
-            self._read = from_json.Reader(self.space)
+            self._read = from_json.JsonReader(self.space)
         return self._read
 
     def _speaker(self) -> dict[str, Any]:
@@ -467,7 +467,7 @@ def _filter(where: Filter) -> dict[str, Any]:
     } | {"states": list(where.states), "tags": list(where.tags)}
 
 
-def _message(said: Said) -> dict[str, Any]:
+def _message(said: NewMessage) -> dict[str, Any]:
     told = {
         "role": said.role,
         "content": said.content,

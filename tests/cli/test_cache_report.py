@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast import Memories
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
@@ -16,7 +16,11 @@ def test_a_session_keeps_its_block_and_the_next_one_tells_what_is_new(shell: She
         for number in range(4):
             shell.clock.advance(minutes=1)
             memories.say_all(
-                "one", [Said(role="user", content=f"Hi {number}"), Said(role="assistant", content="Yes")]
+                "one",
+                [
+                    NewMessage(role="user", content=f"Hi {number}"),
+                    NewMessage(role="assistant", content="Yes"),
+                ],
             )
     shell.remembers("The backup disk is full")
     assert shell.json("brief", "--session", "one")["sha256"] == block["sha256"]

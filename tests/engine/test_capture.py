@@ -17,7 +17,7 @@ from holdfast.engine.capture import category_for
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, job_id
 from holdfast.engine.jobs import LEASE
 from holdfast.engine.ports import Job, Store, Transaction
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.errors import NotFound
 from holdfast.profiles import built_in
 from holdfast.testing import FixedClock
@@ -34,9 +34,9 @@ TALK = [
 ]
 
 
-def said(texts: list[str], start: int = 1, prefix: str = "m") -> list[Said]:
+def said(texts: list[str], start: int = 1, prefix: str = "m") -> list[NewMessage]:
     return [
-        Said(
+        NewMessage(
             role="user", content=text, message_id=f"{prefix}{number}", said_at=AT + timedelta(minutes=number)
         )
         for number, text in enumerate(texts, start=start)
@@ -159,7 +159,7 @@ def test_what_was_forgotten_does_not_come_back_from_the_transcript(memories: Mem
     memories.capture("s")
     memories.forget(kept(memories)[0].id)
 
-    memories.say_all("again", [Said(role="user", content=TALK[0], message_id="copy")])
+    memories.say_all("again", [NewMessage(role="user", content=TALK[0], message_id="copy")])
     (read,) = memories.capture("again")
 
     assert [type(outcome) for outcome in read.outcomes] == [Refused]

@@ -9,7 +9,7 @@ import pytest
 from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Added, Refused, Reinforced
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
 
@@ -68,7 +68,9 @@ def save(memories: Memories, saved: tuple[str, str, str | None], session: str | 
 def say(memories: Memories, *texts: str, session: str = "s") -> None:
     """Keeps a turn: what the person said, and a short answer."""
     for text in texts:
-        memories.say_all(session, [Said(role="user", content=text), Said(role="assistant", content="OK.")])
+        memories.say_all(
+            session, [NewMessage(role="user", content=text), NewMessage(role="assistant", content="OK.")]
+        )
 
 
 def contents(memories: Memories) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Message, Session
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 from holdfast.testing import FixedClock
@@ -19,8 +19,8 @@ from tests.requirements_ledger import requirement
 BEGAN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 ENDED = BEGAN + timedelta(hours=1)
 SAID = [
-    Said(role="user", content="Staging moved to Frankfurt", message_id="m1", said_at=BEGAN),
-    Said(role="assistant", content="Noted", message_id="m2", said_at=ENDED),
+    NewMessage(role="user", content="Staging moved to Frankfurt", message_id="m1", said_at=BEGAN),
+    NewMessage(role="assistant", content="Noted", message_id="m2", said_at=ENDED),
 ]
 
 
@@ -80,7 +80,7 @@ def test_taking_it_again_changes_nothing(memories: Memories, clock: FixedClock) 
 
 def test_what_is_new_follows_what_is_known(memories: Memories) -> None:
     memories.take_session("s1", SAID, started_at=BEGAN, ended_at=ENDED)
-    later = Said(role="user", content="And back", message_id="m3", said_at=ENDED + timedelta(hours=1))
+    later = NewMessage(role="user", content="And back", message_id="m3", said_at=ENDED + timedelta(hours=1))
 
     new = memories.take_session("s1", [*SAID, later], started_at=BEGAN, ended_at=later.said_at)
 
@@ -93,7 +93,7 @@ def test_what_is_new_follows_what_is_known(memories: Memories) -> None:
 
 @requirement("sem.tap.logs")
 def test_another_text_under_a_known_id_is_kept_beside_it_and_said_once(memories: Memories) -> None:
-    other = Said(role="user", content="Staging moved to Dublin", message_id="m1", said_at=ENDED)
+    other = NewMessage(role="user", content="Staging moved to Dublin", message_id="m1", said_at=ENDED)
     memories.take_session("s1", SAID)
     notes = SessionNotes()
 
@@ -109,7 +109,7 @@ def test_another_text_under_a_known_id_is_kept_beside_it_and_said_once(memories:
 def test_two_texts_under_one_id_that_come_together_are_both_kept(
     memories: Memories, caplog: pytest.LogCaptureFixture
 ) -> None:
-    other = Said(role="user", content="Staging moved to Dublin", message_id="m1", said_at=ENDED)
+    other = NewMessage(role="user", content="Staging moved to Dublin", message_id="m1", said_at=ENDED)
 
     assert memories.take_session("s1", [SAID[0], other, SAID[0]]) == 2
 
@@ -145,7 +145,7 @@ def test_a_session_that_goes_on_here_is_not_ended_by_its_transcript(
 @requirement("trust.secrets")
 def test_secrets_are_taken_out_of_what_was_said_and_of_names(memories: Memories) -> None:
     secret = "ghp_" + "aB3dE5gH" * 5
-    said = [Said(role="user", content=f"the token is {secret}", message_id="m1")]
+    said = [NewMessage(role="user", content=f"the token is {secret}", message_id="m1")]
 
     memories.take_session("s1", said, name=f"with {secret}", directory=f"/srv/{secret}")
 
@@ -153,7 +153,9 @@ def test_secrets_are_taken_out_of_what_was_said_and_of_names(memories: Memories)
 
 
 def test_a_long_session_is_kept_in_parts(memories: Memories) -> None:
-    said = [Said(role="user", content=f"line {number}", message_id=f"m{number}") for number in range(1_203)]
+    said = [
+        NewMessage(role="user", content=f"line {number}", message_id=f"m{number}") for number in range(1_203)
+    ]
 
     assert memories.take_session("s1", said) == 1_203
     assert memories.take_session("s1", said) == 0

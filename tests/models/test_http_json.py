@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.models import http_json
-from holdfast.models.http_json import Refused, Server, is_here
+from holdfast.models.http_json import Server, ServerRefusal, is_here
 from tests.loopback import Answer
 from tests.models.stand_in import Asked, StandIn, as_json
 
@@ -45,7 +45,7 @@ def test_a_passing_trouble_is_asked_again_once(stand_in: StandIn, status: int) -
 def test_a_second_refusal_is_the_last(stand_in: StandIn) -> None:
     stand_in.play = lambda _: Answer(b"", 503)
 
-    with pytest.raises(Refused, match="answered 503"):
+    with pytest.raises(ServerRefusal, match="answered 503"):
         Server(stand_in.url).post("/", BODY, within=5)
 
     assert len(stand_in.asked) == 2
@@ -62,7 +62,7 @@ def test_a_server_says_itself_when_it_may_be_asked_again(stand_in: StandIn) -> N
 def test_nobody_waits_beyond_the_deadline_for_a_busy_server(stand_in: StandIn, wait: str) -> None:
     stand_in.play = lambda _: Answer(b"", 429, {"Retry-After": wait})
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServerRefusal) as refused:
         Server(stand_in.url).post("/", BODY, within=30)
 
     assert len(stand_in.asked) == 1
@@ -73,7 +73,7 @@ def test_nobody_waits_beyond_the_deadline_for_a_busy_server(stand_in: StandIn, w
 def test_what_will_not_pass_is_not_asked_again(stand_in: StandIn, status: int) -> None:
     stand_in.play = lambda _: Answer(b"no", status)
 
-    with pytest.raises(Refused, match=f"answered {status}"):
+    with pytest.raises(ServerRefusal, match=f"answered {status}"):
         Server(stand_in.url).post("/", BODY, within=5)
 
     assert len(stand_in.asked) == 1
@@ -82,7 +82,7 @@ def test_what_will_not_pass_is_not_asked_again(stand_in: StandIn, status: int) -
 def test_a_silent_server_is_left_at_the_deadline(stand_in: StandIn) -> None:
     stand_in.play = lambda _: Answer(None)
 
-    with pytest.raises(Refused, match=r"did not answer within 0\.2 s"):
+    with pytest.raises(ServerRefusal, match=r"did not answer within 0\.2 s"):
         Server(stand_in.url).post("/", BODY, within=0.2)
 
 
@@ -104,7 +104,7 @@ def test_a_server_that_sends_a_byte_now_and_then_does_not_move_the_deadline() ->
     thread = threading.Thread(target=drip)
     thread.start()
     try:
-        with pytest.raises(Refused, match="did not answer within"):
+        with pytest.raises(ServerRefusal, match="did not answer within"):
             Server(f"http://127.0.0.1:{listener.getsockname()[1]}").post("/", BODY, within=0.3)
     finally:
         stop.set()
@@ -116,7 +116,7 @@ def test_nobody_listening_is_said_plainly() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-    with pytest.raises(Refused, match="is unreachable: connection refused"):
+    with pytest.raises(ServerRefusal, match="is unreachable: connection refused"):
         Server(f"http://127.0.0.1:{port}").post("/", BODY, within=5)
 
 
@@ -124,7 +124,7 @@ def test_an_endless_answer_is_cut(stand_in: StandIn, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(http_json, "LARGEST", 1024)
     stand_in.play = lambda _: as_json("x" * 2000)
 
-    with pytest.raises(Refused, match="returned more than"):
+    with pytest.raises(ServerRefusal, match="returned more than"):
         Server(stand_in.url).post("/", BODY, within=5)
 
 
@@ -133,7 +133,7 @@ def test_no_redirect_is_followed(stand_in: StandIn, status: int) -> None:
     with StandIn().running() as other:
         stand_in.play = lambda _: Answer(b"", status, {"Location": f"{other.url}/elsewhere"})
 
-        with pytest.raises(Refused, match=f"redirects to {other.url}/elsewhere"):
+        with pytest.raises(ServerRefusal, match=f"redirects to {other.url}/elsewhere"):
             Server(stand_in.url, "secret").post("/", BODY, within=5)
 
         assert other.asked == []
@@ -143,7 +143,7 @@ def test_the_key_is_shown_to_the_server_and_to_nobody_else(stand_in: StandIn) ->
     server = Server(stand_in.url, "sk-very-secret")
     stand_in.play = lambda asked: Answer(f"bad key {asked.headers['Authorization']}".encode(), 401)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServerRefusal) as refused:
         server.post("/", BODY, within=5)
 
     assert stand_in.asked[0].headers["Authorization"] == "Bearer sk-very-secret"
@@ -190,7 +190,7 @@ def test_which_addresses_are_of_this_machine(url: str, here: bool) -> None:
 def test_a_servers_words_are_told_on_one_short_line(stand_in: StandIn) -> None:
     stand_in.play = lambda _: Answer(b"one\ntwo\x1b[31m \xff" + b"x" * 9_000, 400)
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServerRefusal) as refused:
         Server(stand_in.url).post("/", BODY, within=5)
 
     said = str(refused.value)
@@ -207,10 +207,10 @@ def test_any_answer_shows_that_somebody_is_there(stand_in: StandIn) -> None:
 def test_silence_and_refused_connections_show_that_nobody_is() -> None:
     with StandIn().running() as server:
         server.hangs = True
-        with pytest.raises(Refused, match="did not answer within"):
+        with pytest.raises(ServerRefusal, match="did not answer within"):
             Server(server.url).probe("/", within=0.2)
 
-    with pytest.raises(Refused, match="connection refused"):
+    with pytest.raises(ServerRefusal, match="connection refused"):
         Server(server.url).probe("/", within=5)
 
 

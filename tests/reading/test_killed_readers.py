@@ -16,7 +16,7 @@ import pytest
 from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.engine.jobs import LEASE, MOST_ATTEMPTS
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.testing import FixedClock
 from tests.conftest import NewDatabase
 from tests.reading.scripted import Asked, Json, Scripted, fact, well
@@ -52,7 +52,7 @@ def talk(memories: Memories, number: int) -> None:
     memories.say_all(
         session,
         [
-            Said(role="user", content=text, message_id=f"{session}-m{place}")
+            NewMessage(role="user", content=text, message_id=f"{session}-m{place}")
             for place, text in enumerate(texts)
         ],
     )

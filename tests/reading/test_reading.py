@@ -13,8 +13,8 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Contradicting, Merged, Reinforced, Waiting, settled
-from holdfast.engine.reading import Reading
-from holdfast.engine.sessions import Said
+from holdfast.engine.reading import ChunkResult
+from holdfast.engine.sessions import NewMessage
 from holdfast.store import sqlite
 from holdfast.store.scrub import contains
 from holdfast.testing import FixedClock
@@ -31,7 +31,7 @@ def talk(memories: Memories, *texts: str, session: str = "s", start: int = 1) ->
     memories.say_all(
         session,
         [
-            Said(
+            NewMessage(
                 role="user",
                 content=text,
                 message_id=f"{session}-m{number}",
@@ -43,7 +43,7 @@ def talk(memories: Memories, *texts: str, session: str = "s", start: int = 1) ->
     memories.close_session(session)
 
 
-def read_all(memories: Memories) -> list[Reading]:
+def read_all(memories: Memories) -> list[ChunkResult]:
     memories.capture()
     found = []
     while (reading := memories.read_due()) is not None:

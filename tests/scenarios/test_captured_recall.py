@@ -10,7 +10,7 @@ from holdfast import Memories
 from holdfast.domain.outcomes import settled
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.ports import Store
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
@@ -45,7 +45,7 @@ def order(memories: Memories, question: str) -> list[str]:
 @requirement("sem.tap.http")
 def test_a_captured_memory_does_not_push_back_the_message_that_it_came_from(memories: Memories) -> None:
     memories.say_all(
-        "talk", [Said(role="user", content=text, message_id=f"m{n}") for n, text in enumerate(SAID)]
+        "talk", [NewMessage(role="user", content=text, message_id=f"m{n}") for n, text in enumerate(SAID)]
     )
     before = {question: order(memories, question) for question in QUESTIONS}
 
@@ -65,7 +65,7 @@ def test_a_captured_memory_does_not_push_back_the_message_that_it_came_from(memo
 
 @pytest.mark.parametrize("limit", [1, 3])
 def test_a_memory_and_its_message_are_listed_once(memories: Memories, limit: int) -> None:
-    memories.say_all("talk", [Said(role="user", content=SAID[0], message_id="m")])
+    memories.say_all("talk", [NewMessage(role="user", content=SAID[0], message_id="m")])
     memories.capture("talk")
 
     hits = memories.recall("oat milk", limit=limit).hits
@@ -76,7 +76,8 @@ def test_a_memory_and_its_message_are_listed_once(memories: Memories, limit: int
 def test_what_an_agent_recorded_by_a_marker_stands_by_its_own_score(memories: Memories) -> None:
     talk = ["The films stutter.", "[MEMORY:general:jellyfin] Films stutter when the graphics device is gone"]
     memories.say_all(
-        "talk", [Said(role="assistant", content=text, message_id=f"m{n}") for n, text in enumerate(talk)]
+        "talk",
+        [NewMessage(role="assistant", content=text, message_id=f"m{n}") for n, text in enumerate(talk)],
     )
     speaker = memories.speaking_as("assistant", session="talk")
     recorded = settled(speaker.remember("Films stutter when the graphics device is gone", message="m1"))
@@ -93,7 +94,7 @@ def test_what_an_agent_recorded_by_a_marker_stands_by_its_own_score(memories: Me
 @requirement("sem.recall.score")
 def test_hits_are_listed_in_the_order_of_the_score_that_is_told(store: Store, clock: FixedClock) -> None:
     memories = Memories.of(store, "default", clock=clock, embedder=OwnEmbedder())
-    memories.say_all("talk", [Said(role="user", content=text) for text in SAID])
+    memories.say_all("talk", [NewMessage(role="user", content=text) for text in SAID])
     memories.capture("talk")
 
     moved = 0

@@ -7,7 +7,7 @@ from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.context import Context
 from holdfast.engine.ports import Store
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.errors import Invalid
 from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
@@ -89,11 +89,11 @@ def test_what_the_brief_or_a_recall_showed_is_not_repeated(known: Memories) -> N
 @requirement("sem.recall.context")
 def test_the_last_three_messages_ask_and_no_more(known: Memories) -> None:
     conversation = [
-        Said(role="user", content="Which tea do I like best?"),
-        Said(role="assistant", content="Let me think about it."),
-        Said(role="user", content="Could you restart the jellyfin server for me?"),
-        Said(role="assistant", content="Should I do it right now?"),
-        Said(role="user", content="Yes, go ahead."),
+        NewMessage(role="user", content="Which tea do I like best?"),
+        NewMessage(role="assistant", content="Let me think about it."),
+        NewMessage(role="user", content="Could you restart the jellyfin server for me?"),
+        NewMessage(role="assistant", content="Should I do it right now?"),
+        NewMessage(role="user", content="Yes, go ahead."),
     ]
 
     assert contents(agent(known).context(conversation)) == [JELLYFIN]
@@ -134,7 +134,9 @@ def test_what_other_sessions_said_is_quoted_and_this_ones_is_not(known: Memories
 
 @requirement("sem.recall.context")
 def test_tools_and_systems_do_not_ask(known: Memories) -> None:
-    said = [Said(role=role, content="Could you restart the jellyfin server?") for role in ("tool", "system")]
+    said = [
+        NewMessage(role=role, content="Could you restart the jellyfin server?") for role in ("tool", "system")
+    ]
 
     assert agent(known).context(said).text == ""
 

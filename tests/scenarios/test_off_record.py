@@ -10,7 +10,7 @@ from holdfast import Memories
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine.ports import Store
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
@@ -23,7 +23,7 @@ def talk(memories: Memories, *texts: str, session: str = "talk") -> None:
     """A person and an agent in turns."""
     roles = ("user", "assistant")
     memories.say_all(
-        session, [Said(role=roles[number % 2], content=text) for number, text in enumerate(texts)]
+        session, [NewMessage(role=roles[number % 2], content=text) for number, text in enumerate(texts)]
     )
 
 

@@ -13,7 +13,7 @@ from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.memory import LinkKind, Source
 from holdfast.domain.ranking import Hit, MessageHit
 from holdfast.engine import changes
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.testing import FixedClock
 from tests.agents.mcp.conftest import Driven
 from tests.agents.run.listening import Listener, assistant, tool_result
@@ -47,7 +47,7 @@ def given(memories: Memories, question: str) -> str:
 
 
 def said(memories: Memories, *texts: str, session: str = "talk", role: str = "user") -> list[str]:
-    messages = memories.say_all(session, [Said(role=role, content=text) for text in texts])
+    messages = memories.say_all(session, [NewMessage(role=role, content=text) for text in texts])
     return [message.id for message in messages]
 
 

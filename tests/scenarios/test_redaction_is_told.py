@@ -6,7 +6,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.agents.tools import call
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.errors import TooLong, TooShort
 from holdfast.testing import FixedClock
 from tests.cli.conftest import Shell
@@ -43,7 +43,7 @@ def test_what_hooks_hand_over_is_told_in_the_log_alone(
 ) -> None:
     caplog.set_level("INFO")
     with Memories.open(sqlite_url, clock=clock) as memories:
-        memories.say_all("s", [Said(role="user", content=TEXT)])
+        memories.say_all("s", [NewMessage(role="user", content=TEXT)])
 
         context = memories.context(["What is the shop's database password?"])
 

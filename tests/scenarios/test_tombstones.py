@@ -10,7 +10,7 @@ import pytest
 from holdfast import Filter, Memories, Refused, Waiting
 from holdfast.agents.transcripts import Tally, Transcripts, take
 from holdfast.domain.memory import Draft, Source
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.testing import FixedClock
 from tests.agents.importers.test_exports import TALK, written
 from tests.requirements_ledger import requirement
@@ -23,7 +23,7 @@ def told(memories: Memories, session: str = "talk") -> None:
     memories.say_all(
         session,
         [
-            Said(role="user", content=text, message_id=f"{session}-{number}")
+            NewMessage(role="user", content=text, message_id=f"{session}-{number}")
             for number, text in enumerate((OAT, MIRIAM))
         ],
     )

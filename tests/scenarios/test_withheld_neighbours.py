@@ -10,7 +10,7 @@ from holdfast import Memories
 from holdfast.domain.memory import Source
 from holdfast.domain.ranking import MessageHit
 from holdfast.engine import changes
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import kept
@@ -41,7 +41,7 @@ def below_the_floor(memories: Memories, memory: str, clock: FixedClock) -> None:
 
 def given(memories: Memories, withhold: Withhold, clock: FixedClock, **more: str) -> list[str]:
     """The messages that a question brings up, other than the one that answers it."""
-    messages = memories.say_all("talk", [Said(role="user", content=text) for text in TALK])
+    messages = memories.say_all("talk", [NewMessage(role="user", content=text) for text in TALK])
     speaker = memories.speaking_as("user", session="talk")
     memory = kept(speaker.remember(TALK[1], category="fact", message=messages[1].id, **more))  # type: ignore[arg-type]
     memories.tend()
@@ -78,7 +78,7 @@ def test_no_neighbour_is_given_in_place_of_what_waits(memories: Memories, clock:
 @requirement("trust.off-record")
 def test_no_neighbour_is_given_in_place_of_what_is_off_the_record(memories: Memories) -> None:
     off = f"Off the record: {TALK[1]}"
-    memories.say_all("talk", [Said(role="user", content=text) for text in (TALK[0], off, *TALK[2:])])
+    memories.say_all("talk", [NewMessage(role="user", content=text) for text in (TALK[0], off, *TALK[2:])])
     memories.tend()
 
     assert memories.recall(QUESTION, threshold=0.1, limit=20).hits == ()

@@ -19,7 +19,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
 from holdfast.engine.ports import Store
-from holdfast.engine.sessions import Said, say_all
+from holdfast.engine.sessions import NewMessage, say_all
 from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import set_keeps_messages
 from holdfast.errors import Conflict, Invalid, NotFound
@@ -40,8 +40,8 @@ def ctx(store: Store, clock: FixedClock) -> SpaceContext:
     return context_for("default", store, clock=clock)
 
 
-def said(*texts: str, role: str = "user", **given: str) -> list[Said]:
-    return [Said(role=role, content=text, message_id=given.get(text)) for text in texts]
+def said(*texts: str, role: str = "user", **given: str) -> list[NewMessage]:
+    return [NewMessage(role=role, content=text, message_id=given.get(text)) for text in texts]
 
 
 def stored(ctx: SpaceContext, session: str = "s1") -> list[tuple[int, str | None]]:
@@ -59,14 +59,14 @@ def positions(store: Store) -> list[str]:
 
 
 def test_a_batch_is_kept_in_order_and_twice_counts_once(ctx: SpaceContext) -> None:
-    first = say_all("s1", [Said(role="user", content="one", message_id="m1"), *said("two")], ctx=ctx)
+    first = say_all("s1", [NewMessage(role="user", content="one", message_id="m1"), *said("two")], ctx=ctx)
     again = say_all(
         "s1",
         [
-            Said(role="user", content="another text", message_id="m1"),
-            Said(role="user", content="three", message_id="m3"),
-            Said(role="user", content="four", message_id="m4"),
-            Said(role="user", content="three again", message_id="m3"),
+            NewMessage(role="user", content="another text", message_id="m1"),
+            NewMessage(role="user", content="three", message_id="m3"),
+            NewMessage(role="user", content="four", message_id="m4"),
+            NewMessage(role="user", content="three again", message_id="m3"),
         ],
         ctx=ctx,
     )
@@ -401,7 +401,9 @@ def test_an_archive_item_without_memory_and_message_is_refused(memories: Memorie
 def test_times_of_messages_are_kept_as_given(ctx: SpaceContext, clock: FixedClock) -> None:
     when = clock.now() - timedelta(days=400)
 
-    [message] = say_all("s1", [Said(role="user", content="Long ago", said_at=when, speaker="Ada")], ctx=ctx)
+    [message] = say_all(
+        "s1", [NewMessage(role="user", content="Long ago", said_at=when, speaker="Ada")], ctx=ctx
+    )
 
     assert (message.said_at, message.speaker) == (when, "Ada")
     assert messages(ctx) == [message]

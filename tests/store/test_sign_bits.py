@@ -38,7 +38,7 @@ def database(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Datab
 
 def loaded(database: Database) -> object:
     held = database._caches.vectors.get(("default", "memory", MODEL))
-    return held.vectors if isinstance(held, vectors_sqlite.Held) else None
+    return held.vectors if isinstance(held, vectors_sqlite.LoadedVectors) else None
 
 
 def nearest(database: Database, query: Vectors, limit: int = 10, also: tuple[str, ...] = ()) -> list[str]:

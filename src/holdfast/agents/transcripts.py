@@ -15,7 +15,7 @@ from holdfast.agents.importers.conversation import TranscriptPart, TranscriptSes
 from holdfast.agents.importers.exports import check_export
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
 
@@ -219,7 +219,7 @@ def take_conversation(
     Raises: Invalid, Unavailable.
     """
     said = [
-        Said(
+        NewMessage(
             message_id=each.id,
             role=each.role,
             content=each.text,

@@ -12,7 +12,7 @@ from holdfast.wire import as_json
 if TYPE_CHECKING:
     from holdfast.engine.capture import Captured
     from holdfast.engine.memories import Memories
-    from holdfast.engine.reading import Reading
+    from holdfast.engine.reading import ChunkResult
 
 
 @click.command()
@@ -54,7 +54,7 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     call.tell("\n".join(lines or ["Nothing to read: everything is up to date"]), answer)
 
 
-def _readings(memories: "Memories", session: str | None) -> "Iterator[Reading]":
+def _readings(memories: "Memories", session: str | None) -> "Iterator[ChunkResult]":
     from holdfast.agents import capture_off
 
     while (reading := memories.read_due(session, quiet=capture_off.reason)) is not None:
@@ -70,7 +70,7 @@ def _lines(one: "Captured") -> list[str]:
     return [*lines, *(f"  Not stored: {say.one_line(why)}" for why in one.refused)]
 
 
-def _model_lines(one: "Reading") -> list[str]:
+def _model_lines(one: "ChunkResult") -> list[str]:
     head = f"Session {say.one_line(one.session)}, with a model:"
     if one.trouble is not None:
         return [f"{head} failed, the rules' result is kept: {say.one_line(one.trouble)}"]
@@ -90,7 +90,7 @@ def _json(one: "Captured") -> dict[str, object]:
     }
 
 
-def _model_json(one: "Reading") -> dict[str, object]:
+def _model_json(one: "ChunkResult") -> dict[str, object]:
     return {
         "session": one.session,
         "outcomes": [as_json.outcome(outcome) for outcome in one.outcomes],

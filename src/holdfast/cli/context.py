@@ -13,7 +13,7 @@ from holdfast.errors import Invalid
 from holdfast.wire import as_json
 
 if TYPE_CHECKING:
-    from holdfast.engine.sessions import Said
+    from holdfast.engine.sessions import NewMessage
 
 _BUDGET = 500
 _MOST = 8_000_000  # bytes on standard input
@@ -58,7 +58,7 @@ def _given() -> str:
     return given.decode("utf-8-sig", "replace")
 
 
-def _said(text: str) -> "list[Said | str]":
+def _said(text: str) -> "list[NewMessage | str]":
     """One message per line if the input is JSON lines, else the whole text as one user message."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not lines or _message(lines[0][1]) is None:
@@ -74,8 +74,8 @@ def _message(line: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and "role" in found else None
 
 
-def _one(line: str, number: int) -> "Said":
-    from holdfast.engine.sessions import Said
+def _one(line: str, number: int) -> "NewMessage":
+    from holdfast.engine.sessions import NewMessage
 
     found = _message(line)
     content = found.get("text", found.get("content")) if found else None
@@ -83,4 +83,6 @@ def _one(line: str, number: int) -> "Said":
         wrong = f'line {number} is not a message: use {{"role": "user", "text": "..."}}, one per line'
         raise Invalid(wrong, field="messages")
     speaker = found.get("speaker")
-    return Said(role=found["role"], content=content, speaker=speaker if isinstance(speaker, str) else None)
+    return NewMessage(
+        role=found["role"], content=content, speaker=speaker if isinstance(speaker, str) else None
+    )

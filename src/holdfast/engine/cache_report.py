@@ -32,7 +32,7 @@ class GivenBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class BlockChange:
     """A session's block became another one."""
 
     at: datetime
@@ -56,7 +56,7 @@ class SessionReport:
 
     session: Session
     blocks: tuple[GivenBlock, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[BlockChange, ...]
     trailing_blocks: int  # recalled or new in the session: they go behind the block and leave it alone
     trailing_tokens: int
     answers: int | None  # how often the model was asked, as far as is known
@@ -133,15 +133,15 @@ def _block(receipt: Receipt) -> GivenBlock:
     )
 
 
-def _changes(briefs: Sequence[Receipt]) -> list[Change]:
+def _changes(briefs: Sequence[Receipt]) -> list[BlockChange]:
     changes = []
     for old, new in pairwise(briefs):
         if old.sha256 != new.sha256:
             # Erasing a memory takes the text of every block that it stood in: the next one is made anew.
-            changes.append(Change(at=new.created_at, why="erased" if old.text is None else "unknown"))
+            changes.append(BlockChange(at=new.created_at, why="erased" if old.text is None else "unknown"))
     last = briefs[-1]
     if last.text is not None and _hash(last.text) != last.sha256:
-        changes.append(Change(at=last.created_at, why="damaged"))
+        changes.append(BlockChange(at=last.created_at, why="damaged"))
     return changes
 
 

@@ -47,7 +47,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class TextVector:
     """A text's vector, and the embedder that made it."""
 
     embedder: Embedder
@@ -64,7 +64,7 @@ def looks_across(ctx: SpaceContext) -> bool:
     return ctx.profile.policy.neighbours == "space"
 
 
-def nearest(found: Sequence[Candidate], meaning: Meaning | None) -> list[Candidate]:
+def nearest(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
     """Those that rules decide, and of the rest the few nearest."""
     exact = [each for each in found if by_exact_rules(each.known, each.draft) is not None]
     others = _by_meaning([each for each in found if each not in exact], meaning)
@@ -74,7 +74,7 @@ def nearest(found: Sequence[Candidate], meaning: Meaning | None) -> list[Candida
 
 
 def candidates(
-    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: Meaning | None
+    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: TextVector | None
 ) -> Iterator[Candidate]:
     draft = known_spelling(draft, tx, ctx)
     new = statement_of(draft)
@@ -121,7 +121,7 @@ def _beside(draft: Draft, ctx: SpaceContext) -> Iterator[tuple[Role, Filter]]:
 
 
 def _neighbours(
-    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: Meaning | None
+    draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: TextVector | None
 ) -> Iterator[tuple[Memory, float]]:
     """Active memories that a draft may repeat, with their nearness: under its subject, or anywhere."""
     assert draft.category is not None
@@ -154,7 +154,7 @@ def _sharing_rare_words(draft: Draft, tx: Transaction) -> list[str]:
     return tx.words.matching(rare, _CANDIDATES)
 
 
-def meaning_of(draft: Draft, ctx: SpaceContext) -> Meaning | None:
+def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
     """The draft's vector, where there are vectors to hold it against and more memories than can be judged."""
     if ctx.embedder is None:
         return None
@@ -170,10 +170,12 @@ def meaning_of(draft: Draft, ctx: SpaceContext) -> Meaning | None:
         [parts] = embedded(model, [text])
     except Unavailable:
         return None
-    return Meaning(model, parts[0])
+    return TextVector(model, parts[0])
 
 
-def _cosines(tx: Transaction, meaning: Meaning | None, limit: int, also: Collection[str]) -> dict[str, float]:
+def _cosines(
+    tx: Transaction, meaning: TextVector | None, limit: int, also: Collection[str]
+) -> dict[str, float]:
     """The nearest memories by meaning, nearest first; nothing where meaning can't be had."""
     if meaning is None:
         return {}
@@ -184,7 +186,7 @@ def _cosines(tx: Transaction, meaning: Meaning | None, limit: int, also: Collect
     return dict(sorted(((one, cosines[0]) for one, cosines in found.items()), key=lambda each: -each[1]))
 
 
-def _by_meaning(found: Sequence[Candidate], meaning: Meaning | None) -> list[Candidate]:
+def _by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
     """The candidates; those without a stored vector as near as their texts are by meaning."""
     if meaning is None:
         return list(found)

@@ -15,11 +15,11 @@ from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.optional_receipts import receipt_items, without_receipt
 from holdfast.engine.ports import Transaction
-from holdfast.engine.query_prepare import Asked, ask
+from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Ranking, best, search
 from holdfast.engine.session_checks import checked_role
-from holdfast.engine.sessions import Said, known_session, project_of
+from holdfast.engine.sessions import NewMessage, known_session, project_of
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 
@@ -46,7 +46,7 @@ class Context:
 
 
 def context(
-    said: Sequence[Said | str],
+    said: Sequence[NewMessage | str],
     *,
     ctx: SpaceContext,
     session: str | None = None,
@@ -96,9 +96,9 @@ def for_prompt(hits: Sequence[Hit], shown: Collection[str] = ()) -> list[Hit]:
     ]
 
 
-def _texts(said: Sequence[Said | str], session: str | None, ctx: SpaceContext) -> list[str]:
+def _texts(said: Sequence[NewMessage | str], session: str | None, ctx: SpaceContext) -> list[str]:
     """What to ask with, the newest first."""
-    given = [Said(role="user", content=one) if isinstance(one, str) else one for one in said]
+    given = [NewMessage(role="user", content=one) if isinstance(one, str) else one for one in said]
     spoken = [one.content for one in given if checked_role(one.role) in _SPOKEN or one.speaker is not None]
     if spoken and session is not None and len(spoken) < len(WEIGHTS):
         with ctx.store.read(ctx.space) as tx:
@@ -121,7 +121,7 @@ def _shortened(text: str) -> str:
 
 
 def _relevant(
-    questions: Sequence[Asked],
+    questions: Sequence[PreparedQuery],
     where: Filter,
     session: str | None,
     shown: Collection[str],

@@ -17,7 +17,7 @@ from holdfast.engine.context import context
 from holdfast.engine.intake import safe_or_none
 from holdfast.engine.ports import Transaction
 from holdfast.engine.session_checks import checked_id
-from holdfast.engine.sessions import MOST_MESSAGE, Said, say_all
+from holdfast.engine.sessions import MOST_MESSAGE, NewMessage, say_all
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 
@@ -181,8 +181,8 @@ def _given(
     return given, newest
 
 
-def _said(turn: Turn, name: str | None = None) -> Said:
-    return Said(role=turn.role, content=turn.text, speaker=turn.speaker, message_id=name)
+def _said(turn: Turn, name: str | None = None) -> NewMessage:
+    return NewMessage(role=turn.role, content=turn.text, speaker=turn.speaker, message_id=name)
 
 
 def _beginning(tx: Transaction, opening: str) -> str:

@@ -23,7 +23,7 @@ from holdfast.domain.terms import TextTerms, held
 from holdfast.engine.embedding import text_of
 from holdfast.engine.find import believed_at
 from holdfast.engine.ports import Transaction
-from holdfast.engine.query_prepare import Asked
+from holdfast.engine.query_prepare import PreparedQuery
 
 CANDIDATES = 100  # by meaning and by words each
 WIDER = 4  # times as many, when too few of them are admitted
@@ -48,7 +48,7 @@ class FoundMemory:
         return weight * self.relevance >= self.floor
 
 
-def search(asked: Asked, where: Filter, tx: Transaction, enough: int) -> list[FoundMemory]:
+def search(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int) -> list[FoundMemory]:
     """The most relevant that `where` admits: `enough` of them, if there are as many candidates."""
     question = asked.question
     counts = tx.words.frequencies(question.terms)
@@ -64,7 +64,7 @@ def search(asked: Asked, where: Filter, tx: Transaction, enough: int) -> list[Fo
     return _read(asked, [each.found(memories[each.owner]) for each in best], cosines, telling, total)
 
 
-def count_elsewhere(asked: Asked, where: Filter, tx: Transaction, threshold: float | None) -> int:
+def count_elsewhere(asked: PreparedQuery, where: Filter, tx: Transaction, threshold: float | None) -> int:
     """How many memories of other projects answer as well: of the nearest candidates, without reading them."""
     terms = asked.question.terms
     counts = tx.words.frequencies(terms)
@@ -81,7 +81,7 @@ def count_elsewhere(asked: Asked, where: Filter, tx: Transaction, threshold: flo
     return sum(each.relevance >= (each.floor if threshold is None else threshold) for each in weighed)
 
 
-def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:
+def search_past(asked: PreparedQuery, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:
     """The same among what was believed at a past moment."""
     past = {memory.id: memory for memory in believed_at(moment, tx) if admits(where, memory)}
     holds = {owner: held(said(memory)) for owner, memory in past.items()}
@@ -95,7 +95,7 @@ def search_past(asked: Asked, where: Filter, moment: datetime, tx: Transaction) 
 
 
 def _read(
-    asked: Asked,
+    asked: PreparedQuery,
     found: list[FoundMemory],
     cosines: Mapping[str, float] | None,
     telling: Telling,
@@ -125,7 +125,9 @@ def statement(memory: Memory) -> str:
     return f"{memory.subject}. {memory.content}" if memory.subject else memory.content
 
 
-def _past_cosines(asked: Asked, past: Mapping[str, Memory], tx: Transaction) -> dict[str, float] | None:
+def _past_cosines(
+    asked: PreparedQuery, past: Mapping[str, Memory], tx: Transaction
+) -> dict[str, float] | None:
     """Of what is worded as it was then by its vectors; of the latest others by vectors made for it now."""
     as_now = {one.id for one in tx.memories.many(list(past)) if text_of(one) == text_of(past[one.id])}
     found = _cosines(asked, tx, 0, as_now)
@@ -138,7 +140,7 @@ def _past_cosines(asked: Asked, past: Mapping[str, Memory], tx: Transaction) -> 
 
 
 def _candidates(
-    asked: Asked, words: Sequence[str], where: Filter, tx: Transaction, enough: int
+    asked: PreparedQuery, words: Sequence[str], where: Filter, tx: Transaction, enough: int
 ) -> tuple[dict[str, str], dict[str, float] | None]:
     """Wordings from all sides, with the cosines of those that have a vector; none without meaning.
 
@@ -166,7 +168,9 @@ def _candidates(
         size *= WIDER
 
 
-def _cosines(asked: Asked, tx: Transaction, limit: int, also: Collection[str]) -> dict[str, float] | None:
+def _cosines(
+    asked: PreparedQuery, tx: Transaction, limit: int, also: Collection[str]
+) -> dict[str, float] | None:
     found = asked.cosines(tx.memory_vectors, limit, also, forms=1)
     return None if found is None else {owner: cosine for owner, (cosine,) in found.items()}
 

@@ -10,7 +10,7 @@ from holdfast.domain.query import Filter, admits_message, of_memories_only
 from holdfast.domain.ranking import Telling
 from holdfast.domain.terms import held
 from holdfast.engine.ports import Transaction
-from holdfast.engine.query_prepare import Asked
+from holdfast.engine.query_prepare import PreparedQuery
 from holdfast.engine.quote_rules import Quotations
 from holdfast.language import message_ranking
 from holdfast.language.message_ranking import Place, ScoredMessage
@@ -73,7 +73,7 @@ class _Candidates:
 
 
 def search(
-    asked: Asked,
+    asked: PreparedQuery,
     within: Within,
     tx: Transaction,
     enough: int,
@@ -132,7 +132,7 @@ def _weighed(
 
 
 def _candidates(
-    asked: Asked, words: Sequence[str], within: Within, tx: Transaction, enough: int
+    asked: PreparedQuery, words: Sequence[str], within: Within, tx: Transaction, enough: int
 ) -> _Candidates:
     """Messages by both sides; more of them, or all that are admitted, where the first mostly are not."""
     found: dict[str, Message] = {}
@@ -159,7 +159,7 @@ def _candidates(
         size *= WIDER
 
 
-def _of_few(asked: Asked, few: Sequence[Message], within: Within, tx: Transaction) -> _Candidates:
+def _of_few(asked: PreparedQuery, few: Sequence[Message], within: Within, tx: Transaction) -> _Candidates:
     projects = _projects(few, {}, tx)
     admitted = [each for each in few if within.admits(each, projects.get(each.session))]
     cosines = asked.cosines(tx.message_vectors, 0, [message.id for message in admitted])
@@ -174,7 +174,7 @@ def _projects(
 
 
 def _told(
-    asked: Asked, found: _Candidates, within: Within, telling: Telling, tx: Transaction, enough: int
+    asked: PreparedQuery, found: _Candidates, within: Within, telling: Telling, tx: Transaction, enough: int
 ) -> tuple[dict[Place, ScoredMessage], list[Place]]:
     """The candidates with what was said right before and after the best; and which of all may answer."""
     cosines = found.cosines or {}

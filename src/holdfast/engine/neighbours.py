@@ -15,8 +15,8 @@ from holdfast.domain.text import normal_form
 from holdfast.engine.candidates import (
     LEAST,
     Candidate,
-    Meaning,
     Role,
+    TextVector,
     candidates,
     deleted,
     meaning_of,
@@ -48,7 +48,7 @@ class Surroundings:
 
     seq: int
     judged: tuple[Judged, ...]
-    meaning: Meaning | None = None
+    meaning: TextVector | None = None
 
     def of(self, role: Role) -> Iterator[Judged]:
         """What is known of one kind, nearest first."""

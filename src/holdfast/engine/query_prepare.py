@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class QueryVectors:
     """The vectors of a question, one for each of its forms, and the model that made them."""
 
     embedder: Embedder
@@ -35,11 +35,11 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedQuery:
     """A question that is ready to be searched for."""
 
     question: Question
-    meaning: Meaning | None  # none: by words alone
+    meaning: QueryVectors | None  # none: by words alone
     reader: Reader | None = None  # none: nothing is read
 
     def read(self, texts: Sequence[str]) -> list[float] | None:
@@ -86,7 +86,9 @@ class Asked:
         return [calibrated(max(cosine(asked, part) for part in parts), scale) for parts in vectors]
 
 
-def ask(texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool) -> list[Asked]:
+def ask(
+    texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool
+) -> list[PreparedQuery]:
     """The questions, read; those to messages also as the people that they name would have put them."""
     with ctx.store.read(ctx.space) as tx:
         speakers = tx.sessions.speakers() if messages else []
@@ -96,19 +98,21 @@ def ask(texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages
         damaged = any(table.damaged(model) for table in tables for model in models)
     questions = [question(text, speakers, asked_at.date()) for text in texts]
     if ctx.embedder is None:
-        return [Asked(each, None) for each in questions]
+        return [PreparedQuery(each, None) for each in questions]
     configured = models.get(ctx.embedder.name)
     if configured is None or damaged or not caught_up(configured, keeps):
         models = _fed(ctx)
     embedder = searched_with(ctx, ctx.embedder, list(models.values()))
     vectors = _vectors(embedder, [form for each in questions for form in each.forms])
     if vectors is None:
-        return [Asked(each, None) for each in questions]
+        return [PreparedQuery(each, None) for each in questions]
     searched = models.get(embedder.name)
     scale = Calibration.of_row(searched.calibration if searched else None)
     coming = iter(vectors)
     return [
-        Asked(each, Meaning(embedder, tuple(next(coming) for _ in each.forms), scale), ctx.reader)
+        PreparedQuery(
+            each, QueryVectors(embedder, tuple(next(coming) for _ in each.forms), scale), ctx.reader
+        )
         for each in questions
     ]
 

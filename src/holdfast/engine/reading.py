@@ -46,7 +46,7 @@ _RELATION = {"same_as": "same", "updates": "updates", "contradicts": "contradict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ChunkResult:
     """What came of one chunk."""
 
     session: str
@@ -63,7 +63,7 @@ class _TakenOver(Exception):
 
 def read_due(
     *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = lambda project, session: None
-) -> Reading | None:
+) -> ChunkResult | None:
     """Reads the next chunk, of one session or of all, with a model; none when there is none, or no model.
 
     Raises: Unavailable, when the store can't be used; trouble with the model is told in what is answered.
@@ -77,35 +77,35 @@ def read_due(
     try:
         return _read(job, session_id, ctx, quiet)
     except _TakenOver:
-        return Reading(session=session_id)
+        return ChunkResult(session=session_id)
     except CapReached as reached:
         if reached.until is None:
             jobs.clear(job, ctx=ctx)  # this session has had its share: what the rules found stands
         else:
             jobs.put_off(job, reached.until, str(reached), ctx=ctx)
-        return Reading(session=session_id, trouble=str(reached))
+        return ChunkResult(session=session_id, trouble=str(reached))
     except ModelTrouble as trouble:
         jobs.fail(job, str(trouble), ctx=ctx, wait=trouble.wait)
-        return Reading(session=session_id, trouble=str(trouble))
+        return ChunkResult(session=session_id, trouble=str(trouble))
     except Unavailable as trouble:
         jobs.fail(job, str(trouble), ctx=ctx)
-        return Reading(session=session_id, trouble=str(trouble))
+        return ChunkResult(session=session_id, trouble=str(trouble))
 
 
-def _read(job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet) -> Reading:
+def _read(job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet) -> ChunkResult:
     session, chunk = _chunk(job, session_id, ctx)
     reason = quiet(session.project if session else None, session_id)
     if session is None or chunk is None or reason is not None or ctx.profile.policy.subject_is_key:
         jobs.clear(job, ctx=ctx)
-        return Reading(session=session_id, quiet=reason)
+        return ChunkResult(session=session_id, quiet=reason)
     job, kept, why = _gated(job, chunk, ctx)
     if not kept:
         jobs.clear(job, ctx=ctx)
-        return Reading(session=session_id, passed_over=why)
+        return ChunkResult(session=session_id, passed_over=why)
     job = _extracted(job, chunk, session, ctx)
     outcomes, dropped = _remembered(job, chunk, session, ctx)
     jobs.clear(job, ctx=ctx)
-    return Reading(
+    return ChunkResult(
         session=session_id, outcomes=tuple(outcomes), dropped=(*job.payload.get("dropped", ()), *dropped)
     )
 

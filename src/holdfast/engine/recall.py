@@ -19,7 +19,7 @@ from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.optional_receipts import receipt_items, without_receipt
 from holdfast.engine.ports import Transaction
-from holdfast.engine.query_prepare import Asked, ask
+from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.sessions import known_session, project_of
 from holdfast.engine.space_context import SpaceContext
@@ -49,7 +49,7 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RecallCandidates:
     """What may answer a question."""
 
     memories: Sequence[FoundMemory]
@@ -64,7 +64,7 @@ class Found:
         above = [each for each in self.all if _answers(each, threshold)]
         return above, [each for each in self.all if not _answers(each, threshold)]
 
-    def matched(self, asked: Asked) -> str:
+    def matched(self, asked: PreparedQuery) -> str:
         """Whether meaning could be searched, or words alone."""
         found = self.all
         by_meaning = asked.meaning is not None and (not found or any(each.by_meaning for each in found))
@@ -125,7 +125,7 @@ def checked(query: str, limit: int) -> str:
 
 
 def search(
-    asked: Asked,
+    asked: PreparedQuery,
     where: Filter,
     tx: Transaction,
     quotations: Quotations,
@@ -135,7 +135,7 @@ def search(
     as_of: datetime | None = None,
     session: str | None = None,
     messages: bool = True,
-) -> Found:
+) -> RecallCandidates:
     """All that may answer, with what speaks for it."""
     enough = max(limit, _ENOUGH)
     if as_of is None:
@@ -143,11 +143,11 @@ def search(
     else:
         memories = memory_search.search_past(asked, where, as_of, tx)
     if not messages:
-        return Found(memories, ())
+        return RecallCandidates(memories, ())
     within = Within(where, until=as_of, not_in=session if where.session is None else None)
     given = partial(_answers, threshold=threshold)
     said = message_search.search(asked, within, tx, enough, quotations, given=given, most=2 * limit)
-    return Found(memories, said)
+    return RecallCandidates(memories, said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from holdfast.domain.query import Filter, MemoryCursor
 from holdfast.engine.memory_search import search
 from holdfast.engine.merge import proposal_of
 from holdfast.engine.ports import Transaction
-from holdfast.engine.query_prepare import Asked, ask
+from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.errors import Invalid
 from holdfast.language.consolidation import Proposal
@@ -76,14 +76,14 @@ def stakes(memory_ids: Sequence[str], *, ctx: SpaceContext) -> list[Waiter]:
         return [_waiter(existing(tx, memory_id), None, tx) for memory_id in memory_ids]
 
 
-def _asked(waiting: Sequence[Memory], ctx: SpaceContext) -> Sequence[Asked]:
+def _asked(waiting: Sequence[Memory], ctx: SpaceContext) -> Sequence[PreparedQuery]:
     if not waiting:
         return []
     texts = [memory.content[:_ASKED] for memory in waiting]
     return ask(texts, ctx=ctx, asked_at=ctx.now(), messages=False)
 
 
-def _waiter(memory: Memory, asked: Asked | None, tx: Transaction) -> Waiter:
+def _waiter(memory: Memory, asked: PreparedQuery | None, tx: Transaction) -> Waiter:
     source = memory.source
     linked = _linked(memory, tx)
     near = _near(memory, asked, {one.memory.id for one in linked}, tx) if asked is not None else []
@@ -96,7 +96,7 @@ def _waiter(memory: Memory, asked: Asked | None, tx: Transaction) -> Waiter:
     )
 
 
-def _near(memory: Memory, asked: Asked, known: Collection[str], tx: Transaction) -> list[Beside]:
+def _near(memory: Memory, asked: PreparedQuery, known: Collection[str], tx: Transaction) -> list[Beside]:
     where = Filter(project=memory.project, other_projects=False)
     alike = [found for found in search(asked, where, tx, MOST_BESIDE) if found.answers()]
     return [Beside(found.memory, "near") for found in alike if found.memory.id not in known]

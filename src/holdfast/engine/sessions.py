@@ -26,7 +26,7 @@ MOST_MESSAGE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class NewMessage:
     """What somebody said, before it is kept."""
 
     role: str
@@ -174,7 +174,7 @@ def say(
     In a space that keeps no messages nothing is stored, and the answer has no content.
     Raises: Invalid; Conflict, where something else was said under that id.
     """
-    said = Said(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
+    said = NewMessage(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
     message = _message(said, checked_id(session_id), ctx)
     with ctx.store.write(ctx.space) as tx:
         if not tx.space.keeps_messages:
@@ -187,7 +187,7 @@ def say(
 
 
 def say_all(
-    session_id: str, said: Sequence[Said], *, ctx: SpaceContext, own_ids: bool = False
+    session_id: str, said: Sequence[NewMessage], *, ctx: SpaceContext, own_ids: bool = False
 ) -> list[Message]:
     """Keeps messages of a session in one step and answers those that are new.
 
@@ -241,7 +241,7 @@ def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], ctx: Sp
     return kept
 
 
-def _message(said: Said, session_id: str, ctx: SpaceContext) -> Message:
+def _message(said: NewMessage, session_id: str, ctx: SpaceContext) -> Message:
     if len(said.content) > MOST_MESSAGE:
         raise Invalid(
             f"the message has {len(said.content):,} characters: the limit is {MOST_MESSAGE:,}",

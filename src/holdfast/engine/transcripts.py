@@ -14,7 +14,7 @@ from holdfast.domain.secrets import marks_in
 from holdfast.engine.intake import safe, safe_or_none, text_hash
 from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.session_checks import checked_id
-from holdfast.engine.sessions import Said, say_all
+from holdfast.engine.sessions import NewMessage, say_all
 from holdfast.engine.space_context import SpaceContext
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class SessionNotes:
 
 def take_session(
     session_id: str,
-    said: Sequence[Said],
+    said: Sequence[NewMessage],
     *,
     ctx: SpaceContext,
     name: str | None = None,
@@ -76,7 +76,11 @@ def take_session(
 
 
 def _kept(
-    session_id: str, said: Sequence[Said], ctx: SpaceContext, notes: SessionNotes, time_up: TimeUp | None
+    session_id: str,
+    said: Sequence[NewMessage],
+    ctx: SpaceContext,
+    notes: SessionNotes,
+    time_up: TimeUp | None,
 ) -> int:
     """How many messages were new. In batches, so that other writers get their turn during a long import."""
     coming, kept = iter(said), 0
@@ -93,7 +97,7 @@ def _kept(
     return kept
 
 
-def _redacted(said: Sequence[Said], kept: Sequence[Message]) -> list[str]:
+def _redacted(said: Sequence[NewMessage], kept: Sequence[Message]) -> list[str]:
     """The kinds of what is missing in messages as they were kept."""
     before = {one.message_id: one.content for one in said}
     return [
@@ -114,7 +118,7 @@ def _note(told: Session, ctx: SpaceContext) -> None:
             tx.sessions.save(told if known is None else _both(known, told))
 
 
-def _unknown(said: Sequence[Said], ctx: SpaceContext, notes: SessionNotes) -> list[Said]:
+def _unknown(said: Sequence[NewMessage], ctx: SpaceContext, notes: SessionNotes) -> list[NewMessage]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
     with ctx.store.read(ctx.space) as tx:
         known = _texts([one.message_id for one in said if one.message_id is not None], tx)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileStamp:
     """A regular file, and what it looked like."""
 
     path: str
@@ -18,9 +18,9 @@ class Seen:
 class Listing:
     """What stands in a directory: files that may be notes, and what is left alone, with the reason."""
 
-    files: dict[str, Seen] = field(default_factory=dict)
+    files: dict[str, FileStamp] = field(default_factory=dict)
     left_alone: dict[str, str] = field(default_factory=dict)
-    index: list[Seen] = field(default_factory=list)  # the index, if it is there
+    index: list[FileStamp] = field(default_factory=list)  # the index, if it is there
     leftovers: list[str] = field(default_factory=list)  # of writes that are under way, or were cut off
 
     def snapshot(self) -> tuple[str, ...]:
@@ -28,8 +28,8 @@ class Listing:
         return tuple(sorted(f"{seen.path}\0{seen.state}" for seen in (*self.files.values(), *self.index)))
 
 
-def seen_as(path: str, found: os.stat_result) -> Seen:
-    return Seen(path, state_of(found), found.st_size, max(found.st_mtime_ns, found.st_ctime_ns))
+def seen_as(path: str, found: os.stat_result) -> FileStamp:
+    return FileStamp(path, state_of(found), found.st_size, max(found.st_mtime_ns, found.st_ctime_ns))
 
 
 def state_of(found: os.stat_result) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 
 from holdfast.domain.file_paths import INDEX, MOST_FOLDERS, checked_path, is_index, wrong_name
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound, TooLong, Unavailable
-from holdfast.files.file_stamp import Listing, Seen, seen_as, state_of, written_of
+from holdfast.files.file_stamp import FileStamp, Listing, seen_as, state_of, written_of
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: Without waiting: a pipe that somebody put there must not hold us up.
@@ -63,7 +63,7 @@ class SafeDirectory:
             raise _told(error, self.path) from error
         return listing
 
-    def read(self, path: str, most: int) -> tuple[bytes, Seen]:
+    def read(self, path: str, most: int) -> tuple[bytes, FileStamp]:
         """A file's bytes.
 
         Raises: NotFound, Invalid, Unavailable; TooLong, for more than `most` bytes.
@@ -83,7 +83,9 @@ class SafeDirectory:
         # What changed while it was read is read again the next time: the state before can't match then.
         return content, seen_as(path, found if state_of(found) != state_of(after) else after)
 
-    def write(self, path: str, content: bytes, expected: Seen | None = None) -> tuple[Seen, bytes | None]:
+    def write(
+        self, path: str, content: bytes, expected: FileStamp | None = None
+    ) -> tuple[FileStamp, bytes | None]:
         """Puts a file in place, whole or not at all, readable by its owner alone; its folders are made.
 
         What was there is replaced. Where it was something else than `expected`, its bytes are answered too,
@@ -111,7 +113,7 @@ class SafeDirectory:
             os.fsync(folder)
             return seen_as(path, os.stat(name, dir_fd=folder, follow_symlinks=False)), lost
 
-    def rename(self, old: str, new: str) -> Seen:
+    def rename(self, old: str, new: str) -> FileStamp:
         """Moves a file to where there is none.
 
         Raises: NotFound, Conflict, Invalid, Unavailable.
@@ -129,7 +131,7 @@ class SafeDirectory:
         self._prune(old)
         return moved
 
-    def delete(self, path: str, expected: Seen | None = None) -> bytes | None:
+    def delete(self, path: str, expected: FileStamp | None = None) -> bytes | None:
         """Removes a file, and folders that are empty without it; answers its bytes if it was not `expected`.
 
         Raises: NotFound, Invalid, Unavailable.
@@ -225,7 +227,7 @@ def _wrong_entry(entry: "os.DirEntry[str]", prefix: str) -> str | None:
 
 
 @contextmanager
-def _held(name: str, folder: int) -> Iterator[Callable[[Seen | None], bytes | None]]:
+def _held(name: str, folder: int) -> Iterator[Callable[[FileStamp | None], bytes | None]]:
     """Keeps what a name stands for now, so that it can be looked at after its name is gone."""
     try:
         descriptor = os.open(name, _FILE, dir_fd=folder)
@@ -237,7 +239,7 @@ def _held(name: str, folder: int) -> Iterator[Callable[[Seen | None], bytes | No
         return
     before = os.fstat(descriptor)
 
-    def displaced(expected: Seen | None) -> bytes | None:
+    def displaced(expected: FileStamp | None) -> bytes | None:
         # Its time of change moved as its name went; size and time of writing tell whether it was written to.
         now = os.fstat(descriptor)
         known = expected is not None and expected.state == state_of(before)

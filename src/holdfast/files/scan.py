@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from holdfast.domain.memory import Source
-from holdfast.files.file_stamp import Seen
+from holdfast.files.file_stamp import FileStamp
 
 BY_HAND = Source(origin="file")
 GONE = "the directory does not exist"
@@ -24,7 +24,7 @@ def asks_about(why: str, path: str) -> str:
 class OnDisk:
     """A file that is other than when both sides agreed, or new; or why it can't be taken."""
 
-    seen: Seen
+    seen: FileStamp
     hash: str
     text: str | None
     wrong: str | None = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.models import sdk_errors
-from holdfast.models.chat import INTERRUPTED, Show, Spoken, ToolCall, ToolResult
+from holdfast.models.chat import INTERRUPTED, ModelTurn, Show, ToolCall, ToolResult
 from holdfast.models.language_spec import LanguageSpec
 
 _MOST_TOKENS = 8_192  # of one answer
@@ -49,7 +49,7 @@ class AnthropicTalk:
         self._messages.append({"role": "user", "content": blocks})
         self._waiting = ()
 
-    def answer(self, show: Show) -> Spoken:
+    def answer(self, show: Show) -> ModelTurn:
         import anthropic
 
         with (
@@ -76,7 +76,7 @@ class AnthropicTalk:
     def close(self) -> None:
         self._client.close()
 
-    def _taken(self, message: Any) -> Spoken:
+    def _taken(self, message: Any) -> ModelTurn:
         blocks = [_block(block) for block in message.content]
         kept = [block for block in blocks if block.get("text") != ""]
         calls = tuple(
@@ -91,7 +91,7 @@ class AnthropicTalk:
         self._waiting = calls
         usage = message.usage
         read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
-        return Spoken(
+        return ModelTurn(
             text="".join(block["text"] for block in kept if block["type"] == "text"),
             calls=calls,
             cut_short=_CUT_SHORT.get(message.stop_reason or ""),

@@ -35,7 +35,7 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
+class ModelTurn:
     """One answer of the model: what it said, and what it wants done before it goes on."""
 
     text: str
@@ -61,7 +61,7 @@ class Talk(Protocol):
     def hand_back(self, results: Sequence[ToolResult]) -> None:
         """Takes what the tools gave that the last answer called, all of them."""
 
-    def answer(self, show: Show) -> Spoken:
+    def answer(self, show: Show) -> ModelTurn:
         """The model's next answer.
 
         Raises: ModelTrouble and its kinds; then nothing was added to the conversation.
@@ -74,14 +74,14 @@ class Talk(Protocol):
         """Lets go of the connection to the server."""
 
 
-class Connection(Protocol):
+class ChatModel(Protocol):
     """A model that can be talked with."""
 
     def __call__(self, *, system: str, tools: Sequence[Mapping[str, Any]]) -> Talk:
         """Begins a talk; `tools` are as the Messages API has them."""
 
 
-def connected(spec: LanguageSpec, *, key: str | None, within: float = WITHIN) -> Connection:
+def connected(spec: LanguageSpec, *, key: str | None, within: float = WITHIN) -> ChatModel:
     """The model that `spec` names; no server is asked yet.
 
     Raises: Unavailable, without the vendor's SDK or a key, saying what to do.

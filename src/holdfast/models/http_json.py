@@ -26,7 +26,7 @@ _HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is t
 _SHOWN = 160  # characters of a server's own words
 
 
-class Refused(Unavailable):
+class ServerRefusal(Unavailable):
     """The server did not do it; `wait` is how many seconds it wants to be left alone."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Server:
         )
         try:
             return self._bounded(request, within)
-        except Refused as trouble:
+        except ServerRefusal as trouble:
             pause = _BACKOFF if trouble.wait is None else trouble.wait
             left = ends - time.monotonic() - pause
             if not trouble.again or left <= 0:
@@ -72,7 +72,7 @@ class Server:
         request = urllib.request.Request(self.url + path, headers=self._headers())
         try:
             self._bounded(request, within)
-        except Refused as trouble:
+        except ServerRefusal as trouble:
             if trouble.code is None:
                 raise
 
@@ -87,12 +87,12 @@ class Server:
         thread does the asking, and nobody waits for it longer than `within`.
         """
         answers: list[Any] = []
-        troubles: list[Refused] = []
+        troubles: list[ServerRefusal] = []
 
         def work() -> None:
             try:
                 answers.append(self._asked(request, within))
-            except Refused as trouble:
+            except ServerRefusal as trouble:
                 troubles.append(trouble)
 
         thread = threading.Thread(target=work, daemon=True, name="holdfast-embedder")
@@ -121,7 +121,7 @@ class Server:
         except (ValueError, RecursionError):  # a page, half an answer, bytes that are no text
             raise self._refused(f"did not return JSON but {_shown(text)!r}", code=200) from None
 
-    def _refusal(self, refusal: urllib.error.HTTPError) -> Refused:
+    def _refusal(self, refusal: urllib.error.HTTPError) -> ServerRefusal:
         code = refusal.code
         if 300 <= code < 400:
             goes = _shown((refusal.headers.get("Location") or "elsewhere").encode())
@@ -134,7 +134,7 @@ class Server:
         wait = seconds(refusal.headers.get("Retry-After")) if code in _AGAIN else None
         return self._refused(message, again=code in _AGAIN, wait=wait, code=code)
 
-    def _broken(self, trouble: Exception, within: float) -> Refused:
+    def _broken(self, trouble: Exception, within: float) -> ServerRefusal:
         reason = trouble.reason if isinstance(trouble, urllib.error.URLError) else trouble
         match reason:
             case TimeoutError():
@@ -150,9 +150,9 @@ class Server:
 
     def _refused(
         self, message: str, *, again: bool = False, wait: float | None = None, code: int | None = None
-    ) -> Refused:
+    ) -> ServerRefusal:
         said = message.replace(self.key, "***") if self.key else message
-        return Refused(f"{self.url} {said}", again=again, wait=wait, code=code)
+        return ServerRefusal(f"{self.url} {said}", again=again, wait=wait, code=code)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from holdfast.models import sdk_errors
-from holdfast.models.chat import INTERRUPTED, Show, Spoken, ToolCall, ToolResult
+from holdfast.models.chat import INTERRUPTED, ModelTurn, Show, ToolCall, ToolResult
 from holdfast.models.language_spec import LanguageSpec
 
 _CUT_SHORT = {
@@ -39,7 +39,7 @@ class OpenAITalk:
             self._messages.append({"role": "tool", "tool_call_id": result.call.id, "content": text})
         self._waiting = ()
 
-    def answer(self, show: Show) -> Spoken:
+    def answer(self, show: Show) -> ModelTurn:
         import openai
 
         heard = _Heard()
@@ -63,7 +63,7 @@ class OpenAITalk:
     def close(self) -> None:
         self._client.close()
 
-    def _taken(self, heard: "_Heard") -> Spoken:
+    def _taken(self, heard: "_Heard") -> ModelTurn:
         calls = tuple(ToolCall(call["id"], call["name"], _object(call["text"])) for call in heard.calls)
         message: dict[str, Any] = {"role": "assistant", "content": heard.text or None}
         if heard.calls:
@@ -76,7 +76,7 @@ class OpenAITalk:
             message["content"] = "(no answer)"
         self._messages.append(message)
         self._waiting = calls
-        return Spoken(
+        return ModelTurn(
             text=heard.text,
             calls=calls,
             cut_short=_CUT_SHORT.get(heard.finish or ""),

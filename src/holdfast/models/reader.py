@@ -50,7 +50,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ConversationScore:
     """What a conversation holds: how surely something worth keeping, and which words carry it."""
 
     keep: float
@@ -102,7 +102,7 @@ class OwnReader:
         inputs = [_cut_pair(given, pieces.numbers_of(fact)) for fact in facts]
         return [float(row[1]) for row in self._run(inputs, "states")]
 
-    def read(self, messages: Sequence[tuple[str, str]]) -> Reading:
+    def read(self, messages: Sequence[tuple[str, str]]) -> ConversationScore:
         """What a conversation holds, given as roles and texts; what is too long is cut.
 
         Raises: Unavailable, as `judge`.
@@ -123,7 +123,7 @@ class OwnReader:
         heads = ["remember", "carries", "kind"]
         keep, carries, kinds = self._timed(self._session, heads, given, self._deadline)
         passages = _passages(places, carries[0, 1:-1, 1], kinds[0, 1:-1])
-        return Reading(float(keep[0, 1]), tuple(passages))
+        return ConversationScore(float(keep[0, 1]), tuple(passages))
 
     @cached_property
     def _session(self) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.budget import estimate_tokens
 from holdfast.errors import Unavailable
-from holdfast.models.http_json import Refused, Server
+from holdfast.models.http_json import Server, ServerRefusal
 from holdfast.models.known_models import KnownModel, known
 from holdfast.models.parts import parts_of
 from holdfast.models.spec import Spec
@@ -114,7 +114,7 @@ class RemoteEmbedder:
         """
         try:
             return self._vectors(texts, within=self._documents_within)
-        except Refused as trouble:
+        except ServerRefusal as trouble:
             half = len(texts[0]) // 2 if len(texts) == 1 else len(texts) // 2
             if trouble.code not in _TOO_LONG or (len(texts) == 1 and half < _SHORTEST):
                 raise
@@ -133,7 +133,7 @@ class RemoteEmbedder:
                 # A question may be waiting for these texts: nobody waits so long for a server that hangs.
                 self._server.probe(self._dialect.alive, within=self._query_within)
             answer = self._server.post(self._dialect.path, body, within=within)
-        except Refused as trouble:
+        except ServerRefusal as trouble:
             rest = min(max(self._rest, trouble.wait or 0.0), LONGEST_REST)
             self._resting = (time.monotonic() + rest, str(trouble))
             raise

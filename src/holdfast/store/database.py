@@ -15,7 +15,7 @@ from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.open_file import OpenFile
 from holdfast.store.spaces import SpaceTable
-from holdfast.store.tokens import Tokens, TokenTable
+from holdfast.store.tokens import OpenTokens, TokenTable
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
 
@@ -33,7 +33,7 @@ class Database:
         self.watchers: list[Callable[[str], None]] = []  # told which space was written to, after the commit
         self._lock = sqlite.WriteLock(path) if path else None
         self._caches = Caches()
-        self.tokens = Tokens(self._looking, self._changing)
+        self.tokens = OpenTokens(self._looking, self._changing)
 
     @classmethod
     def open(cls, target: str) -> "Database":

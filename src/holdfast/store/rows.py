@@ -8,7 +8,7 @@ from sqlalchemy import Column, ColumnElement, Row
 
 from holdfast.domain.memory import Memory, Origin, Source
 from holdfast.store.schema import memories
-from holdfast.store.types import DamagedValue, Json, UtcTime, from_json, from_text
+from holdfast.store.types import DamagedValue, JsonColumn, UtcTime, from_json, from_text
 
 AnyRow = Row[Any]
 
@@ -101,7 +101,7 @@ def to_memory_from_file(row: Sequence[Any]) -> Memory:
 _CONVERTED = [
     (place, from_text if isinstance(column.type, UtcTime) else from_json)
     for place, column in enumerate(memories.columns)
-    if isinstance(column.type, UtcTime | Json)
+    if isinstance(column.type, UtcTime | JsonColumn)
 ]
 
 

@@ -25,7 +25,7 @@ from sqlalchemy import (
     true,
 )
 
-from holdfast.store.types import Json, Name, UtcTime, Vector
+from holdfast.store.types import JsonColumn, Name, UtcTime, Vector
 
 metadata = MetaData(
     naming_convention={
@@ -68,8 +68,8 @@ tokens = Table(
     Column("id", Name, primary_key=True),
     Column("name", Text),
     Column("hash", Name, nullable=False),
-    Column("scopes", Json, nullable=False),
-    Column("spaces", Json),  # none: all of them
+    Column("scopes", JsonColumn, nullable=False),
+    Column("spaces", JsonColumn),  # none: all of them
     Column("created_at", UtcTime, nullable=False),
     Column("revoked_at", UtcTime),
     Column("used_at", UtcTime),
@@ -101,7 +101,7 @@ sessions = Table(
     Column("started_at", UtcTime, nullable=False),
     Column("ended_at", UtcTime),
     Column("exit_code", Integer),
-    Column("usage", Json),  # tokens and cost, as the agent reports them
+    Column("usage", JsonColumn),  # tokens and cost, as the agent reports them
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "started_at"),
     _in_space(),
@@ -138,7 +138,7 @@ memories = Table(
     Column("project", Name),
     Column("content", Text, nullable=False),
     Column("summary", Text),
-    Column("tags", Json, nullable=False),
+    Column("tags", JsonColumn, nullable=False),
     Column("confidence", Float, nullable=False),
     Column("importance", Integer, nullable=False),
     Column("state", Name, nullable=False),
@@ -282,7 +282,7 @@ vector_models = Table(
     Column("dropped", BigInteger, nullable=False),  # how many vectors were taken out
     Column("memory_mean", LargeBinary),  # what the sign bits are centred on
     Column("message_mean", LargeBinary),
-    Column("calibration", Json),
+    Column("calibration", JsonColumn),
     Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "model"),
     _in_space(),
@@ -331,7 +331,7 @@ receipt_items = Table(
     Column("version", Integer),
     Column("message_id", Name),
     Column("score", Float),
-    Column("parts", Json),
+    Column("parts", JsonColumn),
     PrimaryKeyConstraint("space", "receipt_id", "position"),
     Index(None, "space", "memory_id"),
     Index(None, "space", "message_id"),
@@ -395,7 +395,7 @@ jobs = Table(
     _space(),
     Column("id", Name, nullable=False),
     Column("kind", Name, nullable=False),
-    Column("payload", Json, nullable=False),
+    Column("payload", JsonColumn, nullable=False),
     Column("state", Name, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("error", Text),
@@ -438,8 +438,8 @@ journal = Table(
     Column("memory_id", Name),
     Column("origin", Name, nullable=False),
     Column("session_id", Name),
-    Column("before", Json),
-    Column("after", Json),
+    Column("before", JsonColumn),
+    Column("after", JsonColumn),
     Column("note", Text),
     Column("judged", Text),  # which model judged, what and how surely
     Column("created_at", UtcTime, nullable=False),
@@ -458,7 +458,7 @@ directories = Table(
     Column("layout", Name, nullable=False),
     Column("index_hash", Text),  # of the index as it was last written
     Column("asks", Text),  # what a person has to decide before anything else is done
-    Column("refused", Json, nullable=False),  # files that can't be taken: path to [state, reason]
+    Column("refused", JsonColumn, nullable=False),  # files that can't be taken: path to [state, reason]
     Column("bound_at", UtcTime, nullable=False),
     Column("agreed_at", UtcTime),
     _in_space(),
@@ -488,7 +488,7 @@ calls = Table(
     _space(),
     Column("key", Name, nullable=False),
     Column("fingerprint", Text, nullable=False),
-    Column("outcome", Json, nullable=False),
+    Column("outcome", JsonColumn, nullable=False),
     Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "key"),
     _in_space(),

@@ -60,7 +60,7 @@ class TokenTable:
                 self._connection.execute(update(tokens).where(tokens.c.id == token.id).values(spaces=left))
 
 
-class Tokens:
+class OpenTokens:
     """The same for callers who are in no transaction: each call is one of its own."""
 
     def __init__(self, looking: Connected, changing: Connected) -> None:

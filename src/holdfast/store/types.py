@@ -46,7 +46,7 @@ class UtcTime(TypeDecorator[datetime]):
         return _from_server if dialect.name == "postgresql" else from_text
 
 
-class Json(TypeDecorator[Any]):
+class JsonColumn(TypeDecorator[Any]):
     """A small JSON value kept as text: compact, sorted, the same bytes on both databases."""
 
     impl = Text

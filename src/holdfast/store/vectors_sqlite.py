@@ -40,7 +40,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LoadedVectors:
     """Vectors in memory."""
 
     state: State
@@ -89,18 +89,18 @@ class SqliteSearch:
 
     # ------------------------------------------------------------------------------- what is in memory
 
-    def _held(self, model: str, state: State) -> Held:
+    def _held(self, model: str, state: State) -> LoadedVectors:
         if self._cache is None:
             return self._loaded(model, state)
         key = (self._space, self._kind.name, model)
         with self._cache.updating(key):
             held = self._cache.get(key)
-            if not isinstance(held, Held) or held.state != state:
-                held = self._updated(held if isinstance(held, Held) else None, model, state)
+            if not isinstance(held, LoadedVectors) or held.state != state:
+                held = self._updated(held if isinstance(held, LoadedVectors) else None, model, state)
                 self._cache.put(key, held)
             return held
 
-    def _updated(self, held: Held | None, model: str, state: State) -> Held:
+    def _updated(self, held: LoadedVectors | None, model: str, state: State) -> LoadedVectors:
         """What is loaded with what is newer; all anew where that is not possible."""
         if held is None or (held.state.mark, held.state.mean) != (state.mark, state.mean):
             return self._loaded(model, state)
@@ -110,7 +110,7 @@ class SqliteSearch:
         vectors, after = held.vectors, held.state.last
         more = blocks.count_after(after)
         if isinstance(vectors, SignBits):
-            return Held(state, vectors.with_bits(blocks.signs_after(after, vectors.mean), more))
+            return LoadedVectors(state, vectors.with_bits(blocks.signs_after(after, vectors.mean), more))
         if more:  # read whole first: what is loaded must stay as it is if that fails
             vectors = vectors.with_rows(list(self._rows_after(model, after, state.dimensions)), more)
         if state.dropped != held.state.dropped:
@@ -118,22 +118,22 @@ class SqliteSearch:
         too_many = vectors.count - len(vectors.dead) > blocks.EXACT_UP_TO
         if too_many or len(vectors.dead) > _MOST_STALE * vectors.count:
             return self._loaded(model, state)
-        return Held(state, vectors)
+        return LoadedVectors(state, vectors)
 
-    def _loaded(self, model: str, state: State) -> Held:
+    def _loaded(self, model: str, state: State) -> LoadedVectors:
         blocks = VectorBlocks(self._connection, self._space, self._kind, model)
         count = blocks.count_after(0, blocks.EXACT_UP_TO + 1)
         if count <= blocks.EXACT_UP_TO:
             rows = ExactRows.empty(state.dimensions, count)
-            return Held(state, rows.with_rows(self._rows_after(model, 0, state.dimensions), count))
+            return LoadedVectors(state, rows.with_rows(self._rows_after(model, 0, state.dimensions), count))
         if state.mean is None or not blocks.intact(state.dimensions):
             signs = SignBits.empty(blocks.measured_mean(), blocks.count_after(0))
-            return Held(state, signs.with_bits(blocks.signs_after(0, signs.mean), 0))
+            return LoadedVectors(state, signs.with_bits(blocks.signs_after(0, signs.mean), 0))
         packed, packed_to = blocks.packed_count(state.dimensions), blocks.packed_to()
         mean = np.frombuffer(state.mean, dtype=NUMBER)
         signs = SignBits.empty(mean, packed + blocks.count_after(packed_to))
         signs = signs.with_bits(blocks.all(state.dimensions), 0)
-        return Held(state, signs.with_bits(blocks.signs_after(packed_to, mean), 0))
+        return LoadedVectors(state, signs.with_bits(blocks.signs_after(packed_to, mean), 0))
 
     def _rows_after(self, model: str, number: int, dimensions: int) -> Iterator[Row]:
         """The rows that came after a number; what is damaged is left out and made again later."""

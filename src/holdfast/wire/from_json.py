@@ -39,7 +39,7 @@ def deletion(told: Json | None) -> outcomes.Deletion | None:
     return (told and outcomes.Deletion(told["reason"], moment(told["at"]), told["restorable"])) or None
 
 
-class Reader:
+class JsonReader:
     """Reads what belongs to one space, whose name the answers leave out."""
 
     def __init__(self, space: str) -> None:

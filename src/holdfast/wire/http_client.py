@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 PATIENCE = 30.0  # seconds
 
 
-class Line:
+class ServiceConnection:
     """A connection to a service, in the name of a token."""
 
     def __init__(self, url: str, token: str, *, space: str | None, http: "httpx2.Client | None") -> None:

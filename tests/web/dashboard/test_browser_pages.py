@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.outcomes import settled
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.addresses import PAGES, Example
 from tests.web.dashboard.browsing import Watched, serious
@@ -32,7 +32,7 @@ def example(running: Running) -> Example:
     with running.memories() as memories:
         agent = memories.speaking_as("assistant", session="run-1")
         agent.open_session("run-1", name="First look", client="claude-code")
-        said = agent.say_all("run-1", [Said(role="assistant", content=f"Said {n}") for n in range(4)])
+        said = agent.say_all("run-1", [NewMessage(role="assistant", content=f"Said {n}") for n in range(4)])
         made = settled(
             agent.remember(
                 "Must be started after WireGuard", category="dependency", subject="caddy", message=said[1].id,

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.domain.outcomes import settled
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.addresses import PAGES, VARYING, Example
 from tests.web.dashboard.reading import Page
@@ -131,7 +131,7 @@ def haunted(board: Board, space: str, text: Callable[[int], str]) -> Example:
     agent = memories.speaking_as("assistant", session=session)
     agent.open_session(session, name=text(1), client=text(2), project=text(3), directory=text(4))
     said = agent.say_all(
-        session, [Said(role="user", content=f"{n} {text(n)}", speaker=text(n)[:60]) for n in range(5)]
+        session, [NewMessage(role="user", content=f"{n} {text(n)}", speaker=text(n)[:60]) for n in range(5)]
     )
     for number in range(IN_ONE_SPACE):
         # A word of its own keeps each apart from the others, whatever the judge makes of the hostile part.

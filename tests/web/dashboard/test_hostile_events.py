@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.domain.outcomes import settled
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.serving import Board
 from tests.web.dashboard.test_hostile import HOSTILE, PLAIN, shape
@@ -40,7 +40,8 @@ def happened(board: Board, space: str, text: Callable[[int], str]) -> list[str]:
     agent = memories.speaking_as("assistant", session=session)
     agent.open_session(session, name=text(1), client=text(2), project=text(3), directory=text(4))
     said = agent.say_all(
-        session, [Said(role=role, content=text(5) * 100, speaker=text(6)[:60]) for role in ("user", "tool")]
+        session,
+        [NewMessage(role=role, content=text(5) * 100, speaker=text(6)[:60]) for role in ("user", "tool")],
     )
     known = settled(agent.remember(f"zq {text(7)}", category="timing", subject=f"s {text(8)}"[:100]))
     assert known is not None

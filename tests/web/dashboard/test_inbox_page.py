@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from holdfast.app.wiring import utc_now
 from holdfast.domain.outcomes import settled
 from holdfast.engine.memories import Memories
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Element, Page
 from tests.web.dashboard.serving import Board, posted
@@ -68,7 +68,7 @@ def test_a_card_tells_origin_reason_source_and_the_difference_to_what_is_known(b
     known = knows(board, KNOWN)
     agent = board.memories().speaking_as("tool", session="run-3")
     agent.open_session("run-3", name="Reading about batteries")
-    [said] = agent.say_all("run-3", [Said(role="tool", content="A page: it holds for 30 minutes")])
+    [said] = agent.say_all("run-3", [NewMessage(role="tool", content="A page: it holds for 30 minutes")])
     outcome = agent.remember(
         "The UPS holds for 30 minutes at usual load",
         category="timing", subject="ups", message=said.id, doubtful="a web page said so",

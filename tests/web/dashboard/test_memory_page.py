@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.outcomes import settled
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board, posted
@@ -20,9 +20,9 @@ def told(board: Board) -> str:
     said = agent.say_all(
         "run-1",
         [
-            Said(role="user", content="Is caddy fine?"),
-            Said(role="assistant", content="It must be started after WireGuard, it seems"),
-            Said(role="user", content="Thank you"),
+            NewMessage(role="user", content="Is caddy fine?"),
+            NewMessage(role="assistant", content="It must be started after WireGuard, it seems"),
+            NewMessage(role="user", content="Thank you"),
         ],
     )
     made = settled(

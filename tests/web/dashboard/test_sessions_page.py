@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from holdfast.domain.outcomes import settled
 from holdfast.engine.memories import Memories
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board, posted
@@ -25,9 +25,9 @@ def worked(board: Board, session: str = RUN) -> Memories:
     said = agent.say_all(
         session,
         [
-            Said(role="user", content="Why is the library empty?", speaker="Mara"),
-            Said(role="assistant", content="The mount is gone"),
-            Said(role="tool", content="$ mount | grep media"),
+            NewMessage(role="user", content="Why is the library empty?", speaker="Mara"),
+            NewMessage(role="assistant", content="The mount is gone"),
+            NewMessage(role="tool", content="$ mount | grep media"),
         ],
     )
     agent.recall("which mount does jellyfin need")
@@ -130,7 +130,7 @@ def test_figures_that_are_none_do_not_break_the_page(board: Board) -> None:
 
 def test_a_long_session_is_read_in_stretches_without_gaps_or_repeats(board: Board) -> None:
     agent = board.memories().speaking_as("assistant", session=RUN)
-    said = agent.say_all(RUN, [Said(role="user", content=f"Message number {n}") for n in range(1, 151)])
+    said = agent.say_all(RUN, [NewMessage(role="user", content=f"Message number {n}") for n in range(1, 151)])
     agent.remember("Cites an early one", category="timing", subject="x", message=said[2].id)
     agent.remember("Cites a late one", category="timing", subject="y", message=said[140].id)
 
@@ -152,7 +152,7 @@ def test_a_long_session_is_read_in_stretches_without_gaps_or_repeats(board: Boar
 
 def test_a_long_message_is_shown_in_part_and_in_full_on_demand(board: Board) -> None:
     text = "lorem <b> ipsum " * 2_000
-    [message] = board.memories().say_all(RUN, [Said(role="user", content=text)])
+    [message] = board.memories().say_all(RUN, [NewMessage(role="user", content=text)])
     page = told(board)
     [link] = [one for one in page.all("a") if one.attributes["href"].startswith("/messages/")]
 
@@ -250,7 +250,7 @@ def test_an_open_session_is_kept_up_to_date(board: Board) -> None:
 def test_what_was_recalled_of_earlier_talk_is_quoted_with_who_said_it_and_where(board: Board) -> None:
     earlier = board.memories().speaking_as("assistant", session="before")
     earlier.open_session("before")
-    key = Said(role="user", content="The attic key hangs behind the clock", speaker="Mara")
+    key = NewMessage(role="user", content="The attic key hangs behind the clock", speaker="Mara")
     earlier.say_all("before", [key])
     agent = worked(board)
     agent.recall("where does the attic key hang")

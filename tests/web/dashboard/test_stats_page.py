@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.outcomes import settled
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board
@@ -98,9 +98,9 @@ def test_the_way_from_talk_to_memory_is_counted(board: Board) -> None:
     agent = board.memories("talk").speaking_as("assistant", session="chat-1")
     agent.open_session("chat-1", name="Tea")
     agent.say_all("chat-1", [
-        Said(role="user", content="I prefer green tea over coffee, please remember that."),
-        Said(role="assistant", content="Noted: you prefer green tea over coffee."),
-        Said(role="user", content="Thanks, bye!"),
+        NewMessage(role="user", content="I prefer green tea over coffee, please remember that."),
+        NewMessage(role="assistant", content="Noted: you prefer green tea over coffee."),
+        NewMessage(role="user", content="Thanks, bye!"),
     ])  # fmt: skip
     [read] = board.memories("talk").capture("chat-1")
 

@@ -27,7 +27,7 @@ from holdfast import (
 )
 from holdfast.domain.outcomes import settled
 from holdfast.domain.ranking import MemoryHit, MessageHit
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.errors import Outdated
 from tests.requirements_ledger import requirement
 from tests.web.rest.conftest import OWN, URL, Served
@@ -187,10 +187,13 @@ def test_what_others_add_comes_as_a_delta_once(memories: Either) -> None:
 
 def test_sessions_and_messages(memories: Either) -> None:
     opened = memories.open_session("s1", name="A run", tier=2)
-    first = memories.say_all("s1", [Said(role="user", content="one", message_id="m1")])
+    first = memories.say_all("s1", [NewMessage(role="user", content="one", message_id="m1")])
     again = memories.say_all(
         "s1",
-        [Said(role="user", content="one", message_id="m1"), Said(role="assistant", content="two")],
+        [
+            NewMessage(role="user", content="one", message_id="m1"),
+            NewMessage(role="assistant", content="two"),
+        ],
     )
     known = memories.say("s1", "user", "one", message_id="m1")
     closed = memories.close_session("s1", exit_code=0, usage={"input_tokens": 7})
@@ -207,12 +210,13 @@ def test_sessions_and_messages(memories: Either) -> None:
 def test_an_id_that_another_session_has_for_something_else_is_refused_and_not_swallowed(
     memories: Either,
 ) -> None:
-    memories.say_all("s1", [Said(role="user", content="one", message_id="m1")])
-    copied = memories.say_all("s2", [Said(role="user", content="one", message_id="m1")])
+    memories.say_all("s1", [NewMessage(role="user", content="one", message_id="m1")])
+    copied = memories.say_all("s2", [NewMessage(role="user", content="one", message_id="m1")])
 
     with pytest.raises(Conflict, match=r"already exists in session 's1': .* such as 's2:m1'"):
         memories.say_all(
-            "s2", [Said(role="user", content="new"), Said(role="user", content="two", message_id="m1")]
+            "s2",
+            [NewMessage(role="user", content="new"), NewMessage(role="user", content="two", message_id="m1")],
         )
     with pytest.raises(Conflict):
         memories.say("s2", "user", "two", message_id="m1")

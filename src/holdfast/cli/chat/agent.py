@@ -9,7 +9,7 @@ from typing import Protocol
 
 from holdfast.agents.tools import call as call_tool
 from holdfast.engine.memories import Memories
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.errors import HoldfastError, Unavailable
 from holdfast.language.model_call import ModelTrouble
 from holdfast.models.chat import Talk, ToolCall, ToolResult
@@ -113,7 +113,7 @@ class Agent:
     def _keep(self, asked: str, answered: str) -> None:
         if not self._record:
             return
-        both = [Said(role="user", content=asked), Said(role="assistant", content=answered)]
+        both = [NewMessage(role="user", content=asked), NewMessage(role="assistant", content=answered)]
 
         def keep() -> None:
             self._memories.say_all(self._session, [each for each in both if each.content])

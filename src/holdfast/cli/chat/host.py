@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.engine.memories import Memories
     from holdfast.engine.ports import Clock, Store
     from holdfast.files.bindings import DirectoryState
-    from holdfast.models.chat import Connection
+    from holdfast.models.chat import ChatModel
 
 SPACE = "chat"  # for those who name none; made when it is first needed
 PROFILE = "files"
@@ -50,7 +50,7 @@ class Terminal(Protocol):
         """The model's answer is whole."""
 
 
-def chat(memories: "Memories", connection: "Connection", model: str, terminal: Terminal) -> None:
+def chat(memories: "Memories", connection: "ChatModel", model: str, terminal: Terminal) -> None:
     """Talks until the person ends it. What is said is kept as a session of the space.
 
     Raises: Unavailable, when the memory can't be used at the start, and when a line from a file or a pipe
@@ -108,7 +108,7 @@ def system_prompt(memories: "Memories", session: str) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
-def connection_to(model: str) -> "Connection":
+def connection_to(model: str) -> "ChatModel":
     """The model of that name.
 
     Raises: Invalid, listing the forms of a name; Unavailable, without its SDK or a key.

@@ -16,7 +16,7 @@ from holdfast.engine import look as looking
 from holdfast.engine import recall as recalling
 from holdfast.engine import review as reviewing
 from holdfast.engine import sessions
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.engine.spaces import Overview, overview
 from holdfast.engine.verbs.speaking import Speaking
 
@@ -140,7 +140,7 @@ class Asking(Speaking):
     @needs("read")
     def context(
         self,
-        said: Sequence[Said | str],
+        said: Sequence[NewMessage | str],
         *,
         project: str | None = None,
         budget: int = contexts.BUDGET,

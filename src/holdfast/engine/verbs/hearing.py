@@ -20,7 +20,7 @@ from holdfast.engine import (
 )
 from holdfast.engine import session_story as session_stories
 from holdfast.engine.ports import TimeUp
-from holdfast.engine.sessions import Conversation, Said
+from holdfast.engine.sessions import Conversation, NewMessage
 from holdfast.engine.verbs.speaking import Speaking
 
 
@@ -131,7 +131,7 @@ class Hearing(Speaking):
         )
 
     @needs("write")
-    def say_all(self, session_id: str, said: Sequence[Said]) -> list[Message]:
+    def say_all(self, session_id: str, said: Sequence[NewMessage]) -> list[Message]:
         """Keeps messages of a session in one step and answers those that are new.
 
         Raises: Conflict, where something else was said under one of the ids; Invalid, for an unknown role.
@@ -142,7 +142,7 @@ class Hearing(Speaking):
     def take_session(
         self,
         session_id: str,
-        said: Sequence[Said],
+        said: Sequence[NewMessage],
         *,
         name: str | None = None,
         client: str | None = None,
@@ -220,7 +220,7 @@ class Hearing(Speaking):
     @needs("write")
     def read_due(
         self, session_id: str | None = None, *, quiet: capturing.Quiet = lambda project, session: None
-    ) -> reading.Reading | None:
+    ) -> reading.ChunkResult | None:
         """Reads with a model the next piece that the rules have read, of one session or of all.
 
         None without a piece or a model.

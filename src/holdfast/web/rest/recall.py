@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from holdfast.engine.memories import Memories
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.web.rest.json_routes import BoundedRoute, Json
@@ -115,9 +115,11 @@ def audit(memories: Reading) -> Json:
     return Json(as_json.audit(memories.audit()))
 
 
-def said(messages: list[request_bodies.Message]) -> list[Said]:
+def said(messages: list[request_bodies.Message]) -> list[NewMessage]:
     """Messages as the engine takes them."""
     return [
-        Said(role=one.role, content=one.content, speaker=one.speaker, message_id=one.id, said_at=one.said_at)
+        NewMessage(
+            role=one.role, content=one.content, speaker=one.speaker, message_id=one.id, said_at=one.said_at
+        )
         for one in messages
     ]

@@ -4,7 +4,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from holdfast.store.types import Json, Name, UtcTime
+from holdfast.store.types import JsonColumn, Name, UtcTime
 
 revision = "0001"
 down_revision = None
@@ -54,7 +54,7 @@ def upgrade() -> None:
         sa.Column("space", Name, nullable=False),
         sa.Column("key", Name, nullable=False),
         sa.Column("fingerprint", sa.Text(), nullable=False),
-        sa.Column("outcome", Json, nullable=False),
+        sa.Column("outcome", JsonColumn, nullable=False),
         sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_calls_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "key", name="pk_calls"),
@@ -103,7 +103,7 @@ def upgrade() -> None:
         sa.Column("space", Name, nullable=False),
         sa.Column("id", Name, nullable=False),
         sa.Column("kind", Name, nullable=False),
-        sa.Column("payload", Json, nullable=False),
+        sa.Column("payload", JsonColumn, nullable=False),
         sa.Column("state", Name, nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("error", sa.Text(), nullable=True),
@@ -122,8 +122,8 @@ def upgrade() -> None:
         sa.Column("memory_id", Name, nullable=True),
         sa.Column("origin", Name, nullable=False),
         sa.Column("session_id", Name, nullable=True),
-        sa.Column("before", Json, nullable=True),
-        sa.Column("after", Json, nullable=True),
+        sa.Column("before", JsonColumn, nullable=True),
+        sa.Column("after", JsonColumn, nullable=True),
         sa.Column("note", sa.Text(), nullable=True),
         sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_journal_space", ondelete="CASCADE"),
@@ -142,7 +142,7 @@ def upgrade() -> None:
         sa.Column("project", Name, nullable=True),
         sa.Column("content", sa.Text(), nullable=False),
         sa.Column("summary", sa.Text(), nullable=True),
-        sa.Column("tags", Json, nullable=False),
+        sa.Column("tags", JsonColumn, nullable=False),
         sa.Column("confidence", sa.Float(), nullable=False),
         sa.Column("importance", sa.Integer(), nullable=False),
         sa.Column("state", Name, nullable=False),
@@ -312,7 +312,7 @@ def upgrade() -> None:
         sa.Column("memory_id", Name, nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("score", sa.Float(), nullable=True),
-        sa.Column("parts", Json, nullable=True),
+        sa.Column("parts", JsonColumn, nullable=True),
         sa.ForeignKeyConstraint(
             ["space", "receipt_id"],
             ["receipts.space", "receipts.id"],

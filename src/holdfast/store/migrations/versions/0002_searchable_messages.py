@@ -13,7 +13,7 @@ from alembic import op
 from holdfast.domain.terms import stems
 from holdfast.errors import Unavailable
 from holdfast.store.full_text import mark, prefix
-from holdfast.store.types import Json, Name, UtcTime, Vector
+from holdfast.store.types import JsonColumn, Name, UtcTime, Vector
 
 revision = "0002"
 down_revision = "0001"
@@ -63,7 +63,7 @@ def upgrade() -> None:
     )
     op.add_column("heads", sa.Column("messages", sa.BigInteger(), nullable=False, server_default="0"))
     op.add_column("heads", sa.Column("vectors", sa.BigInteger(), nullable=False, server_default="0"))
-    op.add_column("sessions", sa.Column("usage", Json, nullable=True))
+    op.add_column("sessions", sa.Column("usage", JsonColumn, nullable=True))
     _number_messages()
     with op.batch_alter_table("receipt_items") as items:
         items.alter_column("memory_id", existing_type=Name, nullable=True)
@@ -137,7 +137,7 @@ def _create_models() -> None:
         sa.Column("dropped", sa.BigInteger(), nullable=False),
         sa.Column("memory_mean", sa.LargeBinary(), nullable=True),
         sa.Column("message_mean", sa.LargeBinary(), nullable=True),
-        sa.Column("calibration", Json, nullable=True),
+        sa.Column("calibration", JsonColumn, nullable=True),
         sa.Column("created_at", UtcTime, nullable=False),
         sa.ForeignKeyConstraint(
             ["space"], ["spaces.name"], name="fk_vector_models_space", ondelete="CASCADE"
@@ -167,8 +167,8 @@ def _create_tokens() -> None:
         sa.Column("id", Name, nullable=False),
         sa.Column("name", sa.Text(), nullable=True),
         sa.Column("hash", Name, nullable=False),
-        sa.Column("scopes", Json, nullable=False),
-        sa.Column("spaces", Json, nullable=True),
+        sa.Column("scopes", JsonColumn, nullable=False),
+        sa.Column("spaces", JsonColumn, nullable=True),
         sa.Column("created_at", UtcTime, nullable=False),
         sa.Column("revoked_at", UtcTime, nullable=True),
         sa.Column("used_at", UtcTime, nullable=True),

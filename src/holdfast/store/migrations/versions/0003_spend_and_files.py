@@ -6,7 +6,7 @@ And a memory may be a file: at a path, in a directory that a space is bound to.
 import sqlalchemy as sa
 from alembic import op
 
-from holdfast.store.types import Json, Name, UtcTime
+from holdfast.store.types import JsonColumn, Name, UtcTime
 
 revision = "0003"
 down_revision = "0002"
@@ -46,7 +46,7 @@ def _keep_files() -> None:
         sa.Column("layout", Name, nullable=False),
         sa.Column("index_hash", sa.Text(), nullable=True),
         sa.Column("asks", sa.Text(), nullable=True),
-        sa.Column("refused", Json, nullable=False),
+        sa.Column("refused", JsonColumn, nullable=False),
         sa.Column("bound_at", UtcTime, nullable=False),
         sa.Column("agreed_at", UtcTime, nullable=True),
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_directories_space", ondelete="CASCADE"),
