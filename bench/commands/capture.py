@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bench.commands.figures import answer, unusable, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +100,6 @@ def _said(rows: "list[Row]") -> "Iterator[NewMessage]":
 
 
 def _show(figures: dict[str, Any]) -> None:
-    table = Table([Column(title="figure"), Column(title="value", justify="right")])
+    table = Table([TableColumn(title="figure"), TableColumn(title="value", justify="right")])
     table.rows.extend([name.replace("_", " "), f"{value:,}"] for name, value in figures.items())
     table.show()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bench.commands.figures import answer, progress, unusable, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -218,8 +218,8 @@ def _show(report: "ConversationsReport", captured: int | None) -> None:
     apart = [name for name in report.counts if f"{name}.session.hit@5" in report.metrics]
     asked = sum(count for name, count in report.counts.items() if name not in apart)
     click.echo(f"{report.bench}, {report.conversations:,} conversations, {asked:,} questions\n")
-    titles = [Column(title=_TITLES[name], justify="right") for name in names]
-    table = Table([Column(title="questions"), Column(title="count", justify="right"), *titles])
+    titles = [TableColumn(title=_TITLES[name], justify="right") for name in names]
+    table = Table([TableColumn(title="questions"), TableColumn(title="count", justify="right"), *titles])
     table.rows.append(["all", f"{asked:,}", *_shares(report, names, "{}")])
     for category, count in sorted(report.counts.items(), key=lambda entry: (entry[0] in apart, entry[0])):
         form = f"{category}.{{}}" if category in apart else f"{{}}.{category}"

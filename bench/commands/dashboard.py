@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bench.commands.figures import answer, at_home, progress, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Conflict
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def _show(found: "Mapping[str, Measured]", size: int) -> None:
     from bench.speed.report import machine
 
     titles = ("ms", "CPU ms", "KB", "goal")
-    table = Table([Column(title="page"), *(Column(title=title, justify="right") for title in titles)])
+    table = Table(
+        [TableColumn(title="page"), *(TableColumn(title=title, justify="right") for title in titles)]
+    )
     for name, page in found.items():
         goal = "reached" if page.reached else "missed"
         figures = (page.cost.wall, page.cost.cpu, page.kilobytes)

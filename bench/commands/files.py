@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bench.commands.figures import answer, at_home, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 
 Figure = tuple[float, float]  # milliseconds by the clock, and of the processor
 
@@ -43,7 +43,10 @@ def files(ctx: click.Context, amount: int, file: str | None) -> None:
     """
     with tempfile.TemporaryDirectory() as home, at_home(home):
         figures = _measured(Path(home), amount)
-    columns = [Column(title="what"), *(Column(title=name, justify="right") for name in ("ms", "CPU ms"))]
+    columns = [
+        TableColumn(title="what"),
+        *(TableColumn(title=name, justify="right") for name in ("ms", "CPU ms")),
+    ]
     table = Table(columns)
     for name, says in _SAYS.items():
         table.rows.append([says, *(f"{value:,.0f}" for value in figures[name])])

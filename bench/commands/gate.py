@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench.commands.figures import answer, unusable, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +73,13 @@ def _show(report: "GateReport", metrics: "Mapping[str, float]") -> None:
         for memory in one.memories:
             click.echo(f"  kept{', INVENTED' if memory in one.invented else ''}: {memory}")
     click.echo()
-    table = Table([Column(title="figure"), Column(title="share", justify="right"), Column(title="meaning")])
+    table = Table(
+        [
+            TableColumn(title="figure"),
+            TableColumn(title="share", justify="right"),
+            TableColumn(title="meaning"),
+        ]
+    )
     for name, share in metrics.items():
         table.rows.append([name, f"{share:.1%}", _MEANS[name]])
     table.show()

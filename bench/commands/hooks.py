@@ -14,7 +14,7 @@ import click
 
 from bench.commands.figures import answer, at_home, with_result_file
 from bench.commands.stage import filled_home, serving
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 
 _EVENTS = {"session start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
 
@@ -63,6 +63,8 @@ def _milliseconds(command: list[str], given: dict[str, str]) -> float:
 
 
 def _show(figures: dict[str, Any]) -> None:
-    table = Table([Column(title="hook"), Column(title="ms over the bare interpreter", justify="right")])
+    table = Table(
+        [TableColumn(title="hook"), TableColumn(title="ms over the bare interpreter", justify="right")]
+    )
     table.rows.extend([name, f"{value:,}"] for name, value in figures["over_bare_ms"].items())
     table.show()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bench.commands.figures import answer, unusable, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,7 +99,7 @@ def queries(ctx: click.Context, data: Path | None, others: int, file: str | None
 def _show_queries(sizes: "Mapping[int, QueriesReport]") -> None:
     click.echo("recall at its default threshold\n")
     titles = ("memories", "questions", "hit@1", "hit@5", "silent without an answer", "answered with one")
-    table = Table([Column(title=title, justify="right") for title in titles])
+    table = Table([TableColumn(title=title, justify="right") for title in titles])
     for size, part in sizes.items():
         shares = [f"{share:.1%}" for share in part.metrics.values()]
         table.rows.append([f"{size:,}", f"{part.questions:,}", *shares])
@@ -130,7 +130,13 @@ def _driven(memories: "Memories") -> "tuple[Remember, Ask]":
 
 def _show(report: "RelationsReport") -> None:
     click.echo(f"same, contradicts or distinct, {report.pairs:,} labelled pairs\n")
-    figures = Table([Column(title="figure"), Column(title="share", justify="right"), Column(title="meaning")])
+    figures = Table(
+        [
+            TableColumn(title="figure"),
+            TableColumn(title="share", justify="right"),
+            TableColumn(title="meaning"),
+        ]
+    )
     for name, share, meaning in (
         ("accuracy", report.accuracy, "judged as labelled"),
         ("false merges", report.false_merges, "not the same, but judged so"),
@@ -141,12 +147,15 @@ def _show(report: "RelationsReport") -> None:
     click.echo()
     names = list(report.confusion)
     table = Table(
-        [Column(title="labelled"), *(Column(title=f"judged {name}", justify="right") for name in names)]
+        [
+            TableColumn(title="labelled"),
+            *(TableColumn(title=f"judged {name}", justify="right") for name in names),
+        ]
     )
     for label, judged in report.confusion.items():
         table.rows.append([label, *(f"{judged[name]:,}" for name in names)])
     table.show()
     click.echo()
-    domains = Table([Column(title="domain"), Column(title="accuracy", justify="right")])
+    domains = Table([TableColumn(title="domain"), TableColumn(title="accuracy", justify="right")])
     domains.rows.extend([domain, f"{share:.1%}"] for domain, share in report.by_domain.items())
     domains.show()

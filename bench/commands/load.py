@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bench.commands.figures import answer, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _figures(found: "Load") -> dict[str, Any]:
 def _show(found: "Load") -> None:
     figures = _figures(found)
     table = Table(
-        [Column(title=title, justify="right") for title in ("request", "times", *_SHARES, "p99/p50")]
+        [TableColumn(title=title, justify="right") for title in ("request", "times", *_SHARES, "p99/p50")]
     )
     for kind, waits in figures["wait_ms"].items():
         times = found.requests if kind == "all" else len(found.waits[kind])

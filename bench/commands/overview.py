@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bench.commands.figures import answer, progress, with_result_file
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Unavailable
 
 _BENCHMARKS = (
@@ -62,8 +62,8 @@ def _run(words: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _show(figures: dict[str, dict[str, Any]]) -> None:
-    value, goal = (Column(title=title, justify="right") for title in ("value", "goal"))
-    table = Table([Column(title="benchmark"), Column(title="figure"), value, goal])
+    value, goal = (TableColumn(title=title, justify="right") for title in ("value", "goal"))
+    table = Table([TableColumn(title="benchmark"), TableColumn(title="figure"), value, goal])
     for name, found in figures.items():
         rows: list[tuple[str, float, float | str | None]]
         if name == "speed":

@@ -12,7 +12,7 @@ import click
 
 from bench.commands.figures import Bar, answer, progress, with_result_file, write
 from bench.commands.stage import Stage
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:
@@ -189,8 +189,8 @@ def _show(report: "SpeedReport", against: Sequence[str]) -> None:
     from bench.speed.rivals import PACKAGES
 
     click.echo("milliseconds for one call, medians, by memories in the space\n")
-    titles = [Column(title=f"{size:,}", justify="right") for size in report.sizes]
-    table = Table([Column(title="cost"), *titles])
+    titles = [TableColumn(title=f"{size:,}", justify="right") for size in report.sizes]
+    table = Table([TableColumn(title="cost"), *titles])
     for label, line in _lines(report).items():
         cells = [f"{rounded(line[size]):g}" if size in line else "" for size in report.sizes]
         table.rows.append([label, *cells])
@@ -198,10 +198,10 @@ def _show(report: "SpeedReport", against: Sequence[str]) -> None:
     click.echo()
     goals = Table(
         [
-            Column(title="goal"),
-            Column(title="figure", justify="right"),
-            Column(title="wanted", justify="right"),
-            Column(title="reached"),
+            TableColumn(title="goal"),
+            TableColumn(title="figure", justify="right"),
+            TableColumn(title="wanted", justify="right"),
+            TableColumn(title="reached"),
         ]
     )
     for goal in report.goals():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli import say
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Contradicting, Waiting
 
@@ -34,7 +34,7 @@ def test_no_text_can_steer_a_terminal(text: str) -> None:
 
 def test_escapes_are_written_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     shown = say.line(memory(EVIL, subject=EVIL, category=EVIL))
-    table = Table([Column(title="content", wraps=True)])
+    table = Table([TableColumn(title="content", wraps=True)])
     table.rows.append([EVIL])
     monkeypatch.setattr("holdfast.cli.tables.on_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
@@ -48,7 +48,11 @@ def test_escapes_are_written_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 def test_on_a_narrow_terminal_no_column_of_a_table_is_lost_or_cut(
     columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    titles = [Column(title="service"), Column(title="last"), Column(title="another", wraps=True, least=20)]
+    titles = [
+        TableColumn(title="service"),
+        TableColumn(title="last"),
+        TableColumn(title="another", wraps=True, least=20),
+    ]
     table = Table(titles)
     table.rows.append(["jellyfin", "2026-11-15 20:34 success", "not before 2026-11-15 23:34 UTC"])
     monkeypatch.setattr("holdfast.cli.tables.on_terminal", lambda: True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.agents.brief_files import BriefFiles
     from holdfast.engine.ports import TimeUp
     from holdfast.web.dashboard.browsers import Browsers
-    from holdfast.web.service.app import Asking
+    from holdfast.web.service.app import McpCaller
     from holdfast.web.service.guard import App
     from holdfast.web.service.logs import LogForm
     from holdfast.web.service.worker import Chore, Worker
@@ -203,7 +203,7 @@ def _login(host: str, listening: "socket.socket", browsers: "Browsers") -> str:
     return f"http://{named}:{listening.getsockname()[1]}{link_path(browsers)}"
 
 
-def _for_model(registry: SpaceRegistry, asking: "Asking") -> Memories:
+def _for_model(registry: SpaceRegistry, asking: "McpCaller") -> Memories:
     """The space of a model that speaks MCP: the usual one for the user's own token, else the token's."""
     if asking.grant == EVERYTHING:
         found = registry.memories(asking.space)

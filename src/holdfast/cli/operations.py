@@ -6,7 +6,7 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.wire import as_json
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ def events(call: Call, /, **asked: Any) -> None:
         return call.tell("No events", {"events": [as_json.event(event) for event in found]})
     table = Table(
         [
-            Column(title="when (UTC)", style="dim"),
-            Column(title="level"),
-            Column(title="service", most=24),
-            Column(title="event", wraps=True, least=30),
+            TableColumn(title="when (UTC)", style="dim"),
+            TableColumn(title="level"),
+            TableColumn(title="service", most=24),
+            TableColumn(title="event", wraps=True, least=30),
         ]
     )
     for event in found:
@@ -71,11 +71,11 @@ def cooldowns(call: Call, service: str | None) -> None:
         return call.tell(nothing, {"cooldowns": [as_json.standing(standing) for standing in found]})
     table = Table(
         [
-            Column(title="service", most=24),
-            Column(title="action"),
-            Column(title="used"),
-            Column(title="last"),
-            Column(title="next", wraps=True, least=20),
+            TableColumn(title="service", most=24),
+            TableColumn(title="action"),
+            TableColumn(title="used"),
+            TableColumn(title="last"),
+            TableColumn(title="next", wraps=True, least=20),
         ]
     )
     table.rows.extend(_row(standing) for standing in found)

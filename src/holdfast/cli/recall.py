@@ -9,7 +9,7 @@ import click
 from holdfast.app import paths
 from holdfast.cli import history, param_types, say
 from holdfast.cli.call import Call, in_space
-from holdfast.cli.tables import Column, Table, on_terminal, width
+from holdfast.cli.tables import Table, TableColumn, on_terminal, width
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
 from holdfast.wire import as_json
@@ -171,14 +171,14 @@ def list_(
 def _table(page: "Page", *, weighed: bool, state: str) -> None:
     dated = width() >= _WITH_DATES
     columns = [
-        Column(title="id", style="cyan", least=8),
-        Column(title="category", style="dim", most=14),
-        Column(title="subject", most=20 if dated else 12),
-        Column(title="content", wraps=True, least=20),
+        TableColumn(title="id", style="cyan", least=8),
+        TableColumn(title="category", style="dim", most=14),
+        TableColumn(title="subject", most=20 if dated else 12),
+        TableColumn(title="content", wraps=True, least=20),
     ]
-    columns += [Column(title="confidence", justify="right")] if weighed else []
-    columns += [Column(title="state")] if state != "active" else []
-    columns += [Column(title="updated", style="dim")] if dated else []
+    columns += [TableColumn(title="confidence", justify="right")] if weighed else []
+    columns += [TableColumn(title="state")] if state != "active" else []
+    columns += [TableColumn(title="updated", style="dim")] if dated else []
     table = Table(columns)
     for item in page.shown:
         cells = [item.id, item.category, item.subject or "-", item.content + say.superseded(item)]

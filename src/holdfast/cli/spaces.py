@@ -7,7 +7,7 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, confirm, on_store
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Invalid
 from holdfast.wire import as_json
 
@@ -187,8 +187,8 @@ def delete(call: Call, name: str, yes: bool) -> None:
 def overview_table(found: list["Overview"]) -> Table:
     counted = {"active": "active", "inactive": "inactive", "waiting": "waiting"}
     counted |= {"deleted": "forgotten", "sessions": "sessions"}
-    columns = [Column(title="space", style="cyan"), Column(title="profile")]
-    table = Table([*columns, *(Column(title=title, justify="right") for title in counted)])
+    columns = [TableColumn(title="space", style="cyan"), TableColumn(title="profile")]
+    table = Table([*columns, *(TableColumn(title=title, justify="right") for title in counted)])
     for one in found:
         numbers = [f"{getattr(one, name):,}" for name in counted.values()]
         table.rows.append([one.space.name, one.space.profile, *numbers])

@@ -42,13 +42,15 @@ def spend(call: Call, by: "GroupedBy", days: int | None) -> None:
 
 
 def _show(report: "SpendReport") -> None:
-    from holdfast.cli.tables import Column, Table
+    from holdfast.cli.tables import Table, TableColumn
 
     if not report.total.calls:
         click.echo("Nothing spent")
     else:
-        figures = [Column(title=title, justify="right") for title in ("calls", "input", "cached", "output")]
-        table = Table([Column(title=report.by), *figures, Column(title="cost", justify="right")])
+        figures = [
+            TableColumn(title=title, justify="right") for title in ("calls", "input", "cached", "output")
+        ]
+        table = Table([TableColumn(title=report.by), *figures, TableColumn(title="cost", justify="right")])
         for name, spent in report.groups:
             table.rows.append(_row(say.one_line(name or "(none)"), spent))
         table.rows.append(_row("total", report.total))

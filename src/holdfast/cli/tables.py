@@ -15,7 +15,7 @@ _WRAPPED = 12  # characters of a line in a column of text, below which it is har
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class TableColumn:
     """A heading, and how its cells look."""
 
     title: str
@@ -30,7 +30,7 @@ class Column:
 class Table:
     """Rows of text under headings."""
 
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: list[Sequence[str]] = field(default_factory=list)
 
     def show(self) -> None:
@@ -79,7 +79,7 @@ class Table:
         return [max(map(len, cells)) for cells in zip(*self._lines(), strict=True)]
 
 
-def _needed(column: Column, longest: int) -> int:
+def _needed(column: TableColumn, longest: int) -> int:
     """Characters that a column needs to say what it has to."""
     if column.wraps:
         return min(longest, column.least or _WRAPPED)

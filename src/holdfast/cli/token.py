@@ -6,7 +6,7 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, on_store
-from holdfast.cli.tables import Column, Table
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.domain.access import SCOPES
 from holdfast.wire import as_json
 
@@ -82,7 +82,7 @@ def list_(call: Call) -> None:
         click.echo("No tokens yet: create one with `holdfast token create --space NAME --scope read`")
         return
     titles = ("id", "name", "access", "created", "used", "revoked")
-    table = Table([Column(title=title, wraps=title in ("name", "access")) for title in titles])
+    table = Table([TableColumn(title=title, wraps=title in ("name", "access")) for title in titles])
     for one in found:
         days = (one.created_at, one.used_at, one.revoked_at)
         table.rows.append(

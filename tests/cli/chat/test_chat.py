@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
-from holdfast.cli.chat.command import Terminal
+from holdfast.cli.chat.command import StandardTerminal
 from holdfast.errors import Unavailable
 from tests.cli.chat.conftest import Person
 from tests.cli.chat.scripts import Step, completions_model
@@ -299,10 +299,10 @@ def test_ctrl_c_stops_an_answer_and_not_the_talk(
 def test_ctrl_c_at_the_prompt_ends_the_talk_and_closes_the_session(
     sqlite_person: Person, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_: Terminal) -> str | None:
+    def interrupted(_: StandardTerminal) -> str | None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Terminal, "ask", interrupted)
+    monkeypatch.setattr(StandardTerminal, "ask", interrupted)
 
     result = sqlite_person.shell("chat", "--model", named(model))
     memories = sqlite_person.memories("chat")

@@ -27,7 +27,7 @@ class Screen(Protocol):
         """What happens beside the answer: a tool, a memory that fails."""
 
 
-class Agent:
+class ChatAgent:
     """One session. `record` false: messages are not stored."""
 
     def __init__(

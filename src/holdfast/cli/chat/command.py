@@ -10,7 +10,7 @@ from holdfast.cli.call import Call, in_space
 from holdfast.errors import Unavailable
 
 
-class Terminal:
+class StandardTerminal:
     """Standard input and output. Answers are streamed, with control characters escaped."""
 
     def __init__(self) -> None:
@@ -94,4 +94,4 @@ def chat(call: Call, model: str | None, directory: str | None) -> None:
         ) from None
     opened = host.space_for_chat(db=call.db, space=call.space, directory=directory, clock=call.time())
     with opened as memories:
-        host.chat(memories, connection, name, Terminal())
+        host.chat(memories, connection, name, StandardTerminal())

@@ -12,7 +12,7 @@ from holdfast.app import paths, wiring
 from holdfast.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:
-    from holdfast.cli.chat.agent import Agent
+    from holdfast.cli.chat.agent import ChatAgent
     from holdfast.engine.memories import Memories
     from holdfast.engine.ports import Clock, Store
     from holdfast.files.bindings import DirectoryState
@@ -57,7 +57,7 @@ def chat(memories: "Memories", connection: "ChatModel", model: str, terminal: Te
     gets no answer: what follows it would build on nothing.
     """
     from holdfast.agents.tools import for_messages_api
-    from holdfast.cli.chat.agent import Agent
+    from holdfast.cli.chat.agent import ChatAgent
 
     state = memories.directory()  # first: it is told here, so it need not be logged
     session = memories.open_session(
@@ -65,7 +65,7 @@ def chat(memories: "Memories", connection: "ChatModel", model: str, terminal: Te
     ).id
     silence = capture_off.reason(paths.project_of(os.getcwd()), session)
     talk = connection(system=system_prompt(memories, session), tools=for_messages_api(memories.profile))
-    agent = Agent(memories, talk, terminal, session=session, record=silence is None)
+    agent = ChatAgent(memories, talk, terminal, session=session, record=silence is None)
     for told in _greeting(memories, talk.name, state):
         terminal.note(told)
     if silence:
@@ -81,7 +81,7 @@ def chat(memories: "Memories", connection: "ChatModel", model: str, terminal: Te
         )
 
 
-def _answered(text: str, memories: "Memories", agent: "Agent", terminal: Terminal) -> None:
+def _answered(text: str, memories: "Memories", agent: "ChatAgent", terminal: Terminal) -> None:
     if memory_command.asked(text):
         terminal.tell(memory_command.answer(memories, text))
     elif text.startswith("/") and " " not in text:

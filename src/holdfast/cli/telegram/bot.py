@@ -170,14 +170,14 @@ class Bot:
             await self._insist(lambda: line.edit_message_reply_markup(pressed.chat, pressed.message))
         await self._send(line, pressed.chat, told)
 
-    async def _answer(self, work: Callable[..., list[replies.Message]], *args: str, **named: str) -> Any:
+    async def _answer(self, work: Callable[..., list[replies.ReplyMessage]], *args: str, **named: str) -> Any:
         try:
             return await asyncio.to_thread(lambda: work(self._memories(), *args, **named))
         except HoldfastError as error:  # the space itself can't be opened
             _log.warning("the memory is unavailable: %s", type(error).__name__)
-            return [replies.Message("The memory is unavailable. Nothing was changed; try again later.")]
+            return [replies.ReplyMessage("The memory is unavailable. Nothing was changed; try again later.")]
 
-    async def _send(self, line: "telegram.Bot", chat: int, messages: Sequence[replies.Message]) -> None:
+    async def _send(self, line: "telegram.Bot", chat: int, messages: Sequence[replies.ReplyMessage]) -> None:
         from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions
 
         for message in messages:

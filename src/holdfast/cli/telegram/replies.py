@@ -24,54 +24,54 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ReplyMessage:
     """One message to send."""
 
     text: str
     buttons: tuple[Button, ...] = ()
 
 
-def to_text(memories: Memories, text: str, *, name: str) -> list[Message]:
+def to_text(memories: Memories, text: str, *, name: str) -> list[ReplyMessage]:
     """The answer to what somebody typed; `name` is the bot's own, which may stand behind the command."""
     word, rest = [*text.split(maxsplit=1), "", ""][:2]
     command, _, meant = word.partition("@")
     if not is_command(command) or (meant and meant.casefold() != name.casefold()):
-        return [Message(f"Commands:\n\n{usage()}")]
+        return [ReplyMessage(f"Commands:\n\n{usage()}")]
     told = reply(memories, rest)
     if told.questions:
         return _questions(told)
     return _from_page(told.text, 0)
 
 
-def to_button(memories: Memories, data: str) -> list[Message]:
+def to_button(memories: Memories, data: str) -> list[ReplyMessage]:
     """The answer to a button; none for one that is not ours."""
     word, _, rest = data.partition(" ")
     if word in _DECIDING:
-        return [Message(page) for page in pages(reply(memories, data).text)]
+        return [ReplyMessage(page) for page in pages(reply(memories, data).text)]
     if word == _MORE and rest.isascii() and rest.isdigit():
         return _from_page(reply(memories, "list").text, int(rest))
     return []
 
 
-def _from_page(text: str, first: int) -> list[Message]:
+def _from_page(text: str, first: int) -> list[ReplyMessage]:
     found = pages(text)
-    shown = [Message(page) for page in found[first : first + AT_ONCE]]
+    shown = [ReplyMessage(page) for page in found[first : first + AT_ONCE]]
     left = len(found) - first - len(shown)
     if shown and left:
         more = Button(f"More ({left} left)", f"{_MORE} {first + AT_ONCE}")
-        shown[-1] = Message(shown[-1].text, (more,))
+        shown[-1] = ReplyMessage(shown[-1].text, (more,))
     return shown
 
 
-def _questions(told: CommandReply) -> list[Message]:
+def _questions(told: CommandReply) -> list[ReplyMessage]:
     """Each with its own buttons, so that nobody decides about another one."""
     shown = []
     for question in told.questions[:AT_ONCE]:
         buttons = tuple(Button(word.capitalize(), f"{word} {question.memory_id}") for word in _DECIDING)
         fit = all(len(button.data.encode()) <= _MOST_DATA for button in buttons)
         *before, last = pages(question.text)
-        shown += [*map(Message, before), Message(last, buttons if fit else ())]
+        shown += [*map(ReplyMessage, before), ReplyMessage(last, buttons if fit else ())]
     left = len(told.questions) - AT_ONCE
     if left > 0:
-        shown.append(Message(f"{left:,} more waiting: {COMMAND} inbox"))
+        shown.append(ReplyMessage(f"{left:,} more waiting: {COMMAND} inbox"))
     return shown

@@ -152,7 +152,7 @@ def evidence(parts: Mapping[str, float], floor: float, most: float) -> Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Bar:
     """One upright bar."""
 
     label: str
@@ -172,7 +172,7 @@ class Column:
 class Columns:
     """Amounts side by side."""
 
-    bars: list[Column]
+    bars: list[Bar]
 
     @property
     def pairs(self) -> list[tuple[str, int]]:
@@ -192,7 +192,7 @@ def columns(amounts: Sequence[tuple[str, int]], says: Sequence[str] = ()) -> Col
     for place, (label, value) in enumerate(amounts):
         tall = max(round(room * value / most, 1), 2.0) if value else 0.0
         bars.append(
-            Column(label, value, round(1 + place * step + step * 0.12, 1), round(Columns.ground - tall, 1),
+            Bar(label, value, round(1 + place * step + step * 0.12, 1), round(Columns.ground - tall, 1),
                    round(step * 0.76, 1), tall, says[place] if says else f"{label}: {value:,}")
         )  # fmt: skip
     return Columns(bars)

@@ -28,7 +28,7 @@ MemoryId = Annotated[str, Path(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WordingChange:
     """A wording beside the one before it."""
 
     version: Version
@@ -133,10 +133,10 @@ def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
     }
 
 
-def _changes(versions: Sequence[Version]) -> list[Change]:
+def _changes(versions: Sequence[Version]) -> list[WordingChange]:
     """The newest first."""
     pairs = pairwise(versions)
-    changes = [Change(after, *compared(before.content, after.content)) for before, after in pairs]
+    changes = [WordingChange(after, *compared(before.content, after.content)) for before, after in pairs]
     return changes[::-1]
 
 

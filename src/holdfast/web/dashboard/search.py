@@ -27,7 +27,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SearchForm:
     """The choices in the address."""
 
     q: str = ""
@@ -43,12 +43,12 @@ class Asked:
 
     def told(self) -> dict[str, Any]:
         """The choices for an address, with what is usual left out."""
-        usual = asdict(Asked())
+        usual = asdict(SearchForm())
         return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class ScoredHit:
     """A hit, and how its score came about."""
 
     hit: Hit
@@ -65,12 +65,12 @@ def _asked(
     as_of: date | Literal[""] = "",
     project: Annotated[str, Query(max_length=200)] = "",
     limit: Annotated[int, Query(ge=1, le=LIMITS[-1])] = LIMITS[0],
-) -> Asked:
-    return Asked(q=q, as_of=as_of, project=project.strip(), limit=limit)
+) -> SearchForm:
+    return SearchForm(q=q, as_of=as_of, project=project.strip(), limit=limit)
 
 
 @router.get("/search")
-def search(visit: Reading, asked: Annotated[Asked, Depends(_asked)]) -> Response:
+def search(visit: Reading, asked: Annotated[SearchForm, Depends(_asked)]) -> Response:
     found = None
     if asked.q.strip():
         found = visit.memories.look(
@@ -91,11 +91,11 @@ def _told(found: Look | None) -> dict[str, Any]:
     }
 
 
-def _weighed(hit: Hit, found: Look, most: float) -> Weighed:
+def _weighed(hit: Hit, found: Look, most: float) -> ScoredHit:
     own, floor = found.held[owner(hit)]
     factors = tuple((name, value) for name, value in hit.parts.items() if name != "relevance")
     bar = charts.evidence(hit.evidence, _mark(hit, found), most)
-    return Weighed(hit, isinstance(hit, MemoryHit), own, floor, "message" in hit.parts, bar, factors)
+    return ScoredHit(hit, isinstance(hit, MemoryHit), own, floor, "message" in hit.parts, bar, factors)
 
 
 def _mark(hit: Hit, found: Look) -> float:
@@ -104,7 +104,7 @@ def _mark(hit: Hit, found: Look) -> float:
     return hit.parts["relevance"] * floor / own if own > 0 else floor
 
 
-def _around(visit: Visit, asked: Asked) -> dict[str, Any]:
+def _around(visit: Visit, asked: SearchForm) -> dict[str, Any]:
     """What the form offers: how far back there is something, and things to ask about."""
     today = visit.now.astimezone(UTC).date()
     oldest = visit.memories.find(Filter(states=STATES), order="created", limit=1).memories

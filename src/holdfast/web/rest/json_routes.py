@@ -17,7 +17,7 @@ MOST_DEPTH = 32  # brackets within brackets
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
-class Json(Response):
+class JsonResponse(Response):
     """An answer in JSON."""
 
     media_type = "application/json"

@@ -11,7 +11,7 @@ from holdfast.domain.supersession import newer_first
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.web.rest.etag import Match, expected, tag_of
-from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.wire import as_json, http_errors
 from holdfast.wire.cursors import MOST, Cursor, Limit, page
 
@@ -56,7 +56,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
     order: Order = "category",
     limit: Limit = MOST,
     cursor: Cursor = None,
-) -> Json:
+) -> JsonResponse:
     """Lists memories, by default the active ones by category, age and id, in pages."""
     where = Filter(
         states=tuple(state),
@@ -83,11 +83,11 @@ def list_(  # budget: the parts of a filter, each an argument of its own
 
     items, following = page(fetch, cursor, limit)
     shown = [as_json.memory(each) for each in newer_first(items)]
-    return Json({"memories": shown, "total": total, "next": following})
+    return JsonResponse({"memories": shown, "total": total, "next": following})
 
 
 @router.post("/", status_code=201, response_model=responses.Created, responses=_CREATED)
-def create(memories: Writing, draft: request_bodies.NewMemory, key: Key = None) -> Json:
+def create(memories: Writing, draft: request_bodies.NewMemory, key: Key = None) -> JsonResponse:
     """Stores a memory: 201 if it is new, 200 if it reinforced or replaced a known one, 202 if it is waiting
     for review, 409 if it duplicates or contradicts a known one, which should be updated instead."""
     speaker = speaking(memories, origin=draft.origin, session=draft.session, project=draft.focus)
@@ -108,7 +108,7 @@ def create(memories: Writing, draft: request_bodies.NewMemory, key: Key = None) 
     return _created(outcome)
 
 
-def _created(outcome: outcomes.Outcome) -> Json:
+def _created(outcome: outcomes.Outcome) -> JsonResponse:
     match outcome:
         case outcomes.Added() | outcomes.Contradicting():
             return _stored(201, outcome)
@@ -134,19 +134,21 @@ def _created(outcome: outcomes.Outcome) -> Json:
             assert_never(outcome)
 
 
-def _stored(status: int, outcome: outcomes.Outcome) -> Json:
+def _stored(status: int, outcome: outcomes.Outcome) -> JsonResponse:
     told = as_json.outcome(outcome)
     memory = told.pop("memory")
     headers = {"ETag": tag_of(memory["version"]), "Location": f"/api/memory/{memory['id']}"}
-    return Json({**memory, **told}, status_code=status, headers=headers)
+    return JsonResponse({**memory, **told}, status_code=status, headers=headers)
 
 
-def _conflict(detail: str, **more: Any) -> Json:
-    return Json(http_errors.problem(409, detail, **more), status_code=409, media_type=http_errors.MEDIA_TYPE)
+def _conflict(detail: str, **more: Any) -> JsonResponse:
+    return JsonResponse(
+        http_errors.problem(409, detail, **more), status_code=409, media_type=http_errors.MEDIA_TYPE
+    )
 
 
 @router.get("/{memory_id}", response_model=responses.Details)
-def show(memories: Reading, memory_id: MemoryId) -> Json:
+def show(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """One memory with its versions and links; also a deleted one that can be restored."""
     found = memories.show(memory_id)
     body = {
@@ -154,14 +156,14 @@ def show(memories: Reading, memory_id: MemoryId) -> Json:
         "versions": [as_json.version(wording) for wording in found.versions],
         "links": [as_json.link(tie) for tie in found.links],
     }
-    return Json(body, headers={"ETag": tag_of(found.memory.version)})
+    return JsonResponse(body, headers={"ETag": tag_of(found.memory.version)})
 
 
 @router.put("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
 @router.patch("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
 def change(
     memories: Writing, memory_id: MemoryId, changed: request_bodies.Change, match: Match = None
-) -> Json:
+) -> JsonResponse:
     """Creates a new version and returns the old and new text. 202 if the change is waiting for review."""
     result = speaking(memories, origin=changed.origin, session=changed.session).revise(
         memory_id,
@@ -187,71 +189,73 @@ def change(
         "new_content": result.memory.content,
         "previous": as_json.memory(result.previous),
     }
-    return Json(body, headers={"ETag": tag_of(result.memory.version)})
+    return JsonResponse(body, headers={"ETag": tag_of(result.memory.version)})
 
 
 @router.delete("/{memory_id}", response_model=responses.Deleted)
-def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> Json:
+def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> JsonResponse:
     """Soft-deletes a memory: it is gone from lists, briefs and recall, and can be restored unless the profile
     deletes for good. Returns the deleted memory."""
     gone = memories.forget(memory_id, expect_version=expected(match))
-    return Json({**as_json.memory(gone.memory), "deleted": True, "restorable": gone.restorable})
+    return JsonResponse({**as_json.memory(gone.memory), "deleted": True, "restorable": gone.restorable})
 
 
 @router.post("/{memory_id}/restore", response_model=responses.Memory)
-def restore(memories: Writing, memory_id: MemoryId) -> Json:
+def restore(memories: Writing, memory_id: MemoryId) -> JsonResponse:
     """Restores a deleted memory."""
     back = memories.restore(memory_id)
-    return Json(as_json.memory(back), headers={"ETag": tag_of(back.version)})
+    return JsonResponse(as_json.memory(back), headers={"ETag": tag_of(back.version)})
 
 
 @router.post("/{memory_id}/promote", response_model=responses.Memory, responses=_WAITS)
-def promote(memories: Writing, memory_id: MemoryId) -> Json:
+def promote(memories: Writing, memory_id: MemoryId) -> JsonResponse:
     """Makes a memory of one project global."""
     result = memories.promote(memory_id)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
-    return Json(as_json.memory(result.memory), headers={"ETag": tag_of(result.memory.version)})
+    return JsonResponse(as_json.memory(result.memory), headers={"ETag": tag_of(result.memory.version)})
 
 
 @router.get("/{memory_id}/history", response_model=responses.Versions)
-def history(memories: Reading, memory_id: MemoryId) -> Json:
+def history(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """All versions, oldest first."""
-    return Json({"versions": [as_json.version(each) for each in memories.show(memory_id).versions]})
+    return JsonResponse({"versions": [as_json.version(each) for each in memories.show(memory_id).versions]})
 
 
 @router.get("/{memory_id}/why", response_model=responses.Story)
-def why(memories: Reading, memory_id: MemoryId) -> Json:
+def why(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """Its source, its changes of confidence, and the prompts it was used in."""
-    return Json(as_json.story(memories.why(memory_id)))
+    return JsonResponse(as_json.story(memories.why(memory_id)))
 
 
 @router.post("/{memory_id}/split", status_code=201, response_model=responses.Split)
-def split(memories: Writing, memory_id: MemoryId, chosen: request_bodies.Splitting) -> Json:
+def split(memories: Writing, memory_id: MemoryId, chosen: request_bodies.Splitting) -> JsonResponse:
     """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
-    return Json(as_json.split(memories.split(memory_id, chosen.number)), status_code=201)
+    return JsonResponse(as_json.split(memories.split(memory_id, chosen.number)), status_code=201)
 
 
 @router.get("/{memory_id}/erasure", response_model=responses.Erasure)
-def erasure(memories: Reading, memory_id: MemoryId) -> Json:
+def erasure(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """Previews what erasing would remove."""
-    return Json(as_json.erasure(memories.erasure(memory_id)))
+    return JsonResponse(as_json.erasure(memories.erasure(memory_id)))
 
 
 @router.post("/{memory_id}/erase", response_model=responses.Erasure)
-def erase(memories: Deciding, memory_id: MemoryId) -> Json:
+def erase(memories: Deciding, memory_id: MemoryId) -> JsonResponse:
     """Erases a memory and all its traces for good."""
-    return Json(as_json.erasure(memories.erase(memory_id)))
+    return JsonResponse(as_json.erasure(memories.erase(memory_id)))
 
 
 @router.post("/{memory_id}/links", status_code=201, response_model=responses.Linked, responses=_LINKED)
-def link(memories: Writing, memory_id: MemoryId, tie: request_bodies.NewLink) -> Json:
+def link(memories: Writing, memory_id: MemoryId, tie: request_bodies.NewLink) -> JsonResponse:
     """Links two memories; 200 if they are already linked."""
     new = memories.link(memory_id, tie.to, tie.kind)
-    return Json({"linked": new}, status_code=201 if new else 200)
+    return JsonResponse({"linked": new}, status_code=201 if new else 200)
 
 
 @router.delete("/{memory_id}/links/{to}", response_model=responses.Unlinked)
-def unlink(memories: Writing, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None) -> Json:
+def unlink(
+    memories: Writing, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None
+) -> JsonResponse:
     """Removes links to another memory, of one kind or all kinds."""
-    return Json({"removed": memories.unlink(memory_id, to, kind)})
+    return JsonResponse({"removed": memories.unlink(memory_id, to, kind)})

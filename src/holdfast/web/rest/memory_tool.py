@@ -11,7 +11,7 @@ from pydantic import Field
 from holdfast.agents.tools.anthropic_memory import answered
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Reading, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 
 router = APIRouter(tags=["memory tool"], route_class=BoundedRoute)
 
@@ -46,9 +46,9 @@ def memory_tool(
     memories: Reading,
     command: MemoryCommand,
     session: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
-) -> Json:
+) -> JsonResponse:
     """Runs a command of Anthropic's memory tool on the files of the space. All commands but view need a token
     with scope write. Errors of the model are returned with is_error and a message for the model."""
     model = speaking(memories, origin="assistant", session=session)
     answer = answered(model, command.model_dump(exclude_none=True))
-    return Json({"content": answer.text, "is_error": answer.failed})
+    return JsonResponse({"content": answer.text, "is_error": answer.failed})

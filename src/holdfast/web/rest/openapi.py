@@ -8,7 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import HTMLResponse
 
 from holdfast import __version__
-from holdfast.web.rest.json_routes import Json
+from holdfast.web.rest.json_routes import JsonResponse
 
 describing = APIRouter(include_in_schema=False)
 
@@ -34,9 +34,9 @@ code {{ font-size: .95em; }} .scope {{ color: #666; }}
 
 
 @describing.get("/openapi.json")
-def openapi(request: Request) -> Json:
+def openapi(request: Request) -> JsonResponse:
     """The document."""
-    return Json(document(request))
+    return JsonResponse(document(request))
 
 
 @describing.get("/docs", response_class=HTMLResponse)

@@ -14,7 +14,7 @@ from holdfast.engine.ports import JobState
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.wire import as_json
 from holdfast.wire.cursors import Cursor, Limit, page
 
@@ -26,9 +26,9 @@ _CHUNK = 256 * 1024
 
 
 @router.get("/stats", response_model=responses.Space)
-def stats(memories: Reading) -> Json:
+def stats(memories: Reading) -> JsonResponse:
     """The space and its counts."""
-    return Json(as_json.overview(memories.overview()))
+    return JsonResponse(as_json.overview(memories.overview()))
 
 
 @router.get("/jobs", response_model=responses.Jobs)
@@ -36,9 +36,9 @@ def jobs(
     memories: Reading,
     state: JobState = "queued",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> Json:
+) -> JsonResponse:
     """Background jobs in one state."""
-    return Json({"jobs": [as_json.job(each) for each in memories.jobs(state, limit=limit)]})
+    return JsonResponse({"jobs": [as_json.job(each) for each in memories.jobs(state, limit=limit)]})
 
 
 @router.get("/spend", response_model=responses.Spend)
@@ -46,9 +46,9 @@ def spend(
     memories: Reading,
     by: GroupedBy = "purpose",
     days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
-) -> Json:
+) -> JsonResponse:
     """Model cost of the space: calls, tokens, list prices and limits."""
-    return Json(as_json.spend(memories.spend(by=by, days=days)))
+    return JsonResponse(as_json.spend(memories.spend(by=by, days=days)))
 
 
 @router.get("/events", response_model=responses.EventPage)
@@ -59,36 +59,38 @@ def events(
     session: Name = None,
     limit: Limit = 100,
     cursor: Cursor = None,
-) -> Json:
+) -> JsonResponse:
     """Events, latest first."""
 
     def fetch(most: int, offset: int) -> Sequence[Event]:
         return memories.events(level=level, service=service, session=session, limit=most, offset=offset)
 
     items, following = page(fetch, cursor, limit)
-    return Json({"events": [as_json.event(each) for each in items], "next": following})
+    return JsonResponse({"events": [as_json.event(each) for each in items], "next": following})
 
 
 @router.post("/events", status_code=201, response_model=responses.Event)
-def record_event(memories: Writing, seen: request_bodies.NewEvent) -> Json:
+def record_event(memories: Writing, seen: request_bodies.NewEvent) -> JsonResponse:
     """Records an event."""
     speaker = speaking(memories, session=seen.session)
     event = speaker.record_event(seen.level, seen.content, service=seen.service)
-    return Json(as_json.event(event), status_code=201)
+    return JsonResponse(as_json.event(event), status_code=201)
 
 
 @router.get("/cooldowns", response_model=responses.Standings)
-def cooldowns(memories: Reading, service: Name = None) -> Json:
+def cooldowns(memories: Reading, service: Name = None) -> JsonResponse:
     """Recent actions on services, and whether another one is allowed."""
-    return Json({"cooldowns": [as_json.standing(each) for each in memories.cooldowns(service=service)]})
+    return JsonResponse(
+        {"cooldowns": [as_json.standing(each) for each in memories.cooldowns(service=service)]}
+    )
 
 
 @router.post("/cooldowns", status_code=201, response_model=responses.Attempt)
-def record_attempt(memories: Writing, made: request_bodies.NewAttempt) -> Json:
+def record_attempt(memories: Writing, made: request_bodies.NewAttempt) -> JsonResponse:
     """Records an action on a service."""
     speaker = speaking(memories, session=made.session)
     attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
-    return Json(as_json.attempt(attempt), status_code=201)
+    return JsonResponse(as_json.attempt(attempt), status_code=201)
 
 
 @router.get("/export", response_class=StreamingResponse)
@@ -112,7 +114,7 @@ def _chunks(kept: IO[bytes]) -> Iterator[bytes]:
 
 
 @router.post("/import", response_model=responses.ImportReport)
-def import_(memories: Deciding, given: request_bodies.Import) -> Json:
+def import_(memories: Deciding, given: request_bodies.Import) -> JsonResponse:
     """Imports an archive, field by field, or drafts."""
     if (given.archive is None) == (given.drafts is None):
         raise Invalid("send either archive or drafts", field="archive")
@@ -125,7 +127,7 @@ def import_(memories: Deciding, given: request_bodies.Import) -> Json:
         "archives": [as_json.imported(part) for part in archives],
         "drafts": [as_json.told(each) for each in drafts],
     }
-    return Json(body)
+    return JsonResponse(body)
 
 
 def _numbered(drafts: list[request_bodies.NewDraft]) -> list[tuple[int, Draft]]:

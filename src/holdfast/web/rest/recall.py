@@ -8,7 +8,7 @@ from holdfast.engine.memories import Memories
 from holdfast.engine.sessions import NewMessage
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.wire import as_json
 
 router = APIRouter(tags=["recall"], route_class=BoundedRoute)
@@ -25,7 +25,7 @@ def recall(
     project: Name = None,
     session: SessionName = None,
     messages: bool = True,
-) -> Json:
+) -> JsonResponse:
     """Searches memories and messages, best match first."""
     asked = request_bodies.Question(
         query=query, limit=limit, project=project, session=session, messages=messages
@@ -34,12 +34,12 @@ def recall(
 
 
 @router.post("/recall", response_model=responses.Recall)
-def recall_in_detail(memories: Reading, asked: request_bodies.Question) -> Json:
+def recall_in_detail(memories: Reading, asked: request_bodies.Question) -> JsonResponse:
     """Searches with filters, or as of a past time."""
     return _recalled(memories, asked)
 
 
-def _recalled(memories: Memories, asked: request_bodies.Question) -> Json:
+def _recalled(memories: Memories, asked: request_bodies.Question) -> JsonResponse:
     found = speaking(memories, session=asked.session).recall(
         asked.query,
         limit=asked.limit,
@@ -50,7 +50,7 @@ def _recalled(memories: Memories, asked: request_bodies.Question) -> Json:
         asked_at=asked.asked_at,
         messages=asked.messages,
     )
-    return Json(as_json.recall(found))
+    return JsonResponse(as_json.recall(found))
 
 
 @router.get("/brief", response_model=responses.Brief)
@@ -60,59 +60,59 @@ def brief(
     subject: Name = None,
     budget: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
     session: SessionName = None,
-) -> Json:
+) -> JsonResponse:
     """The block for a prompt, within a token budget; the same text throughout a session."""
     speaker = speaking(memories, session=session)
-    return Json(as_json.brief(speaker.brief(project=project, subject=subject, budget=budget)))
+    return JsonResponse(as_json.brief(speaker.brief(project=project, subject=subject, budget=budget)))
 
 
 @router.post("/context", response_model=responses.Context)
-def context(memories: Reading, recent: request_bodies.Recent) -> Json:
+def context(memories: Reading, recent: request_bodies.Recent) -> JsonResponse:
     """Memories relevant to the last messages, as a block for a prompt."""
     made = memories.context(said(recent.messages), project=recent.project, budget=recent.budget)
-    return Json(as_json.context(made))
+    return JsonResponse(as_json.context(made))
 
 
 @router.get("/inbox", response_model=responses.Inbox, tags=["inbox"])
-def inbox(memories: Reading) -> Json:
+def inbox(memories: Reading) -> JsonResponse:
     """Memories waiting for review, oldest first."""
     items = memories.inbox()
-    return Json({"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
+    return JsonResponse({"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
 
 
 @router.post("/inbox/approve", response_model=responses.Decided, tags=["inbox"])
-def approve(memories: Deciding, chosen: request_bodies.Ids) -> Json:
+def approve(memories: Deciding, chosen: request_bodies.Ids) -> JsonResponse:
     """Approves waiting memories: all of them, or none if one fails."""
     approved = memories.approve(*dict.fromkeys(chosen.ids))
-    return Json({"memories": [as_json.memory(each) for each in approved]})
+    return JsonResponse({"memories": [as_json.memory(each) for each in approved]})
 
 
 @router.post("/inbox/reject", response_model=responses.Decided, tags=["inbox"])
-def reject(memories: Deciding, chosen: request_bodies.Ids) -> Json:
+def reject(memories: Deciding, chosen: request_bodies.Ids) -> JsonResponse:
     """Rejects waiting memories: all of them, or none if one fails. The same text is not stored again."""
     rejected = memories.reject(*dict.fromkeys(chosen.ids))
-    return Json({"memories": [as_json.memory(each) for each in rejected]})
+    return JsonResponse({"memories": [as_json.memory(each) for each in rejected]})
 
 
 @router.post("/tend", response_model=responses.Tended, tags=["care"])
-def tend(memories: Writing, clock_is_right: bool = False) -> Json:
+def tend(memories: Writing, clock_is_right: bool = False) -> JsonResponse:
     """Runs maintenance: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
 
     After a pause of more than 180 days nothing decays unless `clock_is_right`; `clock_doubt` reports this.
     """
-    return Json(as_json.tended(memories.tend(clock_is_right=clock_is_right)))
+    return JsonResponse(as_json.tended(memories.tend(clock_is_right=clock_is_right)))
 
 
 @router.get("/tend", response_model=responses.TendPreview, tags=["care"])
-def tend_preview(memories: Reading) -> Json:
+def tend_preview(memories: Reading) -> JsonResponse:
     """What maintenance would do now; changes nothing."""
-    return Json(as_json.tend_preview(memories.tend_preview()))
+    return JsonResponse(as_json.tend_preview(memories.tend_preview()))
 
 
 @router.get("/audit", response_model=responses.Audit, tags=["care"])
-def audit(memories: Reading) -> Json:
+def audit(memories: Reading) -> JsonResponse:
     """Finds junk: duplicates, contradictions, secrets and more, with ids and advice; changes nothing."""
-    return Json(as_json.audit(memories.audit()))
+    return JsonResponse(as_json.audit(memories.audit()))
 
 
 def said(messages: list[request_bodies.Message]) -> list[NewMessage]:

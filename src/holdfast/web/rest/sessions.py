@@ -9,7 +9,7 @@ from holdfast.domain.memory import Message, Session
 from holdfast.engine.memories import Memories
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Reading, Writing, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.web.rest.recall import said
 from holdfast.wire import as_json
 from holdfast.wire.cursors import Cursor, Limit, page
@@ -20,18 +20,18 @@ SessionId = Annotated[str, Path(min_length=1, max_length=200)]
 
 
 @router.get("/sessions", response_model=responses.SessionPage)
-def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> Json:
+def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> JsonResponse:
     """Lists sessions, latest first."""
 
     def fetch(most: int, offset: int) -> Sequence[Session]:
         return memories.sessions(limit=most, offset=offset)
 
     items, following = page(fetch, cursor, limit)
-    return Json({"sessions": [as_json.session(each) for each in items], "next": following})
+    return JsonResponse({"sessions": [as_json.session(each) for each in items], "next": following})
 
 
 @router.post("/sessions", status_code=201, response_model=responses.Session)
-def open_(memories: Writing, new: request_bodies.NewSession) -> Json:
+def open_(memories: Writing, new: request_bodies.NewSession) -> JsonResponse:
     """Opens a session, or continues a known one."""
     session = memories.open_session(
         new.id,
@@ -41,32 +41,38 @@ def open_(memories: Writing, new: request_bodies.NewSession) -> Json:
         project=new.project,
         tier=new.tier,
     )
-    return Json(as_json.session(session), status_code=201)
+    return JsonResponse(as_json.session(session), status_code=201)
 
 
 @router.get("/sessions/{session_id}", response_model=responses.Conversation)
-def show(memories: Reading, session_id: SessionId) -> Json:
+def show(memories: Reading, session_id: SessionId) -> JsonResponse:
     """One session and its number of messages."""
     found = memories.session(session_id)
-    return Json({**as_json.session(found.session), "messages": len(found.messages)})
+    return JsonResponse({**as_json.session(found.session), "messages": len(found.messages)})
 
 
 @router.post("/sessions/{session_id}/close", response_model=responses.Session)
-def close(memories: Writing, session_id: SessionId, end: request_bodies.SessionEnd | None = None) -> Json:
+def close(
+    memories: Writing, session_id: SessionId, end: request_bodies.SessionEnd | None = None
+) -> JsonResponse:
     """Closes a session, optionally with exit code and usage."""
     told = end.model_dump() if end is not None else {}
     closed = memories.close_session(session_id, **told)
-    return Json(as_json.session(closed))
+    return JsonResponse(as_json.session(closed))
 
 
 @router.post("/sessions/{session_id}/messages", response_model=responses.Kept)
-def hear(memories: Writing, session_id: SessionId, heard: request_bodies.Messages, request: Request) -> Json:
+def hear(
+    memories: Writing, session_id: SessionId, heard: request_bodies.Messages, request: Request
+) -> JsonResponse:
     """Stores messages in order, all or none. Opens the session if needed."""
     return _kept(memories, session_id, heard.messages, request)
 
 
 @router.get("/sessions/{session_id}/messages", response_model=responses.MessagePage)
-def messages(memories: Reading, session_id: SessionId, limit: Limit = 100, cursor: Cursor = None) -> Json:
+def messages(
+    memories: Reading, session_id: SessionId, limit: Limit = 100, cursor: Cursor = None
+) -> JsonResponse:
     """The messages of a session, in order."""
     found = memories.session(session_id).messages
 
@@ -74,13 +80,13 @@ def messages(memories: Reading, session_id: SessionId, limit: Limit = 100, curso
         return found[offset : offset + most]
 
     items, following = page(fetch, cursor, limit)
-    return Json({"messages": [as_json.message(each) for each in items], "next": following})
+    return JsonResponse({"messages": [as_json.message(each) for each in items], "next": following})
 
 
 @router.get("/messages/{message_id}", response_model=responses.Message)
-def message(memories: Reading, message_id: SessionId) -> Json:
+def message(memories: Reading, message_id: SessionId) -> JsonResponse:
     """One message, as first received."""
-    return Json(as_json.message(memories.message(message_id)))
+    return JsonResponse(as_json.message(memories.message(message_id)))
 
 
 @router.get("/sessions/{session_id}/context", response_model=responses.Context)
@@ -89,38 +95,38 @@ def context(
     session_id: SessionId,
     text: Annotated[str | None, Query(max_length=10_000, description="The last message.")] = None,
     budget: Annotated[int, Query(ge=0, le=1_000_000)] = 500,
-) -> Json:
+) -> JsonResponse:
     """Memories relevant to the session's last messages and not shown to it yet, as a block for a prompt."""
     speaker = speaking(memories, session=session_id)
-    return Json(as_json.context(speaker.context([text] if text else [], budget=budget)))
+    return JsonResponse(as_json.context(speaker.context([text] if text else [], budget=budget)))
 
 
 @router.post("/sessions/{session_id}/context", response_model=responses.Context)
-def context_of(memories: Reading, session_id: SessionId, recent: request_bodies.Recent) -> Json:
+def context_of(memories: Reading, session_id: SessionId, recent: request_bodies.Recent) -> JsonResponse:
     """Memories relevant to the messages in the body and not shown to the session yet."""
     speaker = speaking(memories, session=session_id)
     made = speaker.context(said(recent.messages), project=recent.project, budget=recent.budget)
-    return Json(as_json.context(made))
+    return JsonResponse(as_json.context(made))
 
 
 @router.get("/sessions/{session_id}/brief", response_model=responses.Brief)
-def brief(memories: Reading, session_id: SessionId) -> Json:
+def brief(memories: Reading, session_id: SessionId) -> JsonResponse:
     """The brief of the session: the same text each time."""
-    return Json(as_json.brief(speaking(memories, session=session_id).brief()))
+    return JsonResponse(as_json.brief(speaking(memories, session=session_id).brief()))
 
 
 @router.get("/sessions/{session_id}/delta", response_model=responses.Delta)
 def delta(
     memories: Reading, session_id: SessionId, project: Annotated[str | None, Query(max_length=1_000)] = None
-) -> Json:
+) -> JsonResponse:
     """What others added since the brief of the session; each addition once."""
-    return Json({"text": speaking(memories, session=session_id, project=project).delta()})
+    return JsonResponse({"text": speaking(memories, session=session_id, project=project).delta()})
 
 
 @router.post("/sessions/{session_id}/undo", response_model=responses.Undone)
-def undo(memories: Writing, session_id: SessionId) -> Json:
+def undo(memories: Writing, session_id: SessionId) -> JsonResponse:
     """Undoes everything that the session wrote."""
-    return Json(as_json.undone(memories.undo_session(session_id)))
+    return JsonResponse(as_json.undone(memories.undo_session(session_id)))
 
 
 webhook = APIRouter(tags=["sessions"], route_class=BoundedRoute)
@@ -132,13 +138,15 @@ def posted(
     token: Annotated[str, Path(description="A token with scope write.")],
     body: request_bodies.Posted,
     request: Request,
-) -> Json:
+) -> JsonResponse:
     """Stores messages; for programs that can only be given a URL."""
     return _kept(memories, body.session, body.messages, request)
 
 
-def _kept(memories: Memories, session_id: str, heard: list[request_bodies.Message], request: Request) -> Json:
+def _kept(
+    memories: Memories, session_id: str, heard: list[request_bodies.Message], request: Request
+) -> JsonResponse:
     new = memories.say_all(session_id, said(heard))
     request.state.heard()  # the work in the background can begin
     kept = [as_json.message(one) for one in new]
-    return Json({"session": session_id, "received": len(heard), "new": len(kept), "messages": kept})
+    return JsonResponse({"session": session_id, "received": len(heard), "new": len(kept), "messages": kept})

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Request
 
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Administering, LookingAround, registry_of
-from holdfast.web.rest.json_routes import BoundedRoute, Json
+from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.wire import as_json
 
 router = APIRouter(tags=["spaces"], route_class=BoundedRoute)
@@ -15,57 +15,61 @@ SpaceName = Annotated[str, Path(max_length=63)]
 
 
 @router.get("/spaces", response_model=responses.Spaces)
-def list_(administration: LookingAround) -> Json:
+def list_(administration: LookingAround) -> JsonResponse:
     """Lists the spaces that the token covers."""
     found = administration.spaces()
-    return Json({"spaces": [as_json.overview(each) for each in found], "total": len(found)})
+    return JsonResponse({"spaces": [as_json.overview(each) for each in found], "total": len(found)})
 
 
 @router.post("/spaces", status_code=201, response_model=responses.Space)
-def create(administration: Administering, new: request_bodies.NewSpace) -> Json:
+def create(administration: Administering, new: request_bodies.NewSpace) -> JsonResponse:
     """Creates a space."""
     administration.create_space(
         new.name, profile=new.profile, text=new.profile_text, keeps_messages=new.keeps_messages
     )
-    return Json(as_json.overview(administration.space(new.name)), status_code=201)
+    return JsonResponse(as_json.overview(administration.space(new.name)), status_code=201)
 
 
 @router.get("/spaces/{name}", response_model=responses.Space)
-def show(administration: LookingAround, name: SpaceName) -> Json:
+def show(administration: LookingAround, name: SpaceName) -> JsonResponse:
     """One space and its counts."""
-    return Json(as_json.overview(administration.space(name)))
+    return JsonResponse(as_json.overview(administration.space(name)))
 
 
 @router.patch("/spaces/{name}", response_model=responses.Space)
-def change(administration: Administering, name: SpaceName, changed: request_bodies.SpaceChange) -> Json:
+def change(
+    administration: Administering, name: SpaceName, changed: request_bodies.SpaceChange
+) -> JsonResponse:
     """Sets whether the space stores messages."""
     administration.change_space(name, keeps_messages=changed.keeps_messages)
-    return Json(as_json.overview(administration.space(name)))
+    return JsonResponse(as_json.overview(administration.space(name)))
 
 
 @router.delete("/spaces/{name}", response_model=responses.Space)
-def delete(administration: Administering, name: SpaceName, request: Request) -> Json:
+def delete(administration: Administering, name: SpaceName, request: Request) -> JsonResponse:
     """Deletes a space and everything in it for good; returns its last counts."""
     gone = administration.delete_space(name)
     registry_of(request).left(name)
-    return Json(as_json.overview(gone))
+    return JsonResponse(as_json.overview(gone))
 
 
 @router.get("/tokens", response_model=responses.Tokens, tags=["tokens"])
-def tokens(administration: Administering) -> Json:
+def tokens(administration: Administering) -> JsonResponse:
     """Lists tokens, without their secrets."""
-    return Json({"tokens": [as_json.token(each) for each in administration.tokens()]})
+    return JsonResponse({"tokens": [as_json.token(each) for each in administration.tokens()]})
 
 
 @router.post("/tokens", status_code=201, response_model=responses.Secret, tags=["tokens"])
-def create_token(administration: Administering, new: request_bodies.NewToken) -> Json:
+def create_token(administration: Administering, new: request_bodies.NewToken) -> JsonResponse:
     """Creates a token. Its secret is shown only once."""
     spaces = tuple(new.spaces) if new.spaces is not None else None
     made = administration.create_token(*new.scopes, spaces=spaces, name=new.name)
-    return Json({**as_json.token(made.token), "token": made.secret}, status_code=201)
+    return JsonResponse({**as_json.token(made.token), "token": made.secret}, status_code=201)
 
 
 @router.delete("/tokens/{token_id}", response_model=responses.Token, tags=["tokens"])
-def revoke_token(administration: Administering, token_id: Annotated[str, Path(max_length=200)]) -> Json:
+def revoke_token(
+    administration: Administering, token_id: Annotated[str, Path(max_length=200)]
+) -> JsonResponse:
     """Revokes a token at once."""
-    return Json(as_json.token(administration.revoke_token(token_id)))
+    return JsonResponse(as_json.token(administration.revoke_token(token_id)))

@@ -159,14 +159,14 @@ def _lifespan(parts: Parts, worker: Worker) -> Callable[[Any], AbstractAsyncCont
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class McpCaller:
     """Who speaks MCP at the moment, and to which space; none when the token leaves no choice."""
 
     grant: Grant
     space: str | None
 
 
-ASKING: ContextVar[Asking] = ContextVar("asking")
+ASKING: ContextVar[McpCaller] = ContextVar("asking")
 
 
 class MountedMcp:
@@ -184,7 +184,7 @@ class MountedMcp:
         app = self._app or await self._first()
         if "grant" in scope.get("state", {}):
             named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("space", [None])[-1]
-            ASKING.set(Asking(scope["state"]["grant"], named))
+            ASKING.set(McpCaller(scope["state"]["grant"], named))
         await app(scope, receive, send)
 
     @asynccontextmanager

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import IO, Any, Literal
 
 from holdfast.engine.intake import safe
-from holdfast.web.service.request_facts import Seen
+from holdfast.web.service.request_facts import RequestFacts
 
 LogForm = Literal["off", "text", "json"]
 
@@ -22,7 +22,7 @@ _MOST_FRAMES = 8
 _MOST_CAUSES = 5
 
 
-def log_request(seen: Seen) -> None:
+def log_request(seen: RequestFacts) -> None:
     """A watcher that writes a line a request."""
     if _requests.isEnabledFor(logging.INFO):
         fields = {

@@ -17,7 +17,7 @@ from holdfast import __version__
 from holdfast.domain.spend import MICRO
 from holdfast.engine.figures import Figures
 from holdfast.errors import Forbidden, Unavailable
-from holdfast.web.service.request_facts import Seen
+from holdfast.web.service.request_facts import RequestFacts
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH = 10.0  # seconds for which what the database said is said again
@@ -47,7 +47,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         self._registry.register(_Stored(ask))
 
-    def seen(self, seen: Seen) -> None:
+    def seen(self, seen: RequestFacts) -> None:
         """A watcher that counts."""
         self._requests.labels(seen.method, seen.route, str(seen.status)).inc()
         self._seconds.labels(seen.route).observe(seen.seconds)

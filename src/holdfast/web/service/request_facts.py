@@ -18,7 +18,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class RequestFacts:
     """One request that was answered."""
 
     id: str
@@ -29,7 +29,7 @@ class Seen:
     token: str | None  # the id of the token, which is no secret
 
 
-Watcher = Callable[[Seen], None]
+Watcher = Callable[[RequestFacts], None]
 
 
 def watched(watchers: Sequence[Watcher]) -> Callable[[App], App]:
@@ -60,10 +60,10 @@ def watched(watchers: Sequence[Watcher]) -> Callable[[App], App]:
     return around
 
 
-def _told(scope: Scope, status: int, seconds: float) -> Seen:
+def _told(scope: Scope, status: int, seconds: float) -> RequestFacts:
     grant = scope.get("state", {}).get("grant")
     method = str(scope.get("method", ""))
-    return Seen(
+    return RequestFacts(
         id=secrets.token_hex(6),
         method=method if method in _METHODS else "OTHER",
         route=_route(scope),
