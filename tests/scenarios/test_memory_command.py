@@ -95,7 +95,7 @@ def test_several_ids_are_taken_at_once_and_the_list_can_be_narrowed(assistant: M
     assert deleted.text.count("Deleted: ") == 2
     gone = answer(assistant, "/memory list deleted")
     assert gone.startswith("Your deleted memories (2):")
-    assert gone.endswith("Use /memory restore ID to bring one back.")
+    assert gone.endswith("Use /memory restore ID to restore one.")
     assert answer(assistant, f"/memory restore {friday.id} {alec.id}").count("Restored: ") == 2
 
 

@@ -159,5 +159,5 @@ def test_something_else_in_the_way_is_refused() -> None:
 
     with pytest.raises(Invalid, match="hooks is not an object"):
         document.put(["hooks", "Stop"], [])
-    with pytest.raises(Invalid, match="list is no list"):
+    with pytest.raises(Invalid, match="list is not a list"):
         document.append(["list"], 1)
