@@ -238,4 +238,4 @@ def test_matches_of_other_projects_are_counted_and_shown_when_asked_for(sqlite_s
     assert "5433" in everywhere
     assert "other projects" not in everywhere
     assert promoted.startswith("Now global: ")
-    assert "1 match in other projects: --all-projects" in shell.says("recall", "staging database")
+    assert "1 match in other projects (--all-projects)" in shell.says("recall", "staging database")

@@ -182,7 +182,7 @@ def test_doctor_and_tend_say_how_far_it_is(
     after = shell("doctor").stdout
 
     assert f"note: re-embedding: {vectors['done']:,} of {vectors['total']:,} in space 'default'" in before
-    assert f"until then {name_of(old)} is searched" in before
+    assert f"until then, {name_of(old)} is used for search" in before
     assert 0 < vectors["done"] < vectors["total"]
     assert "Embedded " in told
     assert "re-embedding" not in after
@@ -244,6 +244,6 @@ def test_on_a_terminal_the_progress_is_shown_and_in_a_pipe_it_is_not(
     piped = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60)
 
     assert told == b"Embedded 1 text\n"
-    assert b"embedding" in shown
+    assert b"Embedding" in shown
     assert b"100%" in shown
     assert piped.stderr == b""
