@@ -13,8 +13,8 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Refused
-from holdfast.engine.capture import category_for
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, job_id
+from holdfast.engine.capture_scope import category_for
 from holdfast.engine.jobs import LEASE
 from holdfast.engine.ports import Job, Store, Transaction
 from holdfast.engine.sessions import NewMessage
@@ -124,7 +124,22 @@ def test_a_fresh_session_does_not_wait_for_a_backlog(memories: Memories, clock: 
     assert begun.session.startswith("old")
     assert first is not None
     assert first.session == "fresh"
-    assert set(rest) == {"old-1", "old-2", "old-3"}
+    assert set(rest[rest.count("fresh") :]) == {"old-1", "old-2", "old-3"}
+
+
+def test_a_piece_with_many_facts_is_kept_draft_by_draft_when_the_time_is_up(memories: Memories) -> None:
+    memories.say_all(
+        "s", said([f"The nightly job {number} runs on host batch-{number}." for number in range(8)])
+    )
+    memories.close_session("s")
+
+    slices = [read for _ in range(20) if (read := memories.capture_due(time_up=lambda: True))]
+    parts = [len(read.outcomes) for read in slices]
+
+    assert len(kept(memories)) == sum(parts) > 3
+    assert max(parts) == 1
+    assert job(memories).payload["kept"] == sum(parts)
+    assert job(memories).state == "done"
 
 
 def test_what_was_read_is_not_read_again_and_the_job_says_how_far(memories: Memories) -> None:

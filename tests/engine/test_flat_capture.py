@@ -16,7 +16,7 @@ from tests.requirements_ledger import requirement
 PROGRAM = """
 import gc, json, os, sys, threading
 from holdfast import Memories
-from holdfast.engine.sessions import Said
+from holdfast.engine.sessions import NewMessage
 from holdfast.engine.spaces import create_space
 from holdfast.app.wiring import open_store, utc_now
 
@@ -46,7 +46,7 @@ for done in range(0, total, each):
     for n in range(each):
         text = texts[n % len(texts)].format(n=done + n)
         role = "assistant" if n % 2 else "user"
-        said.append(Said(role=role, content=text, message_id=f"{session}-{n}"))
+        said.append(NewMessage(role=role, content=text, message_id=f"{session}-{n}"))
     memories.say_all(session, said)
     memories.capture(session)
     told(done + each)

@@ -216,13 +216,13 @@ def test_a_process_that_is_killed_while_it_embeds_leaves_a_feed_that_goes_on(
     code = (
         "import os, signal, sys\n"
         "from holdfast.engine.embedding import embed_missing\n"
-        "from holdfast.app.wiring import desk_for, open_store\n"
+        "from holdfast.app.wiring import context_for, open_store\n"
         "from tests.store.some_vectors import Hashing\n"
         "class Killed(Hashing):\n"
         "    def documents(self, texts):\n"
         "        if any('Message 150' in text for text in texts): os.kill(os.getpid(), signal.SIGKILL)\n"
         "        return super().documents(texts)\n"
-        "embed_missing(desk_for('default', open_store(sys.argv[1]), embedder=Killed()), limit=1000)\n"
+        "embed_missing(context_for('default', open_store(sys.argv[1]), embedder=Killed()), limit=1000)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, url], cwd=ROOT, env=dict(os.environ), timeout=120)
     ctx = context_for("default", store, clock=clock, embedder=Hashing())

@@ -256,7 +256,7 @@ def _first_chores(registry: SpaceRegistry) -> "list[Chore]":
     def warmed_up() -> None:
         # The first question loads words and models; a prompt that waits for its hook should not be it.
         with suppress(HoldfastError):
-            registry.memories().recall("what is known", threshold=float("inf"))
+            registry.memories().recall("what is known", limit=1)
 
     def warm(time_up: "TimeUp") -> bool:
         warmed_up()

@@ -14,7 +14,7 @@ from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to
-from holdfast.engine.capture_scope import captured_project
+from holdfast.engine.capture_scope import captured_project, category_for
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, TimeUp
 from holdfast.engine.reading_queue import expect_chunks
@@ -31,17 +31,6 @@ Quiet = Callable[[str | None, str], str | None]
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
 _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
 _BEFORE = 6  # messages that may serve as context
-#: What a kind becomes in a profile that has no category of its name: the first one that there is.
-_NEAREST: Mapping[str, tuple[str, ...]] = {
-    "decision": ("decision", "project", "context"),
-    "insight": ("insight", "fact", "context", "project"),
-    "fact": ("fact", "context", "project"),
-    "preference": ("preference", "feedback"),
-    "feedback": ("feedback", "preference"),
-    "project": ("project", "decision", "context"),
-    "person": ("person", "user", "fact", "context"),
-    "context": ("context", "fact", "user"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,58 +117,67 @@ def _piece(
     new = [message for message in found if message.number > read]
     reason = quiet(session.project if session else None, session_id)
     pieces: list[Chunk] = []
-    upto, cut = new[-1].number if new else read, False
+    upto, cut, begun = new[-1].number if new else read, False, 0
     if reason is not None or session is None:
         part = Captured(session=session_id, messages=len(new), quiet=reason)
     else:
         before = [message for message in found if message.number <= read]
         pieces = list(chunks(before, new, ctx.estimate))
-        part, done = _read(session, pieces, ctx, time_up)
+        part, done, begun = _read(session, pieces, int(job.payload.get("drafts", 0)), ctx, time_up)
         if cut := done < len(pieces):
             pieces = pieces[:done]
-            upto = pieces[-1].new[-1].number
+            upto = pieces[-1].new[-1].number if pieces else read
         part = replace(part, messages=sum(message.number <= upto for message in new))
-    job, more = _marked(job, upto, part, pieces, ctx, cut=cut)
+    counts = _counts(job, part, len(pieces), read=upto, drafts=begun)
+    job, more = _marked(job, counts, pieces, ctx, cut=cut)
     return part, job, more
 
 
 def _read(
-    session: Session, pieces: Sequence[Chunk], ctx: SpaceContext, time_up: TimeUp
-) -> tuple[Captured, int]:
-    """What came of the pieces, and how many of them were read before the time was up, at least one."""
-    done = 0
-    outcomes: list[Outcome] = []
-    passed_over: list[str] = []
-    refused: list[str] = []
-    withdrawn: list[Memory] = []
+    session: Session, pieces: Sequence[Chunk], begun: int, ctx: SpaceContext, time_up: TimeUp
+) -> tuple[Captured, int, int]:
+    """What came of the pieces, how many were read before the time was up, and how far the next one was.
+
+    At least one draft is kept. Of the first piece `begun` drafts were kept by the call before: each has a
+    key, so keeping it again changes nothing.
+    """
+    part, done = Captured(session=session.id, messages=0), 0
     for chunk in pieces:
         if done and time_up():
             break
-        done += 1
         verdict = gate(chunk.spoken)
-        withdrawn += _withdrawn(chunk, verdict, session, ctx)
-        if not verdict.keep:
-            passed_over.append(verdict.reason)
-            continue
-        for made in extract(chunk.spoken, verdict):
-            draft = _draft(made, chunk, session, ctx.profile)
-            if draft is None:
-                continue
-            try:
-                outcomes.append(remember(draft, ctx=ctx, key=_key(draft), captured=True))
-            except Conflict:  # the same words were kept by another release's rules
-                continue
-            except Invalid as wrong:
-                refused.append(str(wrong))
-    part = Captured(
-        session=session.id,
-        messages=0,
-        outcomes=tuple(outcomes),
-        passed_over=tuple(passed_over),
-        withdrawn=tuple(withdrawn),
-        refused=tuple(refused),
-    )
-    return part, done
+        part = replace(
+            part,
+            withdrawn=(*part.withdrawn, *_withdrawn(chunk, verdict, session, ctx)),
+            passed_over=part.passed_over if verdict.keep else (*part.passed_over, verdict.reason),
+        )
+        for number, draft in enumerate(_drafts(chunk, verdict, session, ctx.profile)):
+            if number > begun and time_up():
+                return part, done, number
+            kept = _kept(draft, part, ctx)
+            part = kept if number >= begun else part
+        begun = 0
+        done += 1
+    return part, done, 0
+
+
+def _kept(draft: Draft, part: Captured, ctx: SpaceContext) -> Captured:
+    """The part, with what came of a draft."""
+    try:
+        outcome = remember(draft, ctx=ctx, key=_key(draft), captured=True)
+    except Conflict:  # the same words were kept by another release's rules
+        return part
+    except Invalid as wrong:
+        return replace(part, refused=(*part.refused, str(wrong)))
+    return replace(part, outcomes=(*part.outcomes, outcome))
+
+
+def _drafts(chunk: Chunk, verdict: GateVerdict, session: Session, profile: Profile) -> list[Draft]:
+    """What the rules find worth keeping in a piece."""
+    if not verdict.keep:
+        return []
+    made = (_draft(each, chunk, session, profile) for each in extract(chunk.spoken, verdict))
+    return [draft for draft in made if draft is not None]
 
 
 def _withdrawn(chunk: Chunk, verdict: GateVerdict, session: Session, ctx: SpaceContext) -> list[Memory]:
@@ -225,21 +223,13 @@ def _draft(made: Extracted, chunk: Chunk, session: Session, profile: Profile) ->
     )
 
 
-def category_for(kind: str, profile: Profile) -> str | None:
-    """The profile's category for what the rules found; none where it keeps nothing of the kind."""
-    if profile.policy.subject_is_key:  # one name, one memory: nothing may be overwritten by a guess at a name
-        return None
-    known = profile.category_names
-    return next((name for name in _NEAREST.get(kind, ()) if name in known), profile.default_category)
-
-
 def _key(draft: Draft) -> str:
     named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
     return f"capture-{sha256(named.encode()).hexdigest()}"
 
 
 def _marked(
-    job: Job, read: int, part: Captured, pieces: Sequence[Chunk], ctx: SpaceContext, *, cut: bool
+    job: Job, counts: Mapping[str, int], pieces: Sequence[Chunk], ctx: SpaceContext, *, cut: bool
 ) -> tuple[Job, bool]:
     """Marks messages as read by rules, and leaves them to a model where there is one.
 
@@ -253,13 +243,7 @@ def _marked(
         session_id = str(job.payload["session"])
         if ctx.readers is not None and ctx.readers.extract is not None:
             expect_chunks(tx, session_id, pieces, now)
-        left = tx.sessions.last_number(session_id) - read
-        counts = {
-            "read": read,
-            "kept": int(job.payload.get("kept", 0)) + len(part.outcomes),
-            "chunks": int(job.payload.get("chunks", 0)) + len(pieces),
-            "chunks_without": int(job.payload.get("chunks_without", 0)) + len(part.passed_over),
-        }
+        left = tx.sessions.last_number(session_id) - counts["read"]
         payload = {**job.payload, **counts}
         more = left > 0 and (cut or left >= EVERY_MESSAGES)
         if more:
@@ -272,6 +256,13 @@ def _marked(
             job = replace(job, payload=payload, state="done", error=None, leased_until=None)
         tx.jobs.save(job)
         return job, more
+
+
+def _counts(job: Job, part: Captured, pieces: int, *, read: int, drafts: int) -> dict[str, int]:
+    """How far a session is read, how many drafts of the next piece were kept already, and what was found."""
+    found = {"kept": len(part.outcomes), "chunks": pieces, "chunks_without": len(part.passed_over)}
+    sums = {name: int(job.payload.get(name, 0)) + count for name, count in found.items()}
+    return {"read": read, "drafts": drafts, **sums}
 
 
 def _added(one: Captured, other: Captured) -> Captured:
