@@ -30,7 +30,7 @@ colour nor tables. Set `HOLDFAST_DEBUG=1` to get a traceback for unexpected erro
 |---|---|
 | 0 | success |
 | 1 | refused, not found, or conflict with a newer change |
-| 2 | wrong usage |
+| 2 | usage error |
 | 3 | store unavailable; acknowledged writes are safe |
 """
 

@@ -29,8 +29,8 @@ def test_a_healthy_store_is_told_so(shell: Shell, dialect: str) -> None:
     answer = shell.json("doctor")
 
     assert said.endswith("No problems found\n")
-    assert "  none: recall searches words only\n" in said
-    assert "note: 1 memory waits for approval" in said
+    assert "  none: keyword search only\n" in said
+    assert "note: 1 memory is waiting for approval" in said
     assert answer["healthy"] is True
     assert answer["database"]["kind"] == dialect
     assert answer["database"]["revision"] == answer["database"]["head"]

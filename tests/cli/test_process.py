@@ -122,7 +122,7 @@ def test_an_output_that_is_full_is_told_in_one_line(db: Memories, command: list[
         done = subprocess.run([*PROGRAM, *command], stdout=full, stderr=subprocess.PIPE, text=True)
 
     assert done.returncode == 1
-    told = "there is no memory" if "show" in command else "No space left on device (HOLDFAST_DEBUG=1"
+    told = "there is no memory" if "show" in command else "No space left on device (set HOLDFAST_DEBUG=1"
     assert done.stderr.startswith(f"holdfast: {told}")
     assert done.stderr.count("\n") == 1
 
@@ -200,6 +200,6 @@ def test_what_nobody_foresaw_is_one_line_and_a_traceback_on_request(db: Memories
     )
 
     assert plain.returncode == 1
-    assert plain.stderr == "holdfast: RuntimeError: the moon (HOLDFAST_DEBUG=1 shows where)\n"
+    assert plain.stderr == "holdfast: RuntimeError: the moon (set HOLDFAST_DEBUG=1 for a traceback)\n"
     assert json.loads(plain.stdout)["error"]["kind"] == "unforeseen"
     assert "Traceback" in debugged.stderr

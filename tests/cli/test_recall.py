@@ -92,7 +92,7 @@ def test_recall_explains_its_scores_and_says_that_it_goes_by_words(shell: Shell)
     assert said.startswith(
         f"{kept}  [fact] The backup disk is mounted at night (score 0.7)\n  relevance 1 x "
     )
-    assert said.endswith("no embedder: only exact words were searched\n")
+    assert said.endswith("no embedder: keyword search only\n")
     assert (answer["matched"], answer["below"]) == ("text", 0)
     assert answer["hits"][0]["score"] == 0.7
     assert set(answer["hits"][0]["parts"]) == {"relevance", "recency", "importance", "confidence"}

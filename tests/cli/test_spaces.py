@@ -46,7 +46,7 @@ def test_a_taken_name_is_refused(shell: Shell) -> None:
 
     assert (result.exit_code, result.stderr) == (
         1,
-        "holdfast: space 'ops' exists already: choose another name\n",
+        "holdfast: space 'ops' already exists: choose another name\n",
     )
 
 

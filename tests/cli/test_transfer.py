@@ -104,7 +104,7 @@ def test_a_damaged_archive_is_refused_as_a_whole(shell: Shell, tmp_path: Path, d
     result = other("import", str(file))
 
     assert result.exit_code == 1
-    assert "nothing was taken" in result.stderr
+    assert "nothing was imported" in result.stderr
     assert other.json("list", "--state", "all")["total"] == 0
 
 

@@ -220,7 +220,7 @@ def test_a_person_is_asked_before_anything_is_read_started_or_changed(used: Mach
     os.close(theirs)
 
     assert process.returncode == 0, asked
-    assert "4 sessions with 12 messages of claude-code, codex, gemini on this machine. Read them in?" in asked
+    assert "Found 4 sessions with 12 messages from claude-code, codex, gemini. Import them?" in asked
     assert "Start the service in the background?" in asked
     assert "Connect Claude Code" in asked
     assert told.count("skipped") == 5

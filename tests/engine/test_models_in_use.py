@@ -67,5 +67,5 @@ def test_a_reached_cap_keeps_trials_from_being_sent(database_url: str) -> None:
     with space_with(database_url, gate=model, extract=model, daily=1) as memories:
         [trial] = memories.try_models()
 
-    assert "daily cap" in (trial.trouble or "")
+    assert "daily limit" in (trial.trouble or "")
     assert model.asked == []

@@ -36,7 +36,7 @@ def test_an_unknown_action_names_the_allowed_ones(ops: Memories) -> None:
 def test_a_space_whose_profile_has_none_keeps_none(ops: Memories, clock: FixedClock) -> None:
     notes = Memories.of(ops.store, "notes", clock=clock)
 
-    with pytest.raises(Invalid, match="keeps no events"):
+    with pytest.raises(Invalid, match="has no events"):
         notes.record_event("info", "x")
     with pytest.raises(Invalid, match="has no cooldowns"):
         notes.record_attempt("restart", "x", True)

@@ -137,7 +137,7 @@ def test_a_proposal_about_what_was_reworded_since_can_only_be_rejected(
     clock.advance(hours=1)
     memories.revise(first.id, "The broker runs on host beta")
 
-    with pytest.raises(Conflict, match="was changed since this was proposed"):
+    with pytest.raises(Conflict, match="has changed since this was proposed"):
         memories.approve(memories.inbox()[0].memory.id)
 
     assert memories.show(first.id).memory.content == "The broker runs on host beta"

@@ -243,7 +243,7 @@ def test_what_can_not_be_written_is_refused_with_what_would_be_right(notes: Memo
         notes.file("gone.md")
     with pytest.raises(TooLong):
         notes.put_file("long.md", "x" * 80_000)
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         notes.put_file("prefs.md", "text", new=True)
 
 

@@ -98,7 +98,7 @@ def test_punctuation_and_ideographs_are_words_of_their_own() -> None:
 def test_a_file_that_is_not_the_known_one_is_refused(tmp_path: Path) -> None:
     (tmp_path / own_models.FILE).write_bytes(b"something else")
 
-    with pytest.raises(Unavailable, match="is not the embedder that this release knows"):
+    with pytest.raises(Unavailable, match="is not the embedder that this release needs"):
         OwnEmbedder(str(tmp_path)).query("anything")
 
 

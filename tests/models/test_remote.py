@@ -143,7 +143,7 @@ def test_vectors_of_two_sizes_in_one_answer_are_refused(embedder: RemoteEmbedder
 def test_vectors_that_are_numbered_wrongly_are_refused(stand_in: StandIn) -> None:
     stand_in.play = lambda _: Answer(b'{"data": [{"index": 1, "embedding": [1.0]}]}')
 
-    with pytest.raises(Unavailable, match="did not return vectors"):
+    with pytest.raises(Unavailable, match="instead of vectors"):
         opened("openai:some-model", stand_in).query("x")
 
 

@@ -38,7 +38,7 @@ def test_importance_is_three_and_category_general_unless_said(semantic: Memories
 @requirement("sem.store")
 @pytest.mark.parametrize("importance", [0, 6, -1])
 def test_importance_outside_of_one_to_five_is_refused(semantic: Memories, importance: int) -> None:
-    with pytest.raises(Invalid, match="give 1 to 5"):
+    with pytest.raises(Invalid, match="must be 1 to 5"):
         semantic.remember("We moved the broker", importance=importance)
 
 

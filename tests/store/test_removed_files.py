@@ -52,7 +52,7 @@ def test_nothing_is_acknowledged_into_a_file_that_is_gone(
     for _ in range(3):
         with pytest.raises(Unavailable, match=said):
             memories.remember("The boiler is in the attic")
-    assert len([record for record in caplog.records if "nothing is saved any more" in record.message]) == 1
+    assert len([record for record in caplog.records if "nothing can be saved" in record.message]) == 1
     assert path.exists() == (done in (_replaced, _without_log))
     memories.close()
 

@@ -104,7 +104,7 @@ def _clock(store: Store, clock: Clock) -> list[HealthFinding]:
             newest = tx.journal.newest_before(now + 100 * LONGEST_PAUSE)
         if newest is not None and now - newest > LONGEST_PAUSE:
             says = f"the clock is {(now - newest).days} days after the newest change of space {space.name!r}"
-            advice = "decay is paused: set the clock, or run maintenance if the clock is right"
+            advice = "decay is paused: set the clock, or run upkeep if the clock is right"
             command = (
                 "decay is paused: set the clock, or, if it is right, run "
                 f"`holdfast tend --clock-is-right --space {space.name}`"
@@ -120,7 +120,7 @@ def _embedding(trouble: str | None) -> list[HealthFinding]:
     if trouble is None:
         return []
     says = f"the embedder does not work: {trouble}"
-    advice = "recall searches words only until it is fixed; set HOLDFAST_EMBEDDER=none to turn it off"
+    advice = "until it is fixed, recall uses keyword search only; set HOLDFAST_EMBEDDER=none to turn it off"
     return [HealthFinding("problem", says, advice)]
 
 

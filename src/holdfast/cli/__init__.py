@@ -141,7 +141,7 @@ def cli(ctx: click.Context) -> None:
         holdfast brief
 
     Global options work before and after the command. Exit codes: 0 success, 1 refused or not found,
-    2 wrong usage, 3 store unavailable. Errors are one line on standard error; with --json, standard
+    2 usage error, 3 store unavailable. Errors are one line on standard error; with --json, standard
     output also gets {"error": {"kind", "message", "field"}}.
     """
     if ctx.invoked_subcommand is None:

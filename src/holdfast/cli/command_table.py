@@ -27,7 +27,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "why": ("recall:why", "Explain where a memory came from and why it is trusted"),
         "brief": ("recall:brief", "Print the memory block for a prompt"),
         "context": ("context:context", "Print memories relevant to the latest messages"),
-        "inbox": ("inbox:inbox", "Review memories that wait for approval"),
+        "inbox": ("inbox:inbox", "Review memories waiting for approval"),
         "memory": ("memory:memory", "Run a /memory chat command: list, delete, restore, approve"),
         "cache-report": (
             "cache_report:cache_report",
@@ -41,7 +41,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Maintain": {
         "capture": ("capture:capture", "Extract memories from sessions"),
-        "tend": ("upkeep:tend", "Run maintenance: decay, archive and propose duplicates"),
+        "tend": ("upkeep:tend", "Run upkeep: decay, archive and propose merges"),
         "audit": ("audit:audit", "Report duplicates, contradictions, secrets and unused memories"),
         "undo-session": ("upkeep:undo_session", "Undo everything that a session wrote"),
         "space": ("spaces:space", "Manage spaces: create, list, show, change, delete"),

@@ -78,7 +78,7 @@ def disconnect(
 ) -> None:
     """Disconnect an agent: remove what connect added.
 
-    If the settings were not edited since, they are restored byte for byte.
+    If the settings have not been edited since, they are restored byte for byte.
 
     \b
         holdfast disconnect claude-code

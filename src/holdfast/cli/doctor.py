@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.engine.reading_state import ReadingState
 
 _NO_MODEL = "none: capture uses rules only"
-_NO_EMBEDDER = "none: recall searches words only"
+_NO_EMBEDDER = "none: keyword search only"
 
 
 @click.command()
@@ -158,7 +158,7 @@ def _mended(damage: "Damage") -> str:
 
 
 def _waiting(amount: int) -> str:
-    return f"{say.memories(amount)} {'waits' if amount == 1 else 'wait'}"
+    return f"{say.memories(amount)} {'is' if amount == 1 else 'are'} waiting"
 
 
 def _as_json(seen: "Checkup") -> dict[str, Any]:

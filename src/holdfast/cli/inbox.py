@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @in_space
 @click.pass_context
 def inbox(ctx: click.Context) -> None:
-    """Review memories that wait for approval.
+    """Review memories waiting for approval.
 
     Without a sub-command, lists them: memories from untrusted sources, proposals, imports for review.
     Approving a proposal of `holdfast tend` merges two memories; rejecting it keeps both. Memories in the

@@ -11,7 +11,7 @@ from holdfast.cli.call import Call, in_space
     "--session",
     metavar="ID",
     envvar=["HOLDFAST_SESSION", "CLAUDE_CODE_SESSION_ID"],
-    help="The session of the calls; Claude Code sets its own.  [env: HOLDFAST_SESSION]",
+    help="The session that the calls belong to; Claude Code sets its own.  [env: HOLDFAST_SESSION]",
 )
 @in_space
 @click.pass_context

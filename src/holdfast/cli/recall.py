@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ORDERS = ("category", "recent", "confidence", "created")
 _AS_TABLE, _WITH_DATES = 80, 100  # characters of a terminal that a table needs
-_WORDS_ONLY = "no embedder: only exact words were searched"
+_WORDS_ONLY = "no embedder: keyword search only"
 
 
 @click.command()

@@ -139,7 +139,7 @@ def promote(call: Call, ids: tuple[str, ...]) -> None:
 def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     """Erase memories and every trace of them for good.
 
-    Lists first what will be erased: all versions and duplicates, links, the text of source messages and
+    First lists what will be erased: all versions and duplicates, links, the text of source messages and
     stored prompts. Only a keyed hash is kept, so that the same text is not captured again.
 
     \b

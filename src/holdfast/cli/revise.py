@@ -21,7 +21,7 @@ from holdfast.wire import as_json
 @click.option("--project", help='New project; "" makes it global.')
 @click.option("--importance", type=click.IntRange(1, 5), help="From 1 (low) to 5 (high).")
 @click.option("--confidence", type=float, help="Confidence, from 0 to 1.")
-@click.option("--pin/--unpin", "pinned", default=None, help="Pin it, so that it does not decay; or unpin it.")
+@click.option("--pin/--unpin", "pinned", default=None, help="Pin it: first in briefs, no decay or archiving.")
 @click.option("--to-version", "version", type=int, metavar="N", help="Go back to version N.")
 @click.option("--expect-version", type=int, metavar="N", help="Fail if its version is not N.")
 @click.option("--session", help="The session that makes the change.")

@@ -35,9 +35,9 @@ def run(call: Call, /, *, command: tuple[str, ...], no_capture: bool, **asked: A
     is unavailable, the agent runs without memory and a warning is printed.
 
     Output and exit code are those of the agent: its JSON stream byte for byte if the command asks for it,
-    else its answer. An agent with plain text output (--agent plain) gets its prompt in HOLDFAST_PROMPT. Your
-    own prompts in the --prompts folder: tier1-observe.md, tier2-investigate.md, tier3-remediate.md,
-    environment.md, memory-recording.md.
+    else its answer. An agent with plain text output (--agent plain) gets its prompt in HOLDFAST_PROMPT. To
+    replace the built-in prompts, put files with these names into the --prompts folder: tier1-observe.md,
+    tier2-investigate.md, tier3-remediate.md, environment.md, memory-recording.md.
 
     \b
         holdfast run --tier 1 --space ops -- claude -p "Check all services"

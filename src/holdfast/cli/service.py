@@ -15,7 +15,7 @@ _KIND = click.option(
     "--for",
     "kind",
     type=click.Choice(["systemd", "launchd"]),
-    help="Service manager. Default: the one of this system.",
+    help="Service manager. Default: the one that this system uses.",
 )
 
 

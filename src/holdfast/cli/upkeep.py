@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--preview", is_flag=True, help="Show what would be done without changing anything.")
-@click.option("--clock-is-right", is_flag=True, help="Apply decay after a pause of more than 180 days.")
+@click.option("--clock-is-right", is_flag=True, help="Apply decay even after a pause of more than 180 days.")
 @in_space
 @click.pass_obj
 def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
-    """Run maintenance: decay, archive and propose duplicates.
+    """Run upkeep: decay, archive and propose merges.
 
     Lowers the confidence of unconfirmed memories and archives expired ones, as the profile says; pinned
     memories are exempt. Duplicates and superseded memories are proposed in the inbox; nothing is merged or
@@ -125,7 +125,7 @@ def undo_session(call: Call, session_id: str) -> None:
         "kept": [as_json.memory(memory) for memory in undone.kept],
         "links": undone.links,
     }
-    call.tell("\n".join(lines or ["Nothing to undo: no change of this session is left"]), answer)
+    call.tell("\n".join(lines or ["Nothing to undo: none of this session's changes are left"]), answer)
 
 
 @click.command()

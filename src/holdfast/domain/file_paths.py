@@ -52,7 +52,7 @@ def checked_path(path: str, *, folders: int = MOST_FOLDERS) -> str:
     if len(path.encode()) > _LONGEST_PATH:
         raise _wrong(path, f"it is too long: at most {_LONGEST_PATH} bytes")
     if is_index(path):
-        raise _wrong(path, f"{INDEX} is the index, which is made from the files: change those instead")
+        raise _wrong(path, f"{INDEX} is the index, generated from the files: change the files instead")
     return path
 
 

@@ -95,7 +95,7 @@ def _file(health: Health) -> list[HealthFinding]:
 def _role(health: Health) -> list[HealthFinding]:
     if not health.beyond_row_security:
         return []
-    says = "the database role is a superuser or has BYPASSRLS: row-level security does not hold for it"
+    says = "the database role is a superuser or has BYPASSRLS: row-level security does not apply to it"
     return [
         HealthFinding("note", says, "connect as a role without these rights: see the guide on PostgreSQL")
     ]

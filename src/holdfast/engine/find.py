@@ -59,7 +59,7 @@ def find(
     no exact total does not wait for one: what no index tells is then counted to 10,000.
     """
     if (limit is not None and limit < 0) or not 0 <= offset <= _FARTHEST:
-        raise Invalid("limit and offset must be 0 or more, and not enormous", field="limit")
+        raise Invalid("limit and offset must be 0 or more, and not too large", field="limit")
     texts = (where.category, where.subject, where.project, where.session, where.text, *where.tags)
     if any(text is not None and "\0" in text for text in texts):
         raise Invalid("a filter contains a NUL character", field="filter")

@@ -41,7 +41,7 @@ def merge(
     for memory in (kept, dropped):
         reworded = tx.versions.get(memory.id, memory.version)
         if not memory.active or (reworded is not None and reworded.created_at > waiting.created_at):
-            raise Conflict(f"memory {memory.id} was changed since this was proposed: reject {waiting.id}")
+            raise Conflict(f"memory {memory.id} has changed since this was proposed: reject {waiting.id}")
     decided = replace(source, session=proposal.id)
     _settle(waiting, "approved", tx, source, now)
     after = believed(united(proposal, waiting, now), waiting.confidence, ctx.profile.policy)

@@ -12,7 +12,7 @@ from holdfast.language.model_call import ModelPrompt
 
 _TRIAL = ModelPrompt(
     name="trial",
-    system="You are asked whether you can be reached. Answer with the object that is asked for.",
+    system="This is a connection test. Answer with the requested object.",
     user='Say "here".',
     schema={
         "type": "object",

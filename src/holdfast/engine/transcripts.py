@@ -20,7 +20,7 @@ from holdfast.engine.space_context import SpaceContext
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
 _SHORT_BATCH = 50  # where the time is looked at
-OTHER_TEXT = "session %s: message %s came with another text than before: both are kept"
+OTHER_TEXT = "session %s: message %s arrived again with another text: both are kept"
 _MOST_STEM = 180  # characters of an id that another is made of
 
 

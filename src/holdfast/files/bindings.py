@@ -170,7 +170,7 @@ class Directories:
         troubles = [f"{path}: {why[1]}" for path, why in bound.refused.items()]
         unwritten = [place.path for place in found if place.is_behind]
         if unwritten and bound.asks is None:
-            troubles.append(f"{len(unwritten):,} files are not written yet, {unwritten[0]} among them")
+            troubles.append(f"{len(unwritten):,} files are not written yet, including {unwritten[0]}")
         if here and not os.access(bound.path, os.W_OK | os.X_OK) and os.path.isdir(bound.path):
             troubles.append(f"{bound.path} can't be written to")
         return DirectoryState(
@@ -283,7 +283,7 @@ class Directories:
         for path in report.redacted:
             _log.warning("space %s: a secret was redacted from %s", space, path)
         for path in report.by_lines:
-            _log.warning("space %s: the front matter of %s is no YAML: read line by line", space, path)
+            _log.warning("space %s: the front matter of %s is invalid YAML: parsed line by line", space, path)
         for path, (_, why) in report.refused.items():
             _log.warning("space %s: %s was not imported: %s", space, path, why)
         if report.asks and self._asked.get(space) != report.asks:

@@ -173,7 +173,7 @@ def at_or_below(path: str, tx: Transaction, ctx: SpaceContext) -> list[MemoryFil
 
 
 def no_file(path: str) -> NotFound:
-    return NotFound(f"there is no file {path!r}: list the files to see which there are")
+    return NotFound(f"there is no file {path!r}: list the files to see their names")
 
 
 def _meant(row: FileRow) -> tuple[str | None, ...]:

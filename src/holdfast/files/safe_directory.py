@@ -124,7 +124,7 @@ class SafeDirectory:
             try:
                 os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
             except FileExistsError:
-                raise Conflict(f"{new!r} exists already: choose another name") from None
+                raise Conflict(f"{new!r} already exists: choose another name") from None
             os.unlink(name, dir_fd=source)
             os.fsync(target)
             moved = seen_as(new, os.stat(new_name, dir_fd=target, follow_symlinks=False))

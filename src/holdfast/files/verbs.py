@@ -142,7 +142,7 @@ def put(
         now = ctx.now()
         place = place_at(path, tx, ctx)
         if place is not None and new:
-            raise Conflict(f"{path!r} exists already: change it, or choose another name")
+            raise Conflict(f"{path!r} already exists: change it, or choose another name")
         _expect(place, path, expect, nested=is_nested(tx))
         sheet = frontmatter.read(text)
         if not sheet.text.strip() and not sheet.description:
@@ -171,7 +171,7 @@ def rename(old: str, new: str, *, ctx: SpaceContext, source: Source) -> list[tup
         if new == old or new.startswith(f"{old}/"):
             raise Conflict(f"can't move {old!r} into itself: choose a name outside of it")
         if at_or_below(new, tx, ctx):
-            raise Conflict(f"{new!r} exists already: choose another name")
+            raise Conflict(f"{new!r} already exists: choose another name")
         refuse_in_the_way(new, tx, ctx, leaving=old)
         moved = [(place.path, checked_path(new + place.path[len(old) :])) for place in found]
         for place, (_, target) in zip(found, moved, strict=True):
@@ -267,7 +267,7 @@ def _refuse_named(draft: Draft, path: str, tx: Transaction, ctx: SpaceContext) -
         place = next((one for one in places(tx, ctx) if one.memory and one.memory.id == other.id), None)
         where = f" of the file {place.path!r}" if place is not None and place.path != path else ""
         raise Conflict(
-            f"{draft.subject!r} is the name{where} already: update that file, or choose another name"
+            f"{draft.subject!r} is already the name{where}: update that file, or choose another name"
         )
 
 

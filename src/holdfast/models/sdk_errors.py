@@ -51,7 +51,7 @@ def understood(sdk: Any, name: str) -> Iterator[None]:
         raise
     except (ValueError, TypeError) as wrong:
         raise Malformed(
-            f"{name} could not be called, or its answer not read ({type(wrong).__name__})"
+            f"{name} could not be called, or its answer could not be read ({type(wrong).__name__})"
         ) from None
     except (OSError, RuntimeError, LookupError, AttributeError, AssertionError) as wrong:
         # Whatever an SDK does, capture goes on by rules.

@@ -133,7 +133,7 @@ class Database:
         with self._changing() as connection:
             self._enter(space.name, connection)
             if not SpaceTable(connection).add(space):
-                raise Conflict(f"space {space.name!r} exists already: choose another name")
+                raise Conflict(f"space {space.name!r} already exists: choose another name")
 
     def save_space(self, space: Space) -> None:
         """Stores what may change of a space.

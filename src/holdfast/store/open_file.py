@@ -54,9 +54,9 @@ class OpenFile:
         happened = "removed" if found is None else "replaced"
         if what not in self._reported:
             self._reported.add(what)
-            _log.error("%s was %s while it was open: nothing is saved any more", what, happened)
+            _log.error("%s was %s while it was open: nothing can be saved", what, happened)
         raise Unavailable(
-            f"{self._path}: {what} was {happened} while it was open, so nothing is saved any more: "
+            f"{self._path}: {what} was {happened} while it was open, so nothing can be saved: "
             "put the file back, or restore a backup, then stop and start the service"
         )
 

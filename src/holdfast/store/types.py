@@ -37,7 +37,7 @@ class UtcTime(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("the time has no zone: give one, for example 2026-03-01T12:00:00+00:00")
+            raise ValueError("the time has no time zone: add one, for example 2026-03-01T12:00:00+00:00")
         value = value.astimezone(UTC)
         return value if dialect.name == "postgresql" else to_text(value)
 

@@ -215,7 +215,7 @@ def test_another_text_under_a_known_id_is_kept_and_logged(
         take_in(lambda _: memories)
 
     assert texts(memories) == ["One", "Uno"]
-    assert "message m-1 came with another text" in caplog.text
+    assert "message m-1 arrived again with another text" in caplog.text
 
 
 def test_another_file_under_the_same_name_is_read_from_its_beginning(

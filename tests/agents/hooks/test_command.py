@@ -210,7 +210,7 @@ def test_the_token_goes_nowhere_but_to_loopback(hook: Hook, url: str) -> None:
 
     hook(PROMPT, prompt="When?")
 
-    assert "names no address on loopback" in Path(paths.hook_log()).read_text()
+    assert "has no loopback address" in Path(paths.hook_log()).read_text()
 
 
 @requirement("trust.local")
@@ -254,7 +254,7 @@ def test_where_it_is_quiet_nothing_is_handed_over_and_the_session_says_so(
     [(_, body, _)] = service.asked
     assert body["quiet"] is True
     assert started.context.startswith("- what is known\n\n(")
-    assert started.context.endswith(": nothing of this session is kept.)")
+    assert started.context.endswith(": nothing from this session is stored.)")
     assert spooled() == []
 
 

@@ -118,7 +118,7 @@ def test_a_space_that_is_not_there_is_named(sqlite_person: Person, model: Script
         ("anthropic:claude-sonnet-5-5", "set ANTHROPIC_API_KEY; or choose another model with --model"),
         ("openai:gpt-5", "set OPENAI_API_KEY"),
         ("claude", "unknown model 'claude': use anthropic:MODEL[@URL]"),
-        ("none", "a chat needs a model: use anthropic:MODEL"),
+        ("none", "chat needs a model: use anthropic:MODEL"),
         ("ollama:", "'ollama:' has no model name: use anthropic:MODEL"),
     ],
 )

@@ -98,7 +98,7 @@ def test_a_memory_that_is_away_is_told_and_comes_back(memories: Memories, api: B
 
     bot = Running(opened, api)
 
-    assert api.types("/memory") == ["The memory is unavailable. Nothing was changed; try again later."]
+    assert api.types("/memory") == ["The store is unavailable. Nothing was changed; try again later."]
     assert api.types("/memory") == ["No memories yet."]
     bot.stop()
 

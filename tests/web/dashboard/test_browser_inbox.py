@@ -124,5 +124,5 @@ def test_a_session_is_undone_after_a_question_and_that_taken_back(watched: Watch
     assert states(running, [made.id]) == ["forgotten"]
 
     page.get_by_role("button", name="Undo", exact=True).click()
-    expect(page.locator("#said")).to_contain_text("as before")
+    expect(page.locator("#said")).to_contain_text("reverted")
     assert states(running, [made.id]) == ["active"]

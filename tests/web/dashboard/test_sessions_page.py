@@ -194,7 +194,7 @@ def test_undo_asks_says_what_happens_does_it_and_can_be_taken_back(board: Board)
     done = posted(browser, UNDO, {}, script=False)
     assert done.headers["location"] == ADDRESS
     page = Page(browser.get(ADDRESS).text)
-    assert "Undone: 1 memory deleted, 1 memory as before." in page.by_id("said").whole_text
+    assert "Undone: 1 memory deleted, 1 memory reverted." in page.by_id("said").whole_text
     assert {one.content for one in board.memories().find().memories} == {
         "Needs the NFS mount",
         "Others know this too",

@@ -33,7 +33,7 @@ def test_the_space_its_rules_and_its_models_are_told(board: Board) -> None:
     assert "Profile ops" in card(page, "space")
     assert "deletes for good" in card(page, "profile")
     assert "2 in 4 hours" in card(page, "profile")
-    assert "none (search by words only)" in card(page, "models")
+    assert "none (keyword search only)" in card(page, "models")
 
 
 def test_every_profile_can_be_told_in_words() -> None:

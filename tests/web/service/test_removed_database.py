@@ -30,4 +30,4 @@ def test_a_service_without_its_file_says_so_and_saves_nothing(service: Service) 
     assert str(service.home) not in health.text
     assert doctor.exit_code == 1
     assert "problem: the database file was removed or replaced" in doctor.stdout
-    assert log.count("nothing is saved any more") == 1
+    assert log.count("nothing can be saved") == 1

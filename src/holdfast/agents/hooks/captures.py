@@ -57,7 +57,7 @@ def take_in(
                 return done + 1  # its note stays, and it goes on from there
             done += taken
         except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
-            _log.warning("a session can't be taken in: %s", trouble)
+            _log.warning("a session can't be imported: %s", trouble)
         _remove(path, before)
         if time_up():
             break

@@ -26,13 +26,13 @@ NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast u
 SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
 BROKEN_SERVICE = (
     "(Holdfast, the memory across sessions, could not be used at the start of this session:"
-    " `holdfast doctor` looks for the cause.)"
+    " run `holdfast doctor` to find out why.)"
 )
 _SAYS = {service.NotRunning: NO_SERVICE, service.Slow: SLOW_SERVICE}
 USAGE = """\
 usage: holdfast-hook EVENT [--client NAME] [--space NAME] [--db PLACE]
 
-For agents, which run it by themselves: `holdfast connect` sets it up.
+Run by agents, not by hand: `holdfast connect` sets it up.
 """
 
 
@@ -98,7 +98,7 @@ def respond(asked: HookCall, until: float) -> str:
             _hand_over(event, body, until)
         return ""
     body["quiet"] = hushed is not None
-    last = f"({hushed[:1].upper()}{hushed[1:]}: nothing of this session is kept.)" if hushed else ""
+    last = f"({hushed[:1].upper()}{hushed[1:]}: nothing from this session is stored.)" if hushed else ""
     starts = event == events.SESSION_START and asked.text("source") != "resume"
     try:
         context = str(service.ask(event, body, until).get("context", ""))

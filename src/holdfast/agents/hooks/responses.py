@@ -72,7 +72,7 @@ def _note_down(meaning: str, body: Mapping[str, Any]) -> None:
     except ValueError as wrong:
         raise Invalid(f"there is nothing to read: {wrong}", field="session_id") from None
     except OSError as trouble:
-        raise Unavailable(f"the session can't be noted down: {trouble.strerror}") from None
+        raise Unavailable(f"the session can't be queued: {trouble.strerror}") from None
 
 
 def _text(body: Mapping[str, Any], field: str) -> str | None:

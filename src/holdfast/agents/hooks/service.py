@@ -63,7 +63,7 @@ def _token() -> str:
         with open(paths.token_file(), encoding="ascii") as file:
             return file.read(_MOST_FILE).strip()
     except FileNotFoundError:  # which says nothing about the service
-        raise ValueError("there is no token") from None
+        raise ValueError("the token file is missing") from None
 
 
 def _address(db: object) -> tuple[str, int]:
@@ -71,15 +71,15 @@ def _address(db: object) -> tuple[str, int]:
     with open(paths.service_file(), encoding="utf-8") as file:
         found = loads(file.read(_MOST_FILE))
     if not isinstance(found, dict):
-        raise ValueError("service.json is no object")
+        raise ValueError("service.json is not a JSON object")
     url, pid = found.get("url"), found.get("pid")
     scheme, _, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
     host, _, port = rest.rstrip("/").rpartition(":")
     # The token goes nowhere else, and to no stranger that took over a dead service's port.
     if scheme != "http" or host not in LOOPBACK or not port.isdigit():
-        raise ValueError("service.json names no address on loopback")
+        raise ValueError("service.json has no loopback address")
     if db is not None and found.get("db") != db:
-        raise ProcessLookupError(f"the service has another database than {db}")
+        raise ProcessLookupError(f"the service uses a database other than {db}")
     if type(pid) is int and pid > 0 and os.name == "posix":
         os.kill(pid, 0)
     return host, int(port)
@@ -127,8 +127,8 @@ def _read(answer: bytes) -> dict[str, object]:
     if not end or not words[0].startswith(b"HTTP/1.") or words[1:2] != [b"200"]:
         raise ValueError(f"the service answered {head[:40]!r}")
     if _missing(answer) not in (None, 0):
-        raise ValueError("the answer was cut short")
+        raise ValueError("the answer is truncated")
     found = loads(body)
     if not isinstance(found, dict) or not isinstance(found.get("context", ""), str):
-        raise ValueError("the answer has another shape")
+        raise ValueError("the answer has an unexpected format")
     return found

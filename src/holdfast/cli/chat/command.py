@@ -73,7 +73,7 @@ def chat(call: Call, model: str | None, directory: str | None) -> None:
     memories yourself.
 
     The API key is read from ANTHROPIC_API_KEY or OPENAI_API_KEY, and from HOLDFAST_MODEL_KEY for a server
-    given with @URL; Ollama needs none. Input may be piped: then the first message without an answer ends the
+    given with @URL; Ollama needs none. If input is piped, the first message that gets no answer ends the
     chat with exit code 3.
 
     \b

@@ -174,8 +174,8 @@ class Bot:
         try:
             return await asyncio.to_thread(lambda: work(self._memories(), *args, **named))
         except HoldfastError as error:  # the space itself can't be opened
-            _log.warning("the memory is unavailable: %s", type(error).__name__)
-            return [replies.ReplyMessage("The memory is unavailable. Nothing was changed; try again later.")]
+            _log.warning("the store is unavailable: %s", type(error).__name__)
+            return [replies.ReplyMessage("The store is unavailable. Nothing was changed; try again later.")]
 
     async def _send(self, line: "telegram.Bot", chat: int, messages: Sequence[replies.ReplyMessage]) -> None:
         from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions

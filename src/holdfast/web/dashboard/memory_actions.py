@@ -249,7 +249,7 @@ def undo(visit: Writing, sent: Sent) -> Response:
     if since is None:
         raise Invalid("this action can't be undone", field="since")
     back = visit.memories.undo(*_chosen(sent), since=since)
-    return done(visit, f"Undone: {_memories(len(back))} as before.", back=_back(visit, sent), tone="note")
+    return done(visit, f"Undone: {_memories(len(back))} reverted.", back=_back(visit, sent), tone="note")
 
 
 def _each(

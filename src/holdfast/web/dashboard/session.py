@@ -89,12 +89,12 @@ def _said(undone: Undone) -> str:
     if undone.removed:
         parts.append(f"{_memories(len(undone.removed))} deleted")
     if undone.changed:
-        parts.append(f"{_memories(len(undone.changed))} as before")
+        parts.append(f"{_memories(len(undone.changed))} reverted")
     if undone.links:
         parts.append(f"{formats.count(undone.links, 'link')} removed")
     them = "it" if len(undone.kept) == 1 else "them"
     kept = (
-        f" {_memories(len(undone.kept))} kept: others confirmed or revised {them} since."
+        f" {_memories(len(undone.kept))} kept: others have confirmed or revised {them} since."
         if undone.kept
         else ""
     )

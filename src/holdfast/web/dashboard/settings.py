@@ -23,7 +23,7 @@ PURPOSES: Final = {
 }
 STATES: Final = {
     "connected": ("connected", "Its sessions use this space."),
-    "otherwise": ("connected elsewhere", "To another space or another installation of Holdfast."),
+    "otherwise": ("connected elsewhere", "Its sessions use another space or another Holdfast installation."),
     "none": ("not connected", ""),
     "unknown": ("unknown", ""),
 }

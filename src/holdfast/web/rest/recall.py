@@ -96,7 +96,7 @@ def reject(memories: Deciding, chosen: request_bodies.Ids) -> JsonResponse:
 
 @router.post("/tend", response_model=responses.Tended, tags=["care"])
 def tend(memories: Writing, clock_is_right: bool = False) -> JsonResponse:
-    """Runs maintenance: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
+    """Runs upkeep: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
 
     After a pause of more than 180 days nothing decays unless `clock_is_right`; `clock_doubt` reports this.
     """
@@ -105,7 +105,7 @@ def tend(memories: Writing, clock_is_right: bool = False) -> JsonResponse:
 
 @router.get("/tend", response_model=responses.TendPreview, tags=["care"])
 def tend_preview(memories: Reading) -> JsonResponse:
-    """What maintenance would do now; changes nothing."""
+    """What upkeep would do now; changes nothing."""
     return JsonResponse(as_json.tend_preview(memories.tend_preview()))
 
 

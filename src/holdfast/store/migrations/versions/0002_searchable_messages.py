@@ -49,7 +49,7 @@ COUNTERS = """
         (SELECT max(position) FROM messages WHERE messages.space = heads.space), 0)
 """
 NO_PGVECTOR = (
-    "PostgreSQL has to search by meaning and lacks the extension for it: install pgvector on the server, run "
+    "the pgvector extension is missing, which semantic search needs: install it on the server, run "
     "`CREATE EXTENSION vector` in this database as a superuser, then `holdfast migrate` again"
 )
 
