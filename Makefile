@@ -54,7 +54,7 @@ build/wheel/ok: $(SHIPPED) tools/play_promises.py | $(STAMPS)/venv $(WEIGHTS)/ok
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet --find-links $(WEIGHTS) build/wheel/holdfast-*.whl
+	build/wheel/venv/bin/python -m pip install --quiet --find-links $(WEIGHTS) build/wheel/holdfast_memory-*.whl
 	cd build/wheel && venv/bin/holdfast --help > help.txt && test -s help.txt
 	$(BIN)/python tools/play_promises.py build/wheel/venv
 	touch $@

@@ -1,6 +1,6 @@
 """An assistant with memory on the Messages API: a complete host program.
 
-    pip install 'holdfast[anthropic]'
+    pip install 'holdfast-memory[anthropic]'
     holdfast space create me --profile assistant
     ANTHROPIC_API_KEY=... python examples/assistant.py
 

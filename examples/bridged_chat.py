@@ -1,6 +1,6 @@
 """A chat program that uses the service: it posts its messages and gets relevant memories back.
 
-    pip install 'holdfast[anthropic]'
+    pip install 'holdfast-memory[anthropic]'
     holdfast serve &
     holdfast space create chat --profile semantic
     export HOLDFAST_TOKEN=$(holdfast token create --space chat --scope write --json | jq -r .token)

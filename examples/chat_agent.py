@@ -1,6 +1,6 @@
 """A chat agent with memory in one file: the loop of `holdfast chat` for your own program.
 
-    pip install "holdfast[anthropic]"
+    pip install "holdfast-memory[anthropic]"
     ANTHROPIC_API_KEY=... python examples/chat_agent.py .memory
 
 The memory is synced with the given directory: files that you can read, edit and commit. Ctrl-D ends the chat.

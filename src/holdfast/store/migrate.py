@@ -31,7 +31,7 @@ def refuse_unknown(found: str | None, where: str) -> None:
     if found is not None and found > HEAD:
         raise NewerSchema(
             f"{where} was written by a newer Holdfast (schema {found}, this release knows {HEAD}): "
-            "upgrade with `pip install -U holdfast`; nothing was changed"
+            "upgrade with `pip install -U holdfast-memory`; nothing was changed"
         )
     if found is not None and not found.isdecimal():
         raise DamagedValue

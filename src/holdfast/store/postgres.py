@@ -75,7 +75,7 @@ def open_engine(url: URL) -> Engine:
             connect_args={"connect_timeout": 10, "options": _options(url)},
         )
     except ModuleNotFoundError:
-        raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast[postgres]'") from None
+        raise Unavailable("PostgreSQL needs its driver: pip install 'holdfast-memory[postgres]'") from None
 
 
 def _options(url: URL) -> str:

@@ -52,7 +52,7 @@ def serve(
         import telegram  # noqa: F401
     except ImportError:
         raise Unavailable(
-            "python-telegram-bot is not installed: run `pip install 'holdfast[telegram]'`"
+            "python-telegram-bot is not installed: run `pip install 'holdfast-memory[telegram]'`"
         ) from None
     # What the library is to give for a span of time; without it, it complains about itself.
     os.environ.setdefault("PTB_TIMEDELTA", "true")
