@@ -1,4 +1,4 @@
-"""doctor looks around the database too: service, clients, hooks, disk, clock; and repairs what it can."""
+"""doctor also checks the package, service, clients, hooks, disk and clock, and repairs what it can."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast.app import paths
 from holdfast.app.wiring import try_embedder
 from holdfast.models import own_models
@@ -27,6 +28,43 @@ def _ended_process() -> int:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return process.pid
+
+
+def _install(site: Path, name: str) -> None:
+    """The metadata of a distribution that has a file in `site`/holdfast."""
+    folder = site / f"{name.replace('-', '_')}-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (folder / "RECORD").write_text(f"holdfast/__init__.py,,\n{folder.name}/METADATA,,\n")
+
+
+def test_doctor_says_that_another_distribution_is_in_the_package_folder(
+    sqlite_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "holdfast").symlink_to(Path(holdfast.__file__).parent)
+    monkeypatch.syspath_prepend(tmp_path)
+    _install(tmp_path, "holdfast-memory")
+
+    alone = sqlite_shell("doctor")
+    _install(tmp_path, "holdfast")
+    together = sqlite_shell("doctor")
+
+    assert "package folder" not in alone.stdout
+    assert together.exit_code == 1
+    assert (
+        "problem: the package folder also holds files of holdfast\n"
+        "  uninstall both and install holdfast-memory" in together.stdout
+    )
+
+
+def test_another_distribution_with_a_folder_of_its_own_is_no_problem(
+    sqlite_shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "holdfast").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    _install(tmp_path, "holdfast")
+
+    assert "package folder" not in sqlite_shell("doctor").stdout
 
 
 def test_doctor_says_that_no_service_runs(sqlite_shell: Shell) -> None:

@@ -73,6 +73,7 @@ def checkup(
 def _machine(health: Health, clock: Clock) -> list[HealthFinding]:
     """What is said of all that is around the database."""
     return [
+        *machine_checks.package_findings(),
         *machine_checks.service_findings(),
         *machine_checks.client_findings(),
         *machine_checks.hook_findings(clock()),

@@ -1,4 +1,4 @@
-"""Checks of the machine: the service, connected clients, hooks, and the disk.
+"""Checks of the machine: the package, the service, connected clients, hooks, and the disk.
 
 Each check returns findings with advice. Nothing is changed, except for a test file that is removed again.
 """
@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
+from importlib import metadata
 from pathlib import Path
 
 from holdfast import __version__
@@ -18,6 +19,8 @@ from holdfast.domain.health import HealthFinding
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Unavailable
 
+DISTRIBUTION = "holdfast-memory"
+_PACKAGE = Path(__file__).parents[1]
 LITTLE_SPACE = 100 * 1024 * 1024  # bytes
 _PATIENCE = 3.0  # seconds
 _LATELY = timedelta(days=1)
@@ -25,6 +28,28 @@ _MOST_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
 _TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
 _FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?((?:NoAnswer|\w+Error|\w+Exception|\w+Interrupt): .*)$")
 _COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
+
+
+# ---------------------------------------------------------------------------------------------- the package
+
+
+def package_findings() -> list[HealthFinding]:
+    """Whether another distribution has files in the folder of this package: uninstalling one breaks both."""
+    named = metadata.packages_distributions().get(_PACKAGE.name, ())
+    others = [name for name in sorted({*filter(None, named)} - {DISTRIBUTION}) if _is_here(name)]
+    if not others:
+        return []
+    says = f"the package folder also holds files of {', '.join(others)}"
+    return [HealthFinding("problem", says, f"uninstall both and install {DISTRIBUTION}")]
+
+
+def _is_here(distribution: str) -> bool:
+    """Whether its folder of the package's name is this one, and not one elsewhere on the path."""
+    try:
+        folder = Path(str(metadata.distribution(distribution).locate_file(_PACKAGE.name)))
+    except metadata.PackageNotFoundError:  # an interrupted uninstall left its metadata under another name
+        return False
+    return folder.is_dir() and folder.samefile(_PACKAGE)
 
 
 # ---------------------------------------------------------------------------------------------- the service
