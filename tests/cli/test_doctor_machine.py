@@ -129,6 +129,22 @@ def test_doctor_says_that_a_connected_client_lost_its_connection(
     sqlite_shell("disconnect", "codex")
 
 
+def test_doctor_says_that_a_plugin_is_no_longer_where_a_client_loads_it(sqlite_shell: Shell) -> None:
+    sqlite_shell("connect", "opencode")
+    settings = Path(os.environ["XDG_CONFIG_HOME"]) / "opencode" / "opencode.json"
+    well = sqlite_shell("doctor").stdout
+    settings.write_text(
+        settings.read_text().replace("/agents/connect/opencode.js", "/doors/connect/opencode.js")
+    )
+
+    said = sqlite_shell("doctor").stdout
+
+    assert "problem: opencode: " not in well
+    assert "/holdfast/doors/connect/opencode.js, which does not exist" in said
+    assert "run `holdfast connect opencode` again" in said
+    sqlite_shell("disconnect", "opencode")
+
+
 def test_doctor_says_that_the_clock_is_far_ahead(sqlite_shell: Shell) -> None:
     sqlite_shell.remembers("Lives in Lisbon")
     sqlite_shell.clock.advance(days=400)

@@ -129,7 +129,7 @@ def test_a_line_that_is_no_message_is_named(sqlite_shell: Shell, line: str) -> N
 
 def test_context_keeps_to_its_budget(talk: Shell) -> None:
     assert talk.says("context", "--budget", "20", stdin="where is the jellyfin server") == ""
-    assert "budget -1 is negative" in talk("context", "--budget", "-1", stdin="x").stderr
+    assert "budget must be 0 or more" in talk("context", "--budget", "-1", stdin="x").stderr
 
 
 def test_a_space_can_be_told_not_to_keep_messages(shell: Shell) -> None:

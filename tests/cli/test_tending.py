@@ -6,7 +6,7 @@ from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
 BROKER = "The broker runs on host alpha"
-AGAIN = "The MQTT broker runs on host alpha"
+AGAIN = "Host alpha is where the broker runs"
 
 
 def alike(shell: Shell) -> tuple[str, str]:

@@ -57,7 +57,7 @@ def test_one_that_surely_helps_is_enough_and_so_are_several_that_may() -> None:
 
 
 def test_among_more_memories_more_has_to_speak_for_an_answer() -> None:
-    read = [(0.45, odds(0.2))] * 8
+    read = [(0.38, odds(0.2))] * 8
 
     assert floor_of(read, among=3) == floor_of(read, among=60) < floor_of(read, among=50_000)
     assert floor_of([(0.4, odds(0.25))], among=3) < floor_of([(0.4, odds(0.25))], among=60)

@@ -60,9 +60,9 @@ def test_what_is_too_long_is_refused(ops: Memories) -> None:
 
 
 def test_negative_pages_are_refused(ops: Memories) -> None:
-    with pytest.raises(Invalid, match="limit -1"):
+    with pytest.raises(Invalid, match="limit must be 0 or more"):
         ops.events(limit=-1)
-    with pytest.raises(Invalid, match="offset -1"):
+    with pytest.raises(Invalid, match="offset must be 0 or more"):
         ops.events(offset=-1)
 
 

@@ -98,8 +98,8 @@ FAULTS: dict[str, tuple[Play, str]] = {
         "closed the connection early",
     ),
     "nested without end": (lambda _: Answer(b"[" * 200_000), "did not return JSON"),
-    "another form": (lambda _: as_json({"vectors": []}), "did not return vectors"),
-    "a list": (lambda _: as_json([]), "did not return vectors"),
+    "another form": (lambda _: as_json({"vectors": []}), "instead of vectors"),
+    "a list": (lambda _: as_json([]), "instead of vectors"),
     "fewer vectors": (
         lambda asked: vectors(asked, [vector_of(text) for text in asked.texts[1:]]),
         "returned 0 vectors for 1 texts",

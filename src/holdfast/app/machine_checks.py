@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import unquote
 
 from holdfast import __version__
 from holdfast.app import client_setup, paths
@@ -28,6 +29,7 @@ _MOST_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
 _TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
 _FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?((?:NoAnswer|\w+Error|\w+Exception|\w+Interrupt): .*)$")
 _COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
+_PLUGIN = re.compile(r"""["']file://(/[^"'\n]*/holdfast/[^"'\n]*\.js)["']""")
 
 
 # ---------------------------------------------------------------------------------------------- the package
@@ -150,15 +152,20 @@ def _connected() -> dict[str, list[Path]]:
 
 def _wrong_with(path: Path) -> Iterator[str]:
     try:
-        commands = set(_COMMAND.findall(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as trouble:
         yield f"{path} can't be read ({trouble.__class__.__name__}), so Holdfast is not connected"
         return
+    commands = set(_COMMAND.findall(text))
+    plugins = {unquote(plugin) for plugin in _PLUGIN.findall(text)}
     if not commands:
         yield f"the entries of `connect` are missing in {path}"
     for command in sorted(commands):
         if not (os.path.isfile(command) and os.access(command, os.X_OK)):
             yield f"{path} calls {command}, which does not exist"
+    for plugin in sorted(plugins):
+        if not os.path.isfile(plugin):
+            yield f"{path} loads {plugin}, which does not exist"
 
 
 # ----------------------------------------------------------------------------------------------------- hooks
