@@ -1,6 +1,7 @@
-"""Watches the tail: size of files and functions, broad excepts, banned names, stray prints and machine paths.
+"""Checks the size of files, functions and the package, broad excepts, banned names, prints and machine paths.
 
-Run as `python -m tools.check_budgets`. A file or function over its budget says why in a comment,
+Run as `python -m tools.check_budgets`. It prints the measures of the package with their limits: lower a limit
+when its figure falls, and never raise it. A file or function over its budget says why in a comment,
 `# budget: <reason>`, at the top of the file, or on or right above the `def`; a broad except says
 `# broad: <reason>` on its line.
 """
@@ -9,15 +10,28 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tools.findings import Finding, run
 
+PACKAGE = Path("holdfast")
+CORE = frozenset({"domain", "engine", "store", "models", "wire"})
+
 FILE_LINES = 300
 FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
+
+#: Of the whole package: at most, and the goal.
+LINES = (58_100, 44_000)
+CORE_LINES = (26_700, 19_000)
+MODULES = (490, 330)
+ROOT_MODULES = (6, 6)
+CONFIRMED_AT = (14, 6)
+CLASS_NAMES = (35, 0)
 
 BANNED_SUFFIXES = ("Manager", "Helper", "Util", "Utils", "Base", "Impl", "Processor", "Data", "Info")
 BANNED_FILES = frozenset({"util.py", "utils.py", "helper.py", "helpers.py"})
@@ -47,7 +61,65 @@ class Source:
         return any(reason.search(line) for line in self.lines[max(first - 1, 0) : last])
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One figure of the whole package: what it is, what it may be, and what it should become."""
+
+    name: str
+    now: int
+    at_most: int
+    goal: int
+
+    def __str__(self) -> str:
+        return f"{self.name:<46}{self.now:>8,}{self.at_most:>9,}{self.goal:>8,}"
+
+
+def table(root: Path) -> Iterator[str]:
+    """The measures, one a line; none for a tree without the package."""
+    if (root / PACKAGE).is_dir():
+        yield f"{'':<46}{'now':>8}{'at most':>9}{'goal':>8}"
+        yield from map(str, measures(root / PACKAGE))
+
+
+@cache
+def measures(package: Path) -> list[Measure]:
+    sources = [Source.read(path) for path in sorted(package.rglob("*.py"))]
+    core = [source for source in sources if source.path.relative_to(package).parts[0] in CORE]
+    root = [source for source in sources if source.path.parent == package]
+    naming = [
+        path
+        for path in (*package.rglob("*.py"), *package.rglob("*.html"))
+        if "confirmed_at" in path.read_text(encoding="utf-8")
+    ]
+    classes = Counter(
+        node.name
+        for source in sources
+        for node in source.tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    return [
+        Measure("lines", sum(len(source.lines) for source in sources), *LINES),
+        Measure(
+            f"lines in {', '.join(sorted(CORE))}", sum(len(source.lines) for source in core), *CORE_LINES
+        ),
+        Measure("modules", len(sources), *MODULES),
+        Measure("modules in the root", len(root), *ROOT_MODULES),
+        Measure("files that name confirmed_at", len(naming), *CONFIRMED_AT),
+        Measure(
+            "class names used more than once", sum(count > 1 for count in classes.values()), *CLASS_NAMES
+        ),
+    ]
+
+
 def check(root: Path) -> Iterator[Finding]:
+    if (root / PACKAGE).is_dir():
+        for measure in measures(root / PACKAGE):
+            if measure.now > measure.at_most:
+                yield Finding(
+                    root / PACKAGE,
+                    1,
+                    f"{measure.name}: {measure.now:,}, at most {measure.at_most:,} are allowed",
+                )
     broad: list[Finding] = []
     for path in sorted(root.rglob("*.py")):
         source = Source.read(path)
@@ -132,4 +204,4 @@ def _machine_paths(path: Path) -> Iterator[Finding]:
 
 
 if __name__ == "__main__":
-    raise SystemExit(run(check))
+    raise SystemExit(run(check, table))

@@ -20,8 +20,13 @@ class Finding:
         return f"{self.path}:{self.line}: {self.message}"
 
 
-def run(check: Callable[[Path], Iterable[Finding]]) -> int:
-    """Check the source tree named on the command line (`src` if none); the exit code is 1 for any finding."""
+def run(
+    check: Callable[[Path], Iterable[Finding]], report: Callable[[Path], Iterable[str]] = lambda root: ()
+) -> int:
+    """Check the source tree named on the command line (`src` if none); the exit code is 1 for any finding.
+
+    The findings are printed, then the lines of the report.
+    """
     root = Path(sys.argv[1] if len(sys.argv) > 1 else "src")
     if not root.is_dir():
         sys.stderr.write(f"{root}: no such directory; run from the top of the repository\n")
@@ -29,4 +34,6 @@ def run(check: Callable[[Path], Iterable[Finding]]) -> int:
     findings = sorted(check(root))
     for finding in findings:
         sys.stdout.write(f"{finding}\n")
+    for line in report(root):
+        sys.stdout.write(f"{line}\n")
     return 1 if findings else 0

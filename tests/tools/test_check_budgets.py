@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tools.check_budgets import BROAD_EXCEPTS, FILE_LINES, FUNCTION_LINES, check
+from tools.check_budgets import (
+    BROAD_EXCEPTS,
+    CLASS_NAMES,
+    FILE_LINES,
+    FUNCTION_LINES,
+    ROOT_MODULES,
+    check,
+    measures,
+    table,
+)
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -85,6 +94,45 @@ def test_a_file_for_anything_is_found(tmp_path: Path) -> None:
     (finding,) = check(tmp_path)
 
     assert "utils.py holds anything" in finding.message
+
+
+def test_the_package_is_measured(tmp_path: Path) -> None:
+    package = tmp_path / "holdfast"
+    files = {
+        "__init__.py": "",
+        "engine/split.py": "class Split: ...\nclass _Own: ...\n\nconfirmed_at = 1\n",
+        "web/split.py": "class Split: ...\nclass _Own: ...\nclass Other:\n    class Inner: ...\n",
+        "web/page.html": "{{ memory.confirmed_at }}\n",
+    }
+    for name, text in files.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+
+    assert [measure.now for measure in measures(package)] == [8, 4, 3, 1, 2, 1]
+    assert list(check(tmp_path)) == []
+
+
+def test_a_measure_over_its_limit_is_found(tmp_path: Path) -> None:
+    package = tmp_path / "holdfast"
+    package.mkdir()
+    for number in range(ROOT_MODULES[0] + 1):
+        (package / f"module_{number}.py").write_text(
+            "".join(f"class Name{n}: ...\n" for n in range(CLASS_NAMES[0]))
+        )
+
+    (finding,) = check(tmp_path)
+
+    assert (finding.path, finding.message) == (package, "modules in the root: 7, at most 6 are allowed")
+
+
+def test_the_table_has_a_line_for_each_measure_with_its_limit_and_goal(tmp_path: Path) -> None:
+    (tmp_path / "holdfast").mkdir()
+
+    head, lines, *others = table(tmp_path)
+
+    assert head.split() == ["now", "at", "most", "goal"]
+    assert lines.split() == ["lines", "0", "58,100", "44,000"]
+    assert len(others) == 5
 
 
 @pytest.mark.parametrize("tool", ["check_budgets", "check_imports"])
