@@ -20,24 +20,6 @@ _MOST_ERROR = 2_000
 _LONGEST_WAIT = 3_600.0  # seconds, whatever a server asks for
 
 
-def enqueue(
-    kind: str,
-    payload: Mapping[str, Any],
-    *,
-    ctx: SpaceContext,
-    job_id: str | None = None,
-    tx: Transaction | None = None,
-) -> bool:
-    """Adds a job; false when one of this id is known. Within `tx` it is queued only if that commits."""
-    if tx is None:
-        with ctx.store.write(ctx.space) as own:
-            return enqueue(kind, payload, ctx=ctx, job_id=job_id, tx=own)
-    now = ctx.now()
-    return tx.jobs.add(
-        Job(id=job_id or ctx.new_id(), kind=kind, payload=dict(payload), due_at=now, created_at=now)
-    )
-
-
 def take(
     kinds: Sequence[str],
     *,
@@ -76,13 +58,6 @@ def listed(state: JobState, *, ctx: SpaceContext, limit: int) -> list[Job]:
         raise Invalid(f"limit {limit} is negative: give 0 or more", field="limit")
     with ctx.store.read(ctx.space) as tx:
         return tx.jobs.in_state(state, limit)
-
-
-def finish(job: Job, *, ctx: SpaceContext) -> None:
-    """Marks a job as done; a job that another worker took over meanwhile is left to that one."""
-    with ctx.store.write(ctx.space) as tx:
-        if _still_ours(tx, job):
-            tx.jobs.save(replace(job, state="done", error=None, leased_until=None))
 
 
 def fail(job: Job, error: str, *, ctx: SpaceContext, wait: float | None = None) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from holdfast.app.wiring import utc_now
 from holdfast.engine.memories import Memories
+from holdfast.engine.ports import Job
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board
 
@@ -52,12 +54,6 @@ def test_what_needs_a_person_stands_first(board: Board) -> None:
     memories.record_event("critical", "Disk is full", service="restic")
     for _ in range(2):
         memories.record_attempt("restart", "jellyfin", False)
-    memories.queue("odd-work", {"what": "x"}, job_id="odd")
-    for _ in range(9):
-        job = memories.take_job("odd-work")
-        if job is None:
-            break
-        memories.fail_job(job, "it is not possible")
 
     text = shown(board).by_id("card-needs").whole_text
 
@@ -67,19 +63,12 @@ def test_what_needs_a_person_stands_first(board: Board) -> None:
 
 
 def test_work_that_failed_or_is_late_is_told(board: Board) -> None:
-    store = board.memories().store
-    now = [utc_now() - timedelta(days=1)]
-    memories = Memories.of(store, "ops", clock=lambda: now[0])
-    memories.queue("odd-work", {}, job_id="odd")
-    memories.queue("late-work", {}, job_id="late")
-    for _ in range(9):
-        now[0] += timedelta(hours=2)
-        job = memories.take_job("odd-work")
-        if job is not None:
-            memories.fail_job(job, "it is not possible")
-
-    assert [job.id for job in memories.jobs("failed")] == ["odd"]
-    text = shown(board).by_id("main").whole_text
+    past = utc_now() - timedelta(days=1)
+    late = Job(id="late", kind="late-work", payload={}, due_at=past, created_at=past)
+    odd = replace(late, id="odd", kind="odd-work", state="failed", error="it is not possible")
+    with board.memories().store.write("ops") as tx:
+        tx.jobs.add(late)
+        tx.jobs.add(odd)
     board.memories().remember("So that there is something", category="timing")
     text = shown(board).by_id("card-needs").whole_text
     assert "1 job of kind 'odd-work' failed" in text

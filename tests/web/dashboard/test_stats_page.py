@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.app.wiring import utc_now
 from holdfast.domain.outcomes import settled
+from holdfast.engine.ports import Job
 from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
@@ -121,7 +123,9 @@ def test_what_models_cost_is_told_even_when_it_is_nothing(told: Board) -> None:
 
 
 def test_work_that_waits_is_told_with_its_age(board: Board) -> None:
-    board.memories().queue("later", {})
+    now = utc_now()
+    with board.memories().store.write("ops") as tx:
+        tx.jobs.add(Job(id="one", kind="later", payload={}, due_at=now, created_at=now))
 
     page = shown(board)
 

@@ -15,9 +15,10 @@ from fastapi.routing import iter_route_contexts
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from holdfast import Memories
-from holdfast.app.wiring import open_store
+from holdfast.app.wiring import open_store, utc_now
 from holdfast.domain.access import Grant
 from holdfast.engine.administration import Administration
+from holdfast.engine.ports import Job
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
 from tests.web.rest.conftest import OWN, Served
@@ -109,7 +110,9 @@ def _filled(ours: Memories) -> Names:
     ours.link(ids[0], ids[1])
     ours.record_event("warning", MARK, service=MARK)
     ours.record_attempt("restart", MARK, True, content=MARK)
-    ours.queue("nothing", {}, job_id=MARK)
+    now = utc_now()
+    with ours.store.write("ours") as tx:
+        tx.jobs.add(Job(id=MARK, kind="nothing", payload={}, due_at=now, created_at=now))
     return Names("ours", ids[0], ids[1], ids[2], ids[3], run.id, "msg-1", "")
 
 

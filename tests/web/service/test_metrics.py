@@ -8,7 +8,10 @@ from datetime import UTC, datetime
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from holdfast.app.wiring import utc_now
 from holdfast.domain.spend import ModelCall, Usage
+from holdfast.engine.jobs import LEASE
+from holdfast.engine.ports import Job
 from holdfast.errors import Unavailable
 from tests.requirements_ledger import requirement
 from tests.web.rest.conftest import Served
@@ -65,10 +68,19 @@ def test_what_is_stored_and_what_waits_is_summed_over_all_spaces(served: Served)
         memories.remember(f"Bread is baked by {MARK}", doubtful="it seems odd")
         memories.say("chat", "user", f"{MARK} said hello")
         memories.close_session("chat")
-        memories.queue("nightly", {"about": MARK})
-        job = memories.take_job("nightly")
-        assert job is not None
+        now = utc_now()
+        nightly = Job(
+            id="nightly",
+            kind="nightly",
+            payload={"about": MARK},
+            state="running",
+            attempts=1,
+            due_at=now,
+            leased_until=now + LEASE,
+            created_at=now,
+        )
         with memories.store.write(name) as tx:
+            tx.jobs.add(nightly)
             tx.spend.add(_call(f"{name[:4]}-1"))
 
     told = figures(served)

@@ -8,7 +8,8 @@ import pytest
 
 from bench.load import put_under_load
 from holdfast import Memories
-from holdfast.app.wiring import utc_now
+from holdfast.app.wiring import context_for, utc_now
+from holdfast.engine import jobs
 from tests.requirements_ledger import requirement
 from tests.store.test_row_security import service_url  # noqa: F401  # a fixture
 from tests.web.service.two_services import FACTS, end_leases, get, tell, tries, two, unfinished, until
@@ -54,7 +55,7 @@ def test_each_session_is_read_once_whoever_does_it_and_whoever_dies(
     with Memories.open(service_url) as dying:  # an instance that ends with a job in its hands
         dying.say("held", "user", FACTS[0])
         dying.close_session("held")
-        held = dying.take_job("capture")
+        held = jobs.take(("capture",), ctx=context_for("default", dying.store))
     with two(service_url, tmp_path) as (one, other):
         for number, fact in enumerate(FACTS[1:13]):
             tell((one, other)[number % 2], f"talk-{number}", fact)

@@ -1,7 +1,6 @@
 """What keeps a space in order: upkeep, background work, models, spend, events and cooldowns."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from holdfast.app import wiring
 from holdfast.domain.access import needs
@@ -83,30 +82,10 @@ class Tending(Speaking):
         """The jobs in one state, oldest first."""
         return jobs.listed(state, ctx=self._synced, limit=limit)
 
-    @needs("write")
-    def queue(self, kind: str, payload: Mapping[str, Any], *, job_id: str | None = None) -> bool:
-        """Leaves work for the background; false when a job of this id is known."""
-        return jobs.enqueue(kind, payload, ctx=self._synced, job_id=job_id)
-
     @needs("read")
     def spend(self, *, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
         """What models cost the space, of the last days or ever, by one label, and what they may cost."""
         return meter.spend(ctx=self._synced, by=by, days=days)
-
-    @needs("write")
-    def take_job(self, *kinds: str) -> Job | None:
-        """The next job of these kinds, the caller's for a while; none when there is none."""
-        return jobs.take(kinds, ctx=self._synced)
-
-    @needs("write")
-    def finish_job(self, job: Job) -> None:
-        """The job was done."""
-        jobs.finish(job, ctx=self._synced)
-
-    @needs("write")
-    def fail_job(self, job: Job, error: str) -> None:
-        """The job could not be done now; it is tried again, a few times."""
-        jobs.fail(job, error, ctx=self._synced)
 
     @needs("write")
     def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
