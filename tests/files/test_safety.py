@@ -204,7 +204,6 @@ def try_names(notes: Memories, folder: Path, amount: int, seed: int) -> tuple[in
             for work in (
                 lambda name=name: safe.read(name, 1_000)[0],
                 lambda name=name: safe.write(name, b"ours"),
-                lambda name=name: safe.rename(name, "moved.md"),
                 lambda name=name: safe.delete(name),
             ):
                 with suppress(Invalid, NotFound, Conflict):

@@ -64,7 +64,9 @@ def packed(database: Database, upto: int) -> None:
 def main(file: str, number: int) -> None:
     database = Database.open(file)
     with database.write("default") as tx:
-        tx.memory_vectors.put(name_of(number), 1, MODEL, [clustered(1, seed=number)[0].tobytes()], START)
+        tx.memory_vectors.put_all(
+            [Embedded(name_of(number), 1, [clustered(1, seed=number)[0].tobytes()])], MODEL, START
+        )
     database.close()
 
 

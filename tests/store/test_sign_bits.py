@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from holdfast.engine.ports import Embedded
 from holdfast.engine.spaces import create_space
 from holdfast.store import vectors_bits, vectors_sqlite
 from holdfast.store.database import Database
@@ -151,9 +152,9 @@ def test_replaced_and_dropped_vectors_are_not_found(database: Database) -> None:
     away = -query
 
     with database.write("default") as tx:
-        tx.memory_vectors.put(first, 2, MODEL, [away.tobytes()], START)
+        tx.memory_vectors.put_all([Embedded(first, 2, [away.tobytes()])], MODEL, START)
         tx.memories.remove(second)
-        tx.memory_vectors.put(name_of(MANY - 1), 2, MODEL, [query.tobytes()], START)
+        tx.memory_vectors.put_all([Embedded(name_of(MANY - 1), 2, [query.tobytes()])], MODEL, START)
     found = nearest(database, query)
 
     assert found[0] == name_of(MANY - 1)
@@ -170,7 +171,7 @@ def test_what_is_gone_leaves_no_signs_in_the_blocks(database: Database) -> None:
 
     with database.write("default") as tx:
         tx.memory_vectors.drop([name_of(number) for number in range(2_000)])
-        tx.memory_vectors.put(name_of(3_000), 2, MODEL, [clustered(1)[0].tobytes()], START)
+        tx.memory_vectors.put_all([Embedded(name_of(3_000), 2, [clustered(1)[0].tobytes()])], MODEL, START)
     after = numbers_in_blocks(database)
 
     assert len(before) == MANY // BLOCK * BLOCK
@@ -209,7 +210,7 @@ def test_texts_of_several_parts_are_rescored_with_all_of_them(database: Database
     fill(database, vectors)
     with database.write("default") as tx:
         parts = [vectors[17].tobytes(), queries[0].tobytes(), queries[1].tobytes()]
-        tx.memory_vectors.put(name_of(17), 2, MODEL, parts, START)
+        tx.memory_vectors.put_all([Embedded(name_of(17), 2, parts)], MODEL, START)
     packed(database, 1)
 
     with database.read("default") as tx:

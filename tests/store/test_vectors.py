@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
-from holdfast.engine.ports import Store, Transaction
+from holdfast.engine.ports import Embedded, Store, Transaction
 from holdfast.engine.spaces import create_space, delete_space
 from holdfast.errors import Unavailable
 from holdfast.store.database import Database
@@ -40,7 +40,7 @@ class Told:
                 self.put_in(tx, memory_id, vectors, model)
 
     def put_in(self, tx: Transaction, memory_id: str, vectors: Sequence[bytes], model: str = MODEL) -> None:
-        tx.memory_vectors.put(memory_id, 1, model, vectors, FixedClock().now())
+        tx.memory_vectors.put_all([Embedded(memory_id, 1, vectors)], model, FixedClock().now())
 
     def nearest(
         self, *queries: bytes, limit: int = 10, also: Sequence[str] = (), model: str = MODEL
@@ -136,7 +136,7 @@ def test_vectors_of_models_and_spaces_and_kinds_are_kept_apart(store: Store, clo
     here.put([unit(np.array([1.0, 0.0, 0.0])).tobytes()], model="of-three")
     there.put([NORTH])
     with store.write("default") as tx:
-        tx.message_vectors.put(message.id, 1, MODEL, [BETWEEN], clock.now())
+        tx.message_vectors.put_all([Embedded(message.id, 1, [BETWEEN])], MODEL, clock.now())
 
     assert here.nearest(EAST) == {here.ids[0]: (1.0,)}
     assert there.nearest(EAST) == {there.ids[0]: (0.0,)}

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final
 
 from holdfast.domain.file_paths import INDEX, MOST_FOLDERS, checked_path, is_index, wrong_name
-from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound, TooLong, Unavailable
+from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong, Unavailable
 from holdfast.files.file_stamp import FileStamp, Listing, seen_as, state_of, written_of
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -112,24 +112,6 @@ class SafeDirectory:
                         os.unlink(new, dir_fd=folder)
             os.fsync(folder)
             return seen_as(path, os.stat(name, dir_fd=folder, follow_symlinks=False)), lost
-
-    def rename(self, old: str, new: str) -> FileStamp:
-        """Moves a file to where there is none.
-
-        Raises: NotFound, Conflict, Invalid, Unavailable.
-        """
-        with self._within(old) as (source, name), self._within(new, create=True) as (target, new_name):
-            _regular(name, source, old)
-            # A second name, then the first one goes: unlike a rename this never replaces anything.
-            try:
-                os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
-            except FileExistsError:
-                raise Conflict(f"{new!r} already exists: choose another name") from None
-            os.unlink(name, dir_fd=source)
-            os.fsync(target)
-            moved = seen_as(new, os.stat(new_name, dir_fd=target, follow_symlinks=False))
-        self._prune(old)
-        return moved
 
     def delete(self, path: str, expected: FileStamp | None = None) -> bytes | None:
         """Removes a file, and folders that are empty without it; answers its bytes if it was not `expected`.

@@ -49,15 +49,11 @@ class VectorTable(Generic[Owner]):
         reached, last = self._reached(model)
         return Missing((), reached) if reached >= last else self._feed.after(reached, last, model, limit)
 
-    def put(self, owner: str, version: int, model: str, parts: Sequence[bytes], now: datetime) -> None:
-        """Keeps the vectors of a text's parts in place of earlier ones.
+    def put_all(self, texts: Sequence[Embedded], model: str, now: datetime) -> None:
+        """Keeps the vectors of the texts' parts in place of earlier ones; when one is refused, none is kept.
 
         Raises: Unavailable, for vectors that are empty, zero, not finite or not of the model's size.
         """
-        self.put_all([Embedded(owner, version, parts)], model, now)
-
-    def put_all(self, texts: Sequence[Embedded], model: str, now: datetime) -> None:
-        """The same for many texts; when one is refused, none is kept."""
         from holdfast.store.vectors import normalised
 
         vectors = [normalised(text.parts) for text in texts]
