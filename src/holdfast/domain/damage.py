@@ -15,11 +15,6 @@ class Damage:
     words: int = 0  # texts that the word index lacks, or should not hold
     orphans: int = 0  # rows that belong to something that is gone
 
-    @property
-    def derived(self) -> int:
-        """How much of it can be made again from the texts."""
-        return self.vectors + self.words + self.orphans
-
 
 def damage_findings(damage: Damage) -> list[HealthFinding]:
     """What is said of it, a line for each kind."""

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
-from typing import Literal, get_args
+from typing import Literal
 
 Purpose = Literal["gate", "extract", "judge"]
 CallOutcome = Literal["asked", "answered", "rate-limited", "refused", "malformed", "truncated", "unavailable"]
 GroupedBy = Literal["purpose", "model", "day", "session"]
 
-GROUPS: tuple[GroupedBy, ...] = get_args(GroupedBy)
 MICRO = 1_000_000  # micro-dollars in a dollar
 _MOST_DOLLARS = 1_000_000
 

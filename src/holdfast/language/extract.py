@@ -19,7 +19,6 @@ _PASSAGE = 340  # characters to which reasons are added
 _INTRODUCTION = 80  # characters of a sentence that only says whom the next one is about
 _CONTEXT = 240  # characters of what was asked or reported before
 _MOST_TAGS = 5
-_IMPORTANCE = 3  # unless a sign says more
 _LEAST = -1  # the weight of a sentence that may still go on with a passage
 _PASSING = -3  # the weight of what is true for a moment only
 _QUESTION = 4  # words: a shorter question is about what was said before it

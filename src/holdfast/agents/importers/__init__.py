@@ -51,7 +51,6 @@ IN_PIECES: Final[dict[str, Callable[[Path, int, int], TranscriptPart]]] = {
 DRAFTS: Final = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
 #: Those whose kinds are their own: a category of the space where there is one of that name, else none.
 FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0"})
-FORMATS: Final = (*TRANSCRIPTS, *DRAFTS)
 
 #: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
 _PASSED_BY: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})

@@ -8,11 +8,6 @@ from holdfast.domain.memory import Draft
 _MARK = re.compile(r"^\s*(?:[-*+\u2022]\s+)?")
 
 
-def fits(first_line: str) -> bool:
-    """Any text does."""
-    return True
-
-
 def read(text: str) -> Iterator[tuple[int, Draft | str]]:
     """A draft for each line that says something."""
     for number, line in enumerate(text.split("\n"), start=1):
