@@ -231,7 +231,7 @@ def test_what_can_not_be_written_is_refused_with_what_would_be_right(notes: Memo
         notes.write_file("x.md", "text", type="other")
     with pytest.raises(Invalid, match="category is required"):
         notes.write_file("x.md", "text")
-    with pytest.raises(Conflict, match=r"of the file 'prefs.md' already"):
+    with pytest.raises(Conflict, match=r"already the name of the file 'prefs.md'"):
         notes.write_file("other.md", "text", name="Preferences", type="user")
     with pytest.raises(Invalid, match=r"MEMORY\.md is the index"):
         notes.write_file("MEMORY.md", "text", type="user")

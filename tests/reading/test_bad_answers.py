@@ -251,7 +251,7 @@ def test_what_was_given_up_can_be_left_to_the_rules(
     told = CliRunner().invoke(cli, ["capture", "--leave", "--db", sqlite_url])
 
     assert (before["healthy"], before["models"][0]["failed"]) == (False, 1)
-    assert "1 piece left to the rules" in told.output
+    assert "1 passage given up" in told.output
     assert doctor(sqlite_url)["models"][0]["failed"] == 0
     assert [memory.content for memory in kept(memories)] == [RULES]
 

@@ -23,7 +23,7 @@ from tests.reading.scripted import Play, Scripted, said
 from tests.requirements_ledger import requirement
 
 OLD = "The standup is at 9:30 and Miriam leads it."
-NEAR = "The team does not follow Miriam in the standup."
+NEAR = "The standup at 9:30 is hard for Miriam."
 SAME = "miriam leads the standup, it is at 9:30"
 
 

@@ -213,7 +213,7 @@ def test_an_operators_memory_is_not_changed_on_a_models_word(
     assert mine is not None
     server.play = well(
         lambda asked: [
-            fact("Oslo leads the standup at 9:30.", relation=relation, of=numbered(asked, "Miriam leads"))
+            fact("Oslo takes part in the standup.", relation=relation, of=numbered(asked, "Miriam leads"))
         ]
     )
     talk(memories, PLAIN)

@@ -160,7 +160,7 @@ def test_the_block_stays_within_its_budget_and_the_rest_comes_later(known: Memor
 
 
 def test_a_negative_budget_is_refused(known: Memories) -> None:
-    with pytest.raises(Invalid, match="budget -1 is negative"):
+    with pytest.raises(Invalid, match="budget must be 0 or more"):
         agent(known).context(["anything"], budget=-1)
 
 

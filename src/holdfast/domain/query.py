@@ -65,6 +65,9 @@ class TimeCursor:
     id: str
 
 
+EVERYTHING = Filter(states=("active", "inactive", "waiting", "forgotten"))
+
+
 def admits(where: Filter, memory: Memory) -> bool:
     """What a store decides in its own language, said in Python: for memories as they were."""
     exact = (

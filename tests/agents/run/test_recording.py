@@ -8,14 +8,13 @@ from datetime import timedelta
 import pytest
 
 from holdfast import Memories
-from holdfast.domain.query import Filter
+from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.testing import FixedClock
 from tests.agents.run.listening import Listener, assistant, contents, tool_result
 from tests.requirements_ledger import requirement
 
 SLOW_START = "[MEMORY:timing:jellyfin] Takes 60s to start after restart -- wait before checking health"
 REDIRECT = "[MEMORY:behavior:adguard] Returns HTTP 302 redirect when healthy, not 200"
-EVERYTHING = Filter(states=("active", "inactive", "waiting", "forgotten"))
 
 
 @requirement("ops.marker.general", "ops.confidence.default")
