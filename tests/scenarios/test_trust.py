@@ -400,7 +400,7 @@ def test_the_same_call_twice_counts_once(ops: Memories) -> None:
 def test_a_key_used_for_something_else_is_a_conflict(ops: Memories) -> None:
     ops.remember(START, category="timing", key="call-1")
 
-    with pytest.raises(Conflict, match="'call-1' was used for another call"):
+    with pytest.raises(Conflict, match="'call-1' was already used for a different request"):
         ops.remember(OTHERWISE, category="timing", key="call-1")
 
 

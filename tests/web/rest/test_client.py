@@ -295,7 +295,7 @@ def test_a_client_knows_its_space_from_its_token_and_what_it_may_not_do(served: 
 
 
 def test_a_service_that_is_not_there_is_unavailable() -> None:
-    with Client("http://127.0.0.1:9", "a token") as nobody, pytest.raises(Unavailable, match="reached"):
+    with Client("http://127.0.0.1:9", "a token") as nobody, pytest.raises(Unavailable, match="unreachable"):
         nobody.find()
 
 
