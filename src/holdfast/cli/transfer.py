@@ -11,7 +11,7 @@ from holdfast.cli.call import Call, in_space
 from holdfast.cli.param_types import read_input
 from holdfast.errors import Invalid
 
-_TRANSCRIPTS = ("claude-code", "codex", "gemini", "chatgpt", "claude-ai")
+_TRANSCRIPTS = ("claude-code", "codex", "gemini", "opencode", "chatgpt", "claude-ai")
 _DRAFTS = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
 _FORMATS = ("holdfast", *_TRANSCRIPTS, *_DRAFTS)
 

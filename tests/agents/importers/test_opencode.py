@@ -8,12 +8,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from holdfast import Memories
 from holdfast.agents.hooks import spool
 from holdfast.agents.hooks.captures import Position, take_in
 from holdfast.agents.importers import TRANSCRIPTS, transcript_format
 from holdfast.agents.transcripts import Tally, Transcripts, take_from, usual_places
+from holdfast.cli import cli
 from tests.requirements_ledger import requirement
 
 SESSION = "ses_e1dcd7961ffeGpWOG9T4zvdgma"
@@ -173,3 +175,9 @@ def test_another_database_or_a_damaged_one_is_no_transcript(store: Path, tmp_pat
         file.write(b"\xff" * 4000)
     with pytest.raises(OSError, match="not a readable opencode database"):
         TRANSCRIPTS["opencode"][1](store, 0)
+
+
+def test_its_name_can_be_given_on_the_command_line(store: Path, sqlite_url: str) -> None:
+    said = CliRunner().invoke(cli, ["--db", sqlite_url, "import", str(store), "--from", "opencode"])
+
+    assert said.exit_code == 0, said.output
