@@ -75,6 +75,7 @@ def test_settings_check_test_make_and_revoke(watched: Watched) -> None:
     page.get_by_label("Name").fill("For a script")
     page.get_by_role("button", name="Create token").click()
     expect(page.locator(".made code")).to_contain_text("hf_")
+    page.wait_for_load_state()  # until its scripts have run, "Revoke…" opens a page of its own
     page.get_by_role("button", name="Revoke…").first.click()
     expect(page.get_by_role("dialog")).to_contain_text("can’t be undone")
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
