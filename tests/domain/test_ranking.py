@@ -8,6 +8,7 @@ from holdfast.domain.ranking import (
     FLOOR,
     SHARE,
     Telling,
+    bounded,
     evidence,
     floor,
     floor_of,
@@ -62,6 +63,14 @@ def test_among_more_memories_more_has_to_speak_for_an_answer() -> None:
     assert floor_of(read, among=3) == floor_of(read, among=60) < floor_of(read, among=50_000)
     assert floor_of([(0.4, odds(0.25))], among=3) < floor_of([(0.4, odds(0.25))], among=60)
     assert floor_of([(0.5, odds(0.97))] * 2, among=50_000) < floor_of(read, among=50_000)
+
+
+def test_relevance_lies_between_0_and_1_and_grows_with_the_evidence() -> None:
+    found = [bounded(step / 10, by_meaning=True) for step in range(-20, 30)]
+
+    assert found == sorted(set(found))
+    assert found[0] > 0
+    assert found[-1] < 1
 
 
 @pytest.mark.parametrize("probability", [0.0, 1e-12, 0.5, 1.0])

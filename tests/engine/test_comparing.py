@@ -15,7 +15,7 @@ from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
-SHORT = "User wants answers short, no emoji"
+SHORT = "User wants plain and short answers, not long walls of text"
 TRUE = "Dyslexia makes long paragraphs hard for the user to read; keep the text simple"
 OTHERS = ("User lives in Lisbon", "User has two cats", "User plays the cello")
 DRAFT = "User can't read long walls of text because of dyslexia, so plain and short"

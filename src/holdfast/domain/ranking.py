@@ -179,6 +179,8 @@ def bounded(evidence: float, *, by_meaning: bool) -> float:
     if not by_meaning:
         return min(evidence, 1.0)
     room = 1 - _PLAIN
+    if evidence < room:
+        return room * math.exp((evidence - room) / room)
     return evidence if evidence <= _PLAIN else 1 - room * math.exp((_PLAIN - evidence) / room)
 
 

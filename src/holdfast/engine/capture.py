@@ -138,8 +138,7 @@ def _read(
 ) -> tuple[Captured, int, int]:
     """What came of the pieces, how many were read before the time was up, and how far the next one was.
 
-    At least one draft is kept. Of the first piece `begun` drafts were kept by the call before: each has a
-    key, so keeping it again changes nothing.
+    At least one draft is kept. Of the first piece `begun` drafts were kept by the call before.
     """
     part, done = Captured(session=session.id, messages=0), 0
     for chunk in pieces:
@@ -154,8 +153,8 @@ def _read(
         for number, draft in enumerate(_drafts(chunk, verdict, session, ctx.profile)):
             if number > begun and time_up():
                 return part, done, number
-            kept = _kept(draft, part, ctx)
-            part = kept if number >= begun else part
+            if number >= begun:
+                part = _kept(draft, part, ctx)
         begun = 0
         done += 1
     return part, done, 0

@@ -16,13 +16,23 @@ from typing import TypeVar
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.calibrate import Measuring
-from holdfast.engine.ports import Embedded, Embedder, Missing, TimeUp, Transaction, VectorModel, VectorRows
+from holdfast.engine.ports import (
+    Embedded,
+    Embedder,
+    FileBacked,
+    Missing,
+    TimeUp,
+    Transaction,
+    VectorModel,
+    VectorRows,
+)
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 
 KINDS = ("memories", "messages")
 BATCH = 64  # texts embedded and stored at a time
 _BATCH_CHARACTERS = 4_000  # of one batch, so that it takes a moment; a longer text is one of its own
+_LOCAL_SHARE = 8  # of both, what a model in this process gets at a time: it takes as long as the texts are
 _log = logging.getLogger(__name__)
 _MEASURING: dict[str, Measuring] = {}  # calibrations that are under way, by the model's name
 Given = TypeVar("Given")
@@ -164,7 +174,7 @@ def _feed(
     done = 0
     while True:
         with ctx.store.read(ctx.space) as tx:
-            missing = _batch(_rows(tx, kind), embedder.name, max(min(BATCH, limit - done), 1))
+            missing = _batch(_rows(tx, kind), embedder, limit - done)
         if not missing.owners and missing.upto == reached:
             return done, True
         if missing.owners and (done >= limit or (done and time_up())):
@@ -176,12 +186,13 @@ def _feed(
         reached = missing.upto
 
 
-def _batch(rows: VectorRows[Memory | Message], model: str, most: int) -> Missing[Memory | Message]:
+def _batch(rows: VectorRows[Memory | Message], embedder: Embedder, most: int) -> Missing[Memory | Message]:
     """What is embedded next; fewer where the texts are long, for a model takes as long as they are."""
-    missing = rows.missing(model, most)
+    share = _LOCAL_SHARE if isinstance(embedder, FileBacked) else 1
+    missing = rows.missing(embedder.name, max(min(BATCH // share, most), 1))
     sums = accumulate(len(text_of(owner)) for owner in missing.owners)
-    fitting = max(sum(characters <= _BATCH_CHARACTERS for characters in sums), 1)
-    return missing if fitting >= len(missing.owners) else rows.missing(model, fitting)
+    fitting = max(sum(characters <= _BATCH_CHARACTERS // share for characters in sums), 1)
+    return missing if fitting >= len(missing.owners) else rows.missing(embedder.name, fitting)
 
 
 def _keep(

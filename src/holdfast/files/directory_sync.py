@@ -48,7 +48,7 @@ class DirectorySync:
         most: int | None = None,
         time_up: TimeUp = lambda: False,
     ) -> SyncReport:
-        """Brings both sides to agree, or as far as `most` files and the time for those that are gone go.
+        """Brings both sides to agree, or as far as `most` files and the time go; files are written last.
 
         Raises: Unavailable, TooLong.
         """
@@ -66,7 +66,10 @@ class DirectorySync:
         changed = self._other(rows, most=most)
         # A file that is gone may be one of those that were not looked at yet, under a new name.
         self._take_over(changed, gone, None if self.report.unfinished else time_up)
-        self._write()
+        if (changed or gone) and time_up():
+            self.report.unfinished = True
+        if not self.report.unfinished:
+            self._write()
         return self.report
 
     def untouched(self, listing: Listing) -> bool:

@@ -7,9 +7,9 @@ weekly and every seven days. Knows no calendar: an expression like "last week" i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from holdfast.language.numerals import FRACTION, NUMBER, PORTION, read_fraction, read_number
 from holdfast.language.times import moments, read_moment
@@ -101,7 +101,8 @@ class FoundQuantity:
     quantity: Quantity
 
 
-def find_quantities(text: str) -> list[FoundQuantity]:
+@lru_cache(maxsize=256)
+def find_quantities(text: str) -> Sequence[FoundQuantity]:
     """All quantities of a lower-case text in order, none overlapping."""
     found: list[FoundQuantity] = []
     for match in moments().finditer(text):

@@ -6,6 +6,7 @@ Two texts with different values do not say the same; a measured value may differ
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from holdfast.domain.text import normal_form
 from holdfast.language.quantities import FoundQuantity, Quantity, equal, find_quantities, measured
@@ -49,7 +50,7 @@ def _agree(one: Quantity, other: Quantity) -> bool:
     return equal(one, other) and (one.text == other.text or measured(one) or one.value == other.value)
 
 
-def _rest(text: str, found: list[FoundQuantity]) -> list[str]:
+def _rest(text: str, found: Sequence[FoundQuantity]) -> list[str]:
     """The words of a text with a mark in place of each value."""
     for item in reversed(found):
         text = f"{text[: item.start]} # {text[item.end :]}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
-SLICE = 0.2  # seconds after which a chore gives way
+SLICE = 0.08  # seconds after which a chore gives way, after the item at hand: within 200 ms
 PATIENCE = 0.8  # seconds that a stop waits for the slice at hand; what is cut off there is done again
 _log = logging.getLogger(__name__)
 
