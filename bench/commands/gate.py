@@ -30,14 +30,18 @@ _MEANS = {
     type=click.Path(path_type=Path),
     help="Labelled conversations as JSON lines; the test part if not said.",
 )
+@click.option("--rows", "with_rows", is_flag=True, help="Also print each conversation's facts and memories.")
 @with_result_file
 @click.pass_context
-def gate(ctx: click.Context, data: Path | None, file: str | None) -> None:
+def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | None) -> None:
     """Measure what capture keeps of conversations by rules, and what our own reader finds in them.
 
     \b
         python -m bench gate
         python -m bench gate --data conversations.jsonl --json figures.json
+        python -m bench gate --data conversations.jsonl --rows
+
+    Rows of the test part that were looked at are training data from then on.
     """
     from bench.gate import load, measure, read_figures
     from holdfast.app.wiring import own_reader
@@ -50,7 +54,7 @@ def gate(ctx: click.Context, data: Path | None, file: str | None) -> None:
     report = measure(_extracted, rows)
     figures = report.as_json()
     figures["metrics"] |= read_figures(own_reader(), rows, KEEP_FROM)
-    answer(ctx, figures, file, lambda: _show(report, figures["metrics"]))
+    answer(ctx, figures, file, lambda: _show(report, figures["metrics"], with_rows))
 
 
 def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
@@ -62,9 +66,9 @@ def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
     return [one.content for one in extract(said, judged(said))]
 
 
-def _show(report: "GateReport", metrics: "Mapping[str, float]") -> None:
+def _show(report: "GateReport", metrics: "Mapping[str, float]", with_rows: bool) -> None:
     click.echo(f"what is kept of {len(report.found):,} conversations\n")
-    for one in report.found:
+    for one in report.found if with_rows else ():
         if not (one.row.facts or one.memories):
             continue
         click.echo(one.row.id if one.right else f"{one.row.id}  WRONG: {one.row.why}")
@@ -72,7 +76,6 @@ def _show(report: "GateReport", metrics: "Mapping[str, float]") -> None:
             click.echo(f"  expected{'' if memory is not None else ', missed'}: {fact}")
         for memory in one.memories:
             click.echo(f"  kept{', INVENTED' if memory in one.invented else ''}: {memory}")
-    click.echo()
     table = Table(
         [
             TableColumn(title="figure"),
