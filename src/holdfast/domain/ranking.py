@@ -44,8 +44,8 @@ FLOOR = 0.50
 #: Without meaning: the share of a question, weighed by how rare its words are, that a text has to hold.
 SHARE = 0.25
 
-#: Up to here relevance is the sum of what speaks for an answer; above it, the sum comes ever nearer to 1.
-_PLAIN = 0.8
+#: Between these two relevance is the sum of what speaks for an answer; outside, it comes ever nearer to 0 or 1.
+_LOW, _PLAIN = 0.01, 0.8
 
 FRESH = timedelta(days=7)
 STALE = timedelta(days=90)
@@ -178,9 +178,9 @@ def bounded(evidence: float, *, by_meaning: bool) -> float:
     """
     if not by_meaning:
         return min(evidence, 1.0)
+    if evidence < _LOW:
+        return _LOW * math.exp((evidence - _LOW) / _LOW)
     room = 1 - _PLAIN
-    if evidence < room:
-        return room * math.exp((evidence - room) / room)
     return evidence if evidence <= _PLAIN else 1 - room * math.exp((_PLAIN - evidence) / room)
 
 
