@@ -16,7 +16,7 @@ from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in
 from holdfast.engine import find as finding
 from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import create_space
-from holdfast.store import paging
+from holdfast.store import memory_lists
 from holdfast.store.database import Database
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -89,7 +89,7 @@ def leafed(ctx: SpaceContext, where: Filter, order: Order, group: Group | None, 
 def test_pages_of_any_list_follow_each_other_as_the_whole_list_does(
     stocked: SpaceContext, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(paging, "_MOST_VALUES", few)
+    monkeypatch.setattr(memory_lists, "_MOST_VALUES", few)
     orders: list[tuple[Order, Group | None]] = list(product(get_args(Order), (None, *get_args(Group))))
 
     for at, (name, where) in enumerate(FILTERS.items()):

@@ -14,10 +14,11 @@ import pytest
 
 from holdfast.engine.ports import Embedded
 from holdfast.engine.spaces import create_space
-from holdfast.store import vectors_bits, vectors_sqlite
+from holdfast.store import vectors as vector_forms
+from holdfast.store import vectors_sqlite
 from holdfast.store.database import Database
-from holdfast.store.vector_blocks import BLOCK, VectorBlocks
-from holdfast.store.vectors_bits import SignBits
+from holdfast.store.vectors import SignBits
+from holdfast.store.vectors_sqlite import BLOCK, VectorBlocks
 from tests.requirements_ledger import requirement
 from tests.store.many_memories import MODEL, START, fill, name_of, packed
 from tests.store.some_vectors import Vectors, clustered
@@ -117,12 +118,12 @@ def test_a_process_starts_from_the_blocks_without_reading_the_vectors(
     packed(database, 1)
     made = 0
 
-    def counted(rows: Vectors, mean: Vectors) -> vectors_bits.Bits:
+    def counted(rows: Vectors, mean: Vectors) -> vector_forms.Bits:
         nonlocal made
         made += len(rows)
-        return vectors_bits.signs_of(rows, mean)
+        return vector_forms.signs_of(rows, mean)
 
-    monkeypatch.setattr("holdfast.store.vector_blocks.signs_of", counted)
+    monkeypatch.setattr("holdfast.store.vectors_sqlite.signs_of", counted)
     other = Database.open(sqlite_url)
     found = nearest(other, query)
     other.close()
@@ -182,7 +183,7 @@ def test_what_is_gone_leaves_no_signs_in_the_blocks(database: Database) -> None:
 
 
 def numbers_in_blocks(database: Database) -> list[int]:
-    from holdfast.store.vector_kinds import MEMORY_VECTORS
+    from holdfast.store.vector_feed import MEMORY_VECTORS
 
     with database.read("default") as tx:
         blocks = VectorBlocks(tx.connection, "default", MEMORY_VECTORS, MODEL).all(384)
@@ -252,6 +253,6 @@ def test_counting_ones_by_a_table_gives_what_numpy_gives() -> None:
     words[:2] = [0, 2**64 - 1]
     by_table = np.empty(1_000, dtype=np.uint8)
 
-    vectors_bits._count_by_table(words, by_table)
+    vector_forms._count_by_table(words, by_table)
 
     assert by_table.tolist() == [int(word).bit_count() for word in words]

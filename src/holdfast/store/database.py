@@ -14,8 +14,7 @@ from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.open_file import OpenFile
-from holdfast.store.spaces import SpaceTable
-from holdfast.store.tokens import OpenTokens, TokenTable
+from holdfast.store.spaces import OpenTokens, SpaceTable, TokenTable
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
 

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, select, update
+from sqlalchemy import Connection, Table, func, select, update
 
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.ports import FullText
 from holdfast.store import schema
-from holdfast.store.history import checksum
 from holdfast.store.memories import MemoryTable
+from holdfast.store.queries import WordIndex
+from holdfast.store.rows import SpaceRows
 from holdfast.store.sessions import SessionTable
 from holdfast.store.types import UtcTime, to_text
-from holdfast.store.upsert import insert_new
+from holdfast.store.versions import checksum
 
 #: In an order that satisfies the foreign keys. Vectors are left out: they are a cache and can be made again.
 TABLES: tuple[Table, ...] = (
@@ -41,15 +41,7 @@ _BY_NAME = {table.name: table for table in TABLES}
 _MANY = 500  # memories made findable at a time
 
 
-class Words(FullText[Memory], Protocol):
-    def clear(self) -> None: ...
-
-
-class MessageWords(FullText[Message], Protocol):
-    def clear(self) -> None: ...
-
-
-class TableDump:
+class TableDump(SpaceRows):
     """The rows of one space, table by table: messages as they arrived, all else in the order of its keys."""
 
     def __init__(
@@ -57,11 +49,10 @@ class TableDump:
         connection: Connection,
         space: str,
         memories: MemoryTable,
-        words: Words,
-        message_words: MessageWords,
+        words: WordIndex[Memory],
+        message_words: WordIndex[Message],
     ) -> None:
-        self._connection = connection
-        self._space = space
+        super().__init__(connection, space)
         self._memories = memories
         self._sessions = SessionTable(connection, space)
         self._words = words
@@ -96,7 +87,7 @@ class TableDump:
             return self._insert_message(values)
         if target is schema.versions and values.get("checksum") is None:  # of an older archive
             values["checksum"] = checksum(values["content"])
-        return insert_new(self._connection, target, values)
+        return self._sql.insert_new(target, values)
 
     def clear(self, keep: Sequence[str] = ()) -> None:
         """Removes every row of the space, but for the tables to keep; the space itself stays."""
@@ -104,7 +95,7 @@ class TableDump:
         self._message_words.clear()
         for table in (schema.vector_models, *reversed(TABLES)):
             if table.name not in keep:
-                self._connection.execute(delete(table).where(table.c.space == self._space))
+                self._remove(table)
         self._set(seq=0, messages=0)
 
     def reindex(self, memory_ids: Sequence[str]) -> None:
@@ -136,7 +127,7 @@ class TableDump:
 
     def _insert_message(self, values: dict[str, Any]) -> bool:
         values["position"] = self._sessions.message_count() + 1
-        if not insert_new(self._connection, schema.messages, values):
+        if not self._sql.insert_new(schema.messages, values):
             return False
         self._set(messages=values["position"])
         message = self._sessions.message(values["id"])
@@ -149,5 +140,4 @@ class TableDump:
         return int(self._connection.execute(query).scalar() or 0)
 
     def _set(self, **counters: int) -> None:
-        mine = schema.heads.c.space == self._space
-        self._connection.execute(update(schema.heads).where(mine).values(counters))
+        self._change(schema.heads, counters)

@@ -1,42 +1,32 @@
 """Queries over memories that are files, and over the directory that they stand in."""
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import select
 
 from holdfast.engine.ports import Bound, FileRow
+from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import directories, files, memories
-from holdfast.store.sql_in import one_of
 
 
-class FileTable:
+class FileTable(SpaceRows):
     """The files of one space."""
-
-    def __init__(self, connection: Connection, space: str) -> None:
-        self._connection = connection
-        self._space = space
 
     def all(self) -> list[FileRow]:
         """By path."""
-        query = select(files).where(files.c.space == self._space).order_by(files.c.path)
-        return [_file(row) for row in self._connection.execute(query)]
+        return self._values(FileRow, self._select(FileRow).order_by(files.c.path))
 
     def get(self, path: str) -> FileRow | None:
-        query = select(files).where(files.c.space == self._space, files.c.path == path)
-        row = self._connection.execute(query).first()
-        return _file(row) if row is not None else None
+        return self._value(FileRow, self._select(FileRow, files.c.path == path))
 
     def among(self, paths: Collection[str]) -> dict[str, FileRow]:
         """Those of these paths that are known."""
-        here = one_of(files.c.path, paths, self._connection)
-        query = select(files).where(files.c.space == self._space, here)
-        return {row.path: _file(row) for row in self._connection.execute(query)}
+        found = self._values(FileRow, self._select(FileRow, self._one_of(files.c.path, paths)))
+        return {row.path: row for row in found}
 
     def of(self, memory_id: str) -> FileRow | None:
-        query = select(files).where(files.c.space == self._space, files.c.memory_id == memory_id)
-        row = self._connection.execute(query.order_by(files.c.path)).first()
-        return _file(row) if row is not None else None
+        query = self._select(FileRow, files.c.memory_id == memory_id)
+        return self._value(FileRow, query.order_by(files.c.path))
 
     def paths(self) -> dict[str, str]:
         """The path of each memory that has one."""
@@ -60,76 +50,31 @@ class FileTable:
         return list(self._connection.execute(query).scalars())
 
     def count(self) -> int:
-        query = select(func.count()).select_from(files).where(files.c.space == self._space)
-        return int(self._connection.execute(query).scalar_one())
+        return self._count(files)
 
     def put(self, *rows: FileRow) -> None:
         """Stores files, in place of what was known of their paths."""
-        if not rows:
-            return
-        known = one_of(files.c.path, [row.path for row in rows], self._connection)
-        self._connection.execute(delete(files).where(files.c.space == self._space, known))
-        values = [
-            {
-                "space": self._space,
-                "path": row.path,
-                "memory_id": row.memory,
-                "given": row.given,
-                "mark": row.mark,
-                "hash": row.hash,
-                "stat": row.stat,
-            }
-            for row in rows
-        ]
-        self._connection.execute(insert(files), values)
+        if rows:
+            self._remove(files, self._one_of(files.c.path, [row.path for row in rows]))
+            self._add(rows)
 
     def remove(self, path: str) -> None:
-        self._connection.execute(delete(files).where(files.c.space == self._space, files.c.path == path))
+        self._remove(files, files.c.path == path)
 
     def strike(self, memory_id: str) -> None:
         """Takes a memory's text out. Without a directory nothing waits for the file to go: the row goes."""
-        mine = (files.c.space == self._space, files.c.memory_id == memory_id)
-        self._connection.execute(update(files).where(*mine).values(given=None, mark=None))
-        self._connection.execute(delete(files).where(*mine, files.c.hash.is_(None)))
+        self._change(files, {"given": None, "mark": None}, files.c.memory_id == memory_id)
+        self._remove(files, files.c.memory_id == memory_id, files.c.hash.is_(None))
 
     def bound(self) -> Bound | None:
-        query = select(directories).where(directories.c.space == self._space)
-        row = self._connection.execute(query).first()
-        if row is None:
-            return None
-        return Bound(
-            path=row.path,
-            layout=row.layout,
-            index_hash=row.index_hash,
-            asks=row.asks,
-            refused=row.refused,
-            bound_at=row.bound_at,
-            agreed_at=row.agreed_at,
-        )
+        return self._value(Bound, self._select(Bound))
 
     def bind(self, bound: Bound) -> None:
         """Stores the binding, in place of the one that was there."""
-        self._connection.execute(delete(directories).where(directories.c.space == self._space))
-        values = {
-            "space": self._space,
-            "path": bound.path,
-            "layout": bound.layout,
-            "index_hash": bound.index_hash,
-            "asks": bound.asks,
-            "refused": dict(bound.refused),
-            "bound_at": bound.bound_at,
-            "agreed_at": bound.agreed_at,
-        }
-        self._connection.execute(insert(directories).values(values))
+        self._remove(directories)
+        self._add([bound])
 
     def unbind(self) -> None:
         """Lets go of the directory; the files keep their paths."""
-        self._connection.execute(delete(directories).where(directories.c.space == self._space))
-        here = files.c.space == self._space
-        self._connection.execute(update(files).where(here).values(hash=None, stat=None))
-
-
-def _file(row: Sequence[Any]) -> FileRow:
-    # Taken apart at once: asking a row for each column by name costs twice.
-    _, path, memory, given, mark, digest, stat = row
-    return FileRow(path=path, memory=memory, given=given, mark=mark, hash=digest, stat=stat)
+        self._remove(directories)
+        self._change(files, {"hash": None, "stat": None})

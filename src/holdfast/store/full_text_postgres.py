@@ -96,6 +96,11 @@ class PostgresFullText(Generic[Owner]):
         rows = self._connection.execute(query, values)
         return {words[row.place - 1]: row.counted for row in rows}
 
+    def held(self) -> set[str]:
+        """The ids that the index can answer with."""
+        query = text(f"SELECT {self._owner} FROM {self._words} WHERE space = :space")
+        return set(self._connection.execute(query, {"space": self._space}).scalars())
+
     def total(self) -> int:
         """About how many texts can be found."""
         query = text(f"SELECT count(*) FROM {self._words} WHERE space = :space")

@@ -84,6 +84,14 @@ class SqliteFullText(Generic[Owner]):
         found = {word: driver.execute(query, (self._term(word),)).fetchone() for word in words}
         return {word: row[0] if row else 0 for word, row in found.items()}
 
+    def held(self) -> set[str]:
+        """The ids that the index can answer with."""
+        query = (
+            f"SELECT {self._index.owner} FROM {self._docs} WHERE space = :space "
+            f"AND doc IN (SELECT rowid FROM {self._words})"
+        )
+        return set(self._connection.execute(text(query), {"space": self._space}).scalars())
+
     def total(self) -> int:
         """About how many texts can be found."""
         query = f"SELECT count(*) FROM {self._docs} WHERE space = ?"

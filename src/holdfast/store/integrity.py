@@ -6,16 +6,16 @@ Finds what only damage or another program leaves behind, and mends what can be m
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select, text, update
+from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select, update
 
 from holdfast.domain.damage import Damage
 from holdfast.domain.memory import Memory, Message
 from holdfast.store import schema
 from holdfast.store.full_text import MEMORIES, MESSAGES, Indexed
-from holdfast.store.history import checksum
-from holdfast.store.rows import to_memory
-from holdfast.store.sessions import to_message
-from holdfast.store.vector_kinds import KINDS, Kind, of_model
+from holdfast.store.mapping import value_of
+from holdfast.store.queries import WordIndex, queries_of
+from holdfast.store.vector_feed import KINDS, Kind, of_model
+from holdfast.store.versions import checksum
 
 if TYPE_CHECKING:
     from holdfast.store.transaction import SpaceTransaction
@@ -110,21 +110,7 @@ class SpaceIntegrity:
         size, _ = self._tx.models.shape(model)
         if size is None:
             return []
-        mine = of_model(kind, self._space, model)
-        if self._connection.dialect.name == "postgresql":
-            dims = func.vector_dims(kind.table.c.vector)
-            return list(self._connection.execute(select(kind.owner).where(mine, dims != size)).scalars())
-        from holdfast.store.vectors import are_sound
-
-        found: list[str] = []
-        query = text(
-            f"SELECT {kind.owner.name}, vector FROM {kind.table.name} WHERE space = :space AND model = :model"
-        )
-        rows = self._connection.execute(query, {"space": self._space, "model": model})
-        for chunk in rows.partitions(_AT_ONCE):
-            sound = are_sound([row[1] for row in chunk], size)
-            found += [row[0] for row, right in zip(chunk, sound, strict=True) if not right]
-        return sorted(set(found))
+        return queries_of(self._connection, self._space).vectors(kind, None).unsound(model, size)
 
     def without_vector(self, name: str, model: str) -> list[str]:
         """The ids of memories, or messages, that should have a vector of this model by now and have none."""
@@ -140,58 +126,44 @@ class SpaceIntegrity:
                 return []  # the usual embedding is not there yet
             return [row.id for row in self._rows(query.where(owners.c.state == "active"))]
         reached = query.where(owners.c.position <= state.messages_to, owners.c.content != "")
-        return [row.id for row in self._rows(reached) if to_message(row).findable]
+        return [row.id for row in self._rows(reached) if value_of(Message, row).findable]
 
     def _mend_blocks(self, kind: Kind, model: str) -> None:
-        if self._connection.dialect.name == "sqlite":
-            from holdfast.store.vector_blocks import VectorBlocks
-
-            blocks = VectorBlocks(self._connection, self._space, kind, model)
-            size, _ = self._tx.models.shape(model)
-            if size is not None and not blocks.intact(size):
-                blocks.clear()
-                blocks.pack()
+        size, _ = self._tx.models.shape(model)
+        if size is not None:
+            queries_of(self._connection, self._space).vectors(kind, None).mend(model, size)
 
     # ---------------------------------------------------------------------------------------------- words
 
     def _misplaced(self, index: Indexed[Any]) -> tuple[list[str], list[str]]:
         """What the word index lacks, and what it should not hold."""
-        held = self._held(index)
+        held = self._words(index).held()
         wanted = set()
         for owner in self._findable(index):
             if owner.id in held or index.words(owner):
                 wanted.add(owner.id)
         return sorted(wanted - held), sorted(held - wanted)
 
-    def _held(self, index: Indexed[Any]) -> set[str]:
-        """The ids that the index can answer with."""
-        values = {"space": self._space}
-        if self._connection.dialect.name == "postgresql":
-            query = f"SELECT {index.owner} FROM {index.name}_words WHERE space = :space"
-        else:
-            query = (
-                f"SELECT {index.owner} FROM {index.name}_docs WHERE space = :space "
-                f"AND doc IN (SELECT rowid FROM {index.name}_words)"
-            )
-        return set(self._connection.execute(text(query), values).scalars())
-
     def _findable(self, index: Indexed[Any]) -> Iterator[Memory | Message]:
         if index is MEMORIES:
             mine = (schema.memories.c.space == self._space) & (schema.memories.c.state == "active")
-            yield from map(to_memory, self._rows(select(schema.memories).where(mine)))
+            yield from (value_of(Memory, row) for row in self._rows(select(schema.memories).where(mine)))
             return
         for row in self._rows(select(schema.messages).where(schema.messages.c.space == self._space)):
-            if (message := to_message(row)).findable:
+            if (message := value_of(Message, row)).findable:
                 yield message
 
     def _mend_words(self) -> None:
         for index in (MEMORIES, MESSAGES):
             missing, extra = map(set, self._misplaced(index))
-            words: Any = self._tx.words if index is MEMORIES else self._tx.message_words
+            words = self._words(index)
             words.drop(*extra)
             lacking = [owner for owner in self._findable(index) if owner.id in missing]
             for start in range(0, len(lacking), _AT_ONCE):
                 words.put(*lacking[start : start + _AT_ONCE])
+
+    def _words(self, index: Indexed[Any]) -> WordIndex[Any]:
+        return self._tx.words if index is MEMORIES else self._tx.message_words
 
     # -------------------------------------------------------------------------------------------- orphans
 

@@ -2,76 +2,35 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Integer,
-    Select,
-    Text,
-    delete,
-    func,
-    insert,
-    select,
-    type_coerce,
-    update,
-)
+from sqlalchemy import Connection, Text, func, select, type_coerce
 
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.domain.ranking import findable
-from holdfast.engine.ports import CountedBy
-from holdfast.store import listing, paging, sqlite
-from holdfast.store.rows import from_memory, same_or_none, to_memory, to_memory_from_file
+from holdfast.store.mapping import row_of
+from holdfast.store.memory_lists import MemoryFigures, listed
+from holdfast.store.rows import same_or_none
 from holdfast.store.schema import memories
-from holdfast.store.spellings import is_spelt, spellings
-from holdfast.store.sql_filters import narrowed, narrowed_in_any_state, row_by_row
-from holdfast.store.sql_in import one_of
-from holdfast.store.types import to_text
-from holdfast.store.upsert import insert_new
+from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings
 from holdfast.store.vector_rows import VectorTable
 
-# Past SQLAlchemy, which takes more than half of the time: these are asked for on every recall.
-_COLUMNS = ", ".join(f"memories.{column.name}" for column in memories.columns)
-_MANY = f"SELECT {_COLUMNS} FROM memories WHERE space = ? AND id IN (SELECT value FROM json_each(?))"
-_WORDINGS = (
-    "SELECT id, subject, summary, content, tags FROM memories WHERE space = ? AND state = 'active' "
-    "AND id IN (SELECT value FROM json_each(?)) AND (project IS NULL OR project = ?)"
-)
-_COMPARABLE = (
-    f"SELECT {_COLUMNS} FROM json_each(?) CROSS JOIN memories ON space = ? AND memories.id = json_each.value "
-    "WHERE category = ? AND coalesce(subject, '') IN (SELECT value FROM json_each(?)) "
-    "AND state = 'active' AND (project IS NULL OR project = ?)"
-)
-_TOUCH = (
-    "UPDATE memories SET accesses = accesses + 1, accessed_at = ? "
-    "WHERE space = ? AND id IN (SELECT value FROM json_each(?))"
-)
 
-
-class MemoryTable:
+class MemoryTable(MemoryFigures):
     """The memories of one space."""
 
     def __init__(self, connection: Connection, space: str, vectors: VectorTable[Memory]) -> None:
-        self._connection = connection
-        self._space = space
+        super().__init__(connection, space)
         self._vectors = vectors
 
     def get(self, memory_id: str) -> Memory | None:
-        row = self._connection.execute(self._all().where(memories.c.id == memory_id)).one_or_none()
-        return to_memory(row) if row else None
+        return self._value(Memory, self._select(Memory, memories.c.id == memory_id))
 
     def many(self, memory_ids: Sequence[str]) -> list[Memory]:
         """Those of the memories that there are, in the order of `memory_ids`."""
-        if self._connection.dialect.name == "sqlite":
-            values = (self._space, json.dumps(memory_ids))
-            rows = map(to_memory_from_file, sqlite.driver_of(self._connection).execute(_MANY, values))
-        else:
-            query = self._all().where(one_of(memories.c.id, memory_ids, self._connection))
-            rows = map(to_memory, self._connection.execute(query).all())
-        found = {memory.id: memory for memory in rows}
+        found = {memory.id: memory for memory in self._sql.many(Memory, memory_ids)}
         return [found[memory_id] for memory_id in memory_ids if memory_id in found]
 
     def wordings(
@@ -87,18 +46,14 @@ class MemoryTable:
     def _worded(
         self, where: Filter, among: Sequence[str] | None, limit: int | None
     ) -> Iterable[Sequence[Any]]:
-        plain = Filter(project=where.project, other_projects=False)
-        if among is not None and where == plain and self._connection.dialect.name == "sqlite":
-            values = (self._space, json.dumps(among), where.project)
-            return sqlite.driver_of(self._connection).execute(_WORDINGS, values)
+        if among is not None and where == Filter(project=where.project, other_projects=False):
+            return self._sql.wordings(among, where.project)
         column = memories.c
         tags = type_coerce(column.tags, Text)
         query = select(column.id, column.subject, column.summary, column.content, tags)
-        query = narrowed(
-            query.where(column.space == self._space), where, self._space, self._connection
-        ).limit(limit)
+        query = narrowed(query.where(column.space == self._space), where, self._sql).limit(limit)
         if among is not None:
-            query = query.where(one_of(column.id, among, self._connection))
+            query = query.where(self._one_of(column.id, among))
         return self._connection.execute(query)
 
     def find(
@@ -113,41 +68,25 @@ class MemoryTable:
         among: Sequence[str] | None = None,
     ) -> list[Memory]:
         """The memories that `where` admits, in order; with `among`, of those alone."""
-        query = narrowed_in_any_state(self._all(), where, self._space, self._connection)
+        query = narrowed_in_any_state(self._select(Memory), where, self._sql)
         if among is not None:
-            query = query.where(one_of(memories.c.id, among, self._connection))
-        return paging.listed(
-            query, where, self._connection, space=self._space, order=order, group=group, limit=limit,
-            offset=offset, after=after, few=among is not None,
+            query = query.where(self._one_of(memories.c.id, among))
+        return listed(
+            query, where, self._sql, order=order, group=group, limit=limit, offset=offset, after=after,
+            few=among is not None,
         )  # fmt: skip
 
     def matching(self, where: Filter, limit: int) -> list[str]:
         """Ids of memories that `where` admits, in no order."""
         query = select(memories.c.id).where(memories.c.space == self._space).limit(limit)
-        query = self._row_by_row(narrowed(query, where, self._space, self._connection), where)
+        query = self._sql.in_file_order(narrowed(query, where, self._sql), where)
         return list(self._connection.execute(query).scalars())
-
-    def subjects(self, limit: int) -> list[tuple[str | None, int]]:
-        """What memories in use are about, and how many of each; what most are about first."""
-        return listing.subjects(self._connection, self._space, limit)
-
-    def counted(self, by: Sequence[CountedBy], states: Sequence[State]) -> list[tuple[tuple[Any, ...], int]]:
-        """How many memories in these states share each combination of values, in their order."""
-        return listing.counted(self._connection, self._space, by, states)
-
-    def having(self, values: Sequence[tuple[CountedBy, Any]], states: Sequence[State]) -> list[int]:
-        """How many memories in these states have each of these values; of accesses, as many or more."""
-        return listing.having(self._connection, self._space, values, states)
-
-    def most_used(self, limit: int) -> list[Memory]:
-        """Those in use that were recalled most often, none that never was."""
-        return listing.most_used(self._all(), self._space, self._connection, limit)
 
     def count(self, where: Filter) -> int:
         query = select(func.count()).select_from(memories).where(memories.c.space == self._space)
-        query = narrowed(query, where, self._space, self._connection)
+        query = narrowed(query, where, self._sql)
         if where.text or where.tags or where.origin:
-            query = self._row_by_row(query, where)
+            query = self._sql.in_file_order(query, where)
         return int(self._connection.execute(query).scalar_one())
 
     def about(self, category: str, subject: str | None, project: str | None, limit: int) -> list[Memory]:
@@ -156,38 +95,26 @@ class MemoryTable:
         No subject means general knowledge, a subject of its own, not "any subject". A project's drafts
         meet the project's memories and those of none.
         """
-        of_subject = is_spelt(memories.c.subject, subject, self._space, self._connection)
-        if subject is None and self._connection.dialect.name == "sqlite":
+        of_subject = is_spelt(memories.c.subject, subject, self._sql)
+        if subject is None:
             # Most memories have none: not by the index of subjects, but by that of categories, in its order.
-            of_subject = type_coerce(of_subject, Integer) == 1
-        query = (
-            self._all()
-            .where(memories.c.category == category, of_subject)
-            .order_by(memories.c.created_at.desc(), memories.c.id.desc())
-            .limit(limit)
-        )
-        query = narrowed(query, Filter(project=project, other_projects=False), self._space, self._connection)
-        return [to_memory(row) for row in self._connection.execute(query)]
+            of_subject = self._sql.by_no_index(of_subject)
+        query = self._select(Memory, memories.c.category == category, of_subject)
+        query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
+        where = Filter(project=project, other_projects=False)
+        return self._values(Memory, narrowed(query, where, self._sql))
 
     def comparable(
         self, category: str, subject: str | None, project: str | None, among: Sequence[str]
     ) -> list[Memory]:
         """The same of the memories in `among`, in their order."""
-        if self._connection.dialect.name == "sqlite":
-            spelt = [""] if subject is None else self.spellings(subject)
-            values = (json.dumps(among), self._space, category, json.dumps(spelt), project)
-            rows = map(to_memory_from_file, sqlite.driver_of(self._connection).execute(_COMPARABLE, values))
-        else:
-            where = Filter(category=category, subject=subject, general=subject is None, project=project)
-            query = narrowed(self._all(), replace(where, other_projects=False), self._space, self._connection)
-            query = query.where(one_of(memories.c.id, among, self._connection))
-            rows = map(to_memory, self._connection.execute(query).all())
-        found = {memory.id: memory for memory in rows}
+        spelt = None if subject is None else self.spellings(subject)
+        found = {one.id: one for one in self._sql.comparable(category, spelt, project, among)}
         return [found[one] for one in among if one in found]
 
     def spellings(self, subject: str) -> list[str]:
         """How this subject is spelt in the space."""
-        return spellings(memories.c.subject, subject, self._space, self._connection)
+        return spellings(memories.c.subject, subject, self._sql)
 
     def first_spelling(self, subject: str) -> str:
         """How this subject was spelt first, among memories that are in use; as given where it is new."""
@@ -208,57 +135,41 @@ class MemoryTable:
 
     def named(self, subject: str, project: str | None) -> list[Memory]:
         """The memories in use under this subject in a project."""
-        query = self._all().where(
+        query = self._select(
+            Memory,
             memories.c.subject == subject,
             same_or_none(memories.c.project, project),
             memories.c.state.in_(("active", "inactive")),
         )
-        return [to_memory(row) for row in self._connection.execute(query.order_by(memories.c.created_at))]
+        return self._values(Memory, query.order_by(memories.c.created_at))
 
     def names(self, subjects: Collection[str], states: Sequence[State]) -> set[tuple[str, str | None]]:
         """Of these subjects, those that memories in these states are about, each with their project."""
         query = select(memories.c.subject, memories.c.project).where(
             memories.c.space == self._space,
-            one_of(memories.c.subject, subjects, self._connection),
+            self._one_of(memories.c.subject, subjects),
             memories.c.state.in_(states),
         )
         return {(row.subject, row.project) for row in self._connection.execute(query)}
 
     def add(self, memory: Memory) -> bool:
         """Adds it; false when the id is taken, and then nothing was changed."""
-        return insert_new(self._connection, memories, from_memory(memory))
+        return self._add_new(memory)
 
     def add_all(self, new: Sequence[Memory]) -> None:
         """Adds memories whose ids are known to be free."""
-        if new:
-            self._connection.execute(insert(memories), [from_memory(memory) for memory in new])
+        self._add(new)
 
     def save(self, memory: Memory) -> None:
-        values = {key: value for key, value in from_memory(memory).items() if key not in ("space", "id")}
-        self._connection.execute(update(memories).where(self._is(memory.id)).values(values))
+        row = row_of(memory, self._space)
+        values = {key: value for key, value in row.items() if key not in ("space", "id")}
+        self._change(memories, values, memories.c.id == memory.id)
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:
         """Counts an access of each."""
-        if self._connection.dialect.name == "sqlite":
-            values = (to_text(now.astimezone(UTC)), self._space, json.dumps(list(memory_ids)))
-            sqlite.driver_of(self._connection).execute(_TOUCH, values)
-            return
-        self._connection.execute(
-            update(memories)
-            .where(memories.c.space == self._space, memories.c.id.in_(list(memory_ids)))
-            .values(accesses=memories.c.accesses + 1, accessed_at=now)
-        )
+        self._sql.touch(list(memory_ids), now)
 
     def remove(self, memory_id: str) -> None:
         """Removes the row; versions, links and vectors go with it."""
         self._vectors.drop([memory_id])
-        self._connection.execute(delete(memories).where(self._is(memory_id)))
-
-    def _all(self) -> Select[Any]:
-        return select(memories).where(memories.c.space == self._space)
-
-    def _row_by_row(self, query: Select[Any], where: Filter) -> Select[Any]:
-        return row_by_row(query, where, self._space, self._connection)
-
-    def _is(self, memory_id: str) -> Any:
-        return (memories.c.space == self._space) & (memories.c.id == memory_id)
+        self._remove(memories, memories.c.id == memory_id)

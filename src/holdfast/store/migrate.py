@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from holdfast.errors import NewerSchema
+from holdfast.store.queries_sqlite import tell_planner
 from holdfast.store.sqlite import APPLICATION_ID
-from holdfast.store.statistics import tell_planner
 from holdfast.store.types import DamagedValue
 
 #: The newest revision under migrations/versions; a test keeps the two in step.

@@ -1,49 +1,26 @@
-"""Queries over receipts: what went into which prompt."""
+"""Queries over what was handed out: receipts of prompts, and answers under an idempotency key."""
 
 from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Select, Text, insert, select, type_coerce
 
 from holdfast.domain.history import Receipt, ReceiptItem, Use
 from holdfast.domain.memory import Session
-from holdfast.store.rows import AnyRow
-from holdfast.store.schema import receipt_items, receipts, sessions
-from holdfast.store.sql_in import one_of
+from holdfast.store.mapping import row_of
+from holdfast.store.rows import SpaceRows
+from holdfast.store.schema import calls, receipt_items, receipts, sessions
 
 
-class ReceiptTable:
-    """The receipts of one space."""
-
-    def __init__(self, connection: Connection, space: str) -> None:
-        self._connection = connection
-        self._space = space
+class ReceiptTable(SpaceRows):
+    """What went into which prompt."""
 
     def add(self, receipt: Receipt) -> None:
-        self._connection.execute(
-            insert(receipts).values(
-                space=self._space,
-                id=receipt.id,
-                session_id=receipt.session,
-                kind=receipt.kind,
-                query=receipt.query,
-                text=receipt.text,
-                sha256=receipt.sha256,
-                tokens=receipt.tokens,
-                left_out=receipt.left_out,
-                created_at=receipt.created_at,
-            )
-        )
+        self._add([receipt])
         rows = [
-            {
-                "space": self._space,
-                "receipt_id": receipt.id,
-                "position": position,
-                "memory_id": item.memory,
-                "message_id": item.message,
-                "version": item.version,
-                "score": item.score,
-                "parts": item.parts,
-            }
+            {**row_of(item, self._space), "receipt_id": receipt.id, "position": position}
             for position, item in enumerate(receipt.items)
         ]
         if rows:
@@ -51,19 +28,14 @@ class ReceiptTable:
 
     def brief_of(self, session_id: str) -> Receipt | None:
         """The brief that a session was given, which is its brief for good."""
-        mine = (receipts.c.space == self._space) & (receipts.c.session_id == session_id)
-        query = select(receipts).where(mine, receipts.c.kind == "brief", receipts.c.text.is_not(None))
-        row = self._connection.execute(query.order_by(receipts.c.created_at).limit(1)).one_or_none()
-        return self._receipt(row) if row is not None else None
+        mine = (receipts.c.session_id == session_id, receipts.c.kind == "brief", receipts.c.text.is_not(None))
+        return self._first(self._select(Receipt, *mine).order_by(receipts.c.created_at).limit(1))
 
     def of_session(self, session_id: str) -> list[Receipt]:
         """What a session was given, in order; of the same moment, what has lost its text came first."""
-        mine = (receipts.c.space == self._space) & (receipts.c.session_id == session_id)
         order = (receipts.c.created_at, receipts.c.text.is_not(None), receipts.c.id)
-        return [
-            self._receipt(row)
-            for row in self._connection.execute(select(receipts).where(mine).order_by(*order))
-        ]
+        query = self._select(Receipt, receipts.c.session_id == session_id).order_by(*order)
+        return [self._with_items(receipt) for receipt in self._values(Receipt, query)]
 
     def brief_before(self, session: Session) -> Receipt | None:
         """The first brief of the latest session before this one that had any, in the same project."""
@@ -79,33 +51,19 @@ class ReceiptTable:
             .order_by(sessions.c.started_at.desc(), sessions.c.id, receipts.c.created_at)
             .limit(1)
         )
-        row = self._connection.execute(query).one_or_none()
-        return self._receipt(row) if row is not None else None
+        return self._first(query)
 
     def uses(self, memory_id: str) -> list[Use]:
         """The prompts that a memory went into, oldest first."""
+        columns = (receipts.c.id.label("receipt"), receipts.c.kind, receipts.c.session_id.label("session"))
+        item = receipt_items.c
         query = (
-            select(receipts, receipt_items.c.version, receipt_items.c.score, receipt_items.c.parts)
-            .join(
-                receipt_items,
-                (receipts.c.space == receipt_items.c.space) & (receipts.c.id == receipt_items.c.receipt_id),
-            )
-            .where(receipt_items.c.space == self._space, receipt_items.c.memory_id == memory_id)
+            select(*columns, receipts.c.query, item.version, item.score, item.parts, receipts.c.created_at)
+            .join(receipt_items, (receipts.c.space == item.space) & (receipts.c.id == item.receipt_id))
+            .where(item.space == self._space, item.memory_id == memory_id)
             .order_by(receipts.c.created_at, receipts.c.id)
         )
-        return [
-            Use(
-                receipt=row.id,
-                kind=row.kind,
-                session=row.session_id,
-                query=row.query,
-                version=row.version,
-                score=row.score,
-                parts=row.parts,
-                created_at=row.created_at,
-            )
-            for row in self._connection.execute(query)
-        ]
+        return [Use(**row._mapping) for row in self._connection.execute(query)]
 
     def shown_in(self, session_id: str) -> set[str]:
         """Ids of the memories and messages that a session was shown."""
@@ -121,7 +79,7 @@ class ReceiptTable:
 
     def texts(self, receipt_ids: Collection[str]) -> dict[str, str | None]:
         """What went into prompts by those of the receipts that there are; none where it was erased since."""
-        named = one_of(receipts.c.id, receipt_ids, self._connection)
+        named = self._one_of(receipts.c.id, receipt_ids)
         query = select(receipts.c.id, receipts.c.text).where(receipts.c.space == self._space, named)
         return {row.id: row.text for row in self._connection.execute(query)}
 
@@ -131,47 +89,40 @@ class ReceiptTable:
 
     def strike_messages(self, message_ids: Collection[str]) -> int:
         """The same for messages."""
-        return self._strike(one_of(receipt_items.c.message_id, message_ids, self._connection))
+        return self._strike(self._one_of(receipt_items.c.message_id, message_ids))
 
     def _strike(self, named: ColumnElement[bool]) -> int:
-        mine = and_(receipt_items.c.space == self._space, named)
-        touched = select(receipt_items.c.receipt_id).where(mine)
-        statement = (
-            update(receipts)
-            .where(receipts.c.space == self._space, receipts.c.id.in_(touched))
-            .values(text=None, query=None)
-        )
-        count: int = self._connection.execute(statement).rowcount
-        self._connection.execute(delete(receipt_items).where(mine))
+        touched = select(receipt_items.c.receipt_id).where(receipt_items.c.space == self._space, named)
+        count = self._change(receipts, {"text": None, "query": None}, receipts.c.id.in_(touched))
+        self._remove(receipt_items, named)
         return count
 
-    def _receipt(self, row: AnyRow) -> Receipt:
-        return Receipt(
-            id=row.id,
-            kind=row.kind,
-            session=row.session_id,
-            query=row.query,
-            text=row.text,
-            sha256=row.sha256,
-            tokens=row.tokens,
-            left_out=row.left_out,
-            created_at=row.created_at,
-            items=self._items(row.id),
-        )
+    def _first(self, query: Select[Any]) -> Receipt | None:
+        found = self._value(Receipt, query)
+        return self._with_items(found) if found is not None else None
 
-    def _items(self, receipt_id: str) -> tuple[ReceiptItem, ...]:
-        query = (
-            select(receipt_items)
-            .where(receipt_items.c.space == self._space, receipt_items.c.receipt_id == receipt_id)
-            .order_by(receipt_items.c.position)
+    def _with_items(self, receipt: Receipt) -> Receipt:
+        query = self._select(ReceiptItem, receipt_items.c.receipt_id == receipt.id)
+        items = self._values(ReceiptItem, query.order_by(receipt_items.c.position))
+        return replace(receipt, items=tuple(items))
+
+
+class CallTable(SpaceRows):
+    """The answered calls of one space."""
+
+    def get(self, key: str) -> tuple[str, dict[str, Any]] | None:
+        """The call's fingerprint and its answer."""
+        query = select(calls.c.fingerprint, calls.c.outcome).where(
+            calls.c.space == self._space, calls.c.key == key
         )
-        return tuple(
-            ReceiptItem(
-                memory=row.memory_id,
-                version=row.version,
-                message=row.message_id,
-                score=row.score,
-                parts=row.parts,
-            )
-            for row in self._connection.execute(query)
-        )
+        row = self._connection.execute(query).one_or_none()
+        return (row.fingerprint, row.outcome) if row else None
+
+    def put(self, key: str, fingerprint: str, outcome: dict[str, Any], now: datetime) -> None:
+        values = {"space": self._space, "key": key, "fingerprint": fingerprint, "outcome": outcome}
+        self._connection.execute(insert(calls), {**values, "created_at": now})
+
+    def strike(self, memory_id: str) -> None:
+        """Removes the answers that name a memory."""
+        names_it = type_coerce(calls.c.outcome, Text).contains(f'"{memory_id}"', autoescape=True)
+        self._remove(calls, names_it)

@@ -1,35 +1,21 @@
-"""Queries over links between memories."""
+"""Queries over what memories are tied to: each other, messages they came from, texts that were deleted."""
 
 from collections.abc import Collection
-from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, or_, select
+from sqlalchemy import ColumnElement, and_, exists, or_
 
-from holdfast.domain.memory import Link, LinkKind
-from holdfast.store.rows import AnyRow
-from holdfast.store.schema import links, memories
-from holdfast.store.sql_in import one_of
-from holdfast.store.upsert import insert_new
+from holdfast.domain.memory import Citation, Link, LinkKind, Tombstone
+from holdfast.store.rows import SpaceRows
+from holdfast.store.schema import citations, links, memories, tombstones
+from holdfast.store.sql_filters import is_spelt
 
 
-class LinkTable:
+class LinkTable(SpaceRows):
     """The links of one space."""
-
-    def __init__(self, connection: Connection, space: str) -> None:
-        self._connection = connection
-        self._space = space
 
     def add(self, link: Link) -> bool:
         """Adds it; false when the two are linked so already."""
-        values = {
-            "space": self._space,
-            "from_id": link.from_id,
-            "to_id": link.to_id,
-            "kind": link.kind,
-            "session_id": link.session,
-            "created_at": link.created_at,
-        }
-        return insert_new(self._connection, links, values)
+        return self._add_new(link)
 
     def of(self, memory_id: str) -> list[Link]:
         """The links that begin or end at a memory, oldest first."""
@@ -37,7 +23,7 @@ class LinkTable:
 
     def into(self, memory_ids: Collection[str]) -> list[Link]:
         """The links that end at one of these memories, oldest first."""
-        return self._links(one_of(links.c.to_id, memory_ids, self._connection))
+        return self._links(self._one_of(links.c.to_id, memory_ids))
 
     def of_session(self, session_id: str) -> list[Link]:
         return self._links(links.c.session_id == session_id)
@@ -61,29 +47,97 @@ class LinkTable:
         )
         condition = and_(links.c.kind == "supersedes", led)
         if memory_ids is not None:
-            ends = (one_of(end, memory_ids, self._connection) for end in (links.c.from_id, links.c.to_id))
+            ends = (self._one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id))
             condition = and_(or_(*ends), condition)
         return self._links(condition)
 
     def remove(self, from_id: str, to_id: str, kind: LinkKind | None) -> int:
         """Removes the links from one memory to the other, of one kind or of all; answers how many."""
-        statement = delete(links).where(
-            links.c.space == self._space, links.c.from_id == from_id, links.c.to_id == to_id
+        of_kind = () if kind is None else (links.c.kind == kind,)
+        return self._remove(links, links.c.from_id == from_id, links.c.to_id == to_id, *of_kind)
+
+    def _links(self, condition: ColumnElement[bool]) -> list[Link]:
+        order = (links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
+        return self._values(Link, self._select(Link, condition).order_by(*order))
+
+
+class CitationTable(SpaceRows):
+    """Which words of which messages memories were taken from."""
+
+    def add(self, *cited: Citation) -> None:
+        """Adds them; of two of a memory that begin at one place the longer stays."""
+        for one in cited:
+            if not self._add_new(one):
+                self._lengthen(one)
+
+    def of_messages(self, message_ids: Collection[str]) -> list[Citation]:
+        return self._citations(self._one_of(citations.c.message_id, message_ids))
+
+    def of_memory(self, memory_id: str) -> list[Citation]:
+        return self._citations(citations.c.memory_id == memory_id)
+
+    def remove(self, message_ids: Collection[str]) -> None:
+        """Removes those of messages that have no text any more."""
+        self._remove(citations, self._one_of(citations.c.message_id, message_ids))
+
+    def _lengthen(self, one: Citation) -> None:
+        here = [
+            citations.c.message_id == one.message,
+            citations.c.memory_id == one.memory,
+            citations.c.begins == one.begins,
+            citations.c.ends.is_not(None),
+        ]
+        if one.ends is not None:
+            here.append(citations.c.ends < one.ends)
+        self._change(citations, {"ends": one.ends}, *here)
+
+    def _citations(self, condition: ColumnElement[bool]) -> list[Citation]:
+        order = (citations.c.message_id, citations.c.begins, citations.c.memory_id)
+        return self._values(Citation, self._select(Citation, condition).order_by(*order))
+
+
+class TombstoneTable(SpaceRows):
+    """The values of one space that may not come back."""
+
+    def add(self, tombstone: Tombstone) -> None:
+        """Adds it in place of one for the same text: what was erased must lose the text it had."""
+        self.lift(tombstone.hash)
+        self._add_new(tombstone)
+
+    def get(self, text_hash: str) -> Tombstone | None:
+        return self._value(Tombstone, self._select(Tombstone, tombstones.c.hash == text_hash))
+
+    def among(self, hashes: Collection[str]) -> list[Tombstone]:
+        """Those of these texts."""
+        return self._values(Tombstone, self._select(Tombstone, self._one_of(tombstones.c.hash, hashes)))
+
+    def count(self) -> int:
+        return self._count(tombstones)
+
+    def of(self, memory_id: str) -> list[Tombstone]:
+        return self._values(Tombstone, self._select(Tombstone, tombstones.c.memory_id == memory_id))
+
+    def worded(self, category: str, subject: str | None, limit: int) -> list[Tombstone]:
+        """Those on this subject whose text is kept, newest first: a rewording of them is refused too."""
+        of_subject = is_spelt(tombstones.c.subject, subject, self._sql)
+        return self._latest(limit, tombstones.c.category == category, of_subject)
+
+    def latest(self, limit: int) -> list[Tombstone]:
+        """Those whose text is kept, newest first, whatever they are about."""
+        return self._latest(limit)
+
+    def about(self, hashes: Collection[str], subjects: Collection[str]) -> list[Tombstone]:
+        """Those of these texts, and those whose text is kept on one of these subjects or on none."""
+        of_subject = or_(tombstones.c.subject.is_(None), self._one_of(tombstones.c.subject, subjects))
+        kept = and_(tombstones.c.content.is_not(None), of_subject)
+        return self._values(
+            Tombstone, self._select(Tombstone, or_(self._one_of(tombstones.c.hash, hashes), kept))
         )
-        if kind is not None:
-            statement = statement.where(links.c.kind == kind)
-        return self._connection.execute(statement).rowcount
 
-    def _links(self, condition: Any) -> list[Link]:
-        query = (
-            select(links)
-            .where(links.c.space == self._space, condition)
-            .order_by(links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
-        )
-        return [_link(row) for row in self._connection.execute(query)]
+    def lift(self, text_hash: str) -> None:
+        self._remove(tombstones, tombstones.c.hash == text_hash)
 
-
-def _link(row: AnyRow) -> Link:
-    return Link(
-        from_id=row.from_id, to_id=row.to_id, kind=row.kind, created_at=row.created_at, session=row.session_id
-    )
+    def _latest(self, limit: int, *where: ColumnElement[bool]) -> list[Tombstone]:
+        query = self._select(Tombstone, *where, tombstones.c.content.is_not(None))
+        order = (tombstones.c.created_at.desc(), tombstones.c.hash)
+        return self._values(Tombstone, query.order_by(*order).limit(limit))

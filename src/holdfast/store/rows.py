@@ -1,136 +1,78 @@
-"""Between table rows and domain objects."""
+"""What the tables of a space share: rows of that space alone, read and written as values."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Row
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
-from holdfast.domain.memory import Memory, Origin, Source
-from holdfast.store.schema import memories
-from holdfast.store.types import DamagedValue, JsonColumn, UtcTime, from_json, from_text
+from holdfast.store.mapping import row_of, table_of, value_of, values_of
+from holdfast.store.queries import queries_of
 
 AnyRow = Row[Any]
+Value = TypeVar("Value")
+
+
+class SpaceRows:
+    """Tables that can't be asked about another space."""
+
+    def __init__(self, connection: Connection, space: str) -> None:
+        self._connection = connection
+        self._space = space
+        self._sql = queries_of(connection, space)
+
+    def _select(self, kind: type[Any], *where: ColumnElement[bool]) -> Select[Any]:
+        """A query for the values of a class."""
+        table = table_of(kind)
+        return select(table).where(table.c.space == self._space, *where)
+
+    def _values(self, kind: type[Value], query: Select[Any]) -> list[Value]:
+        return values_of(kind, self._connection.execute(query))
+
+    def _value(self, kind: type[Value], query: Select[Any]) -> Value | None:
+        """The first value, if there is any."""
+        row = self._connection.execute(query).first()
+        return value_of(kind, row) if row is not None else None
+
+    def _add(self, values: Sequence[Any]) -> None:
+        """Adds values of one class, whose keys are free."""
+        if values:
+            rows = [row_of(value, self._space) for value in values]
+            self._connection.execute(insert(table_of(type(values[0]))), rows)
+
+    def _add_new(self, value: Any) -> bool:
+        """Adds it; false when its key is taken, and then nothing was changed."""
+        return self._sql.insert_new(table_of(type(value)), row_of(value, self._space))
+
+    def _change(self, table: Table, values: dict[str, Any], *where: ColumnElement[bool]) -> int:
+        """Changes rows of the space; answers how many."""
+        mine = update(table).where(table.c.space == self._space, *where)
+        return self._connection.execute(mine.values(values)).rowcount
+
+    def _remove(self, table: Table, *where: ColumnElement[bool]) -> int:
+        """Removes rows of the space; answers how many."""
+        mine = delete(table).where(table.c.space == self._space, *where)
+        return self._connection.execute(mine).rowcount
+
+    def _count(self, table: Table, *where: ColumnElement[bool]) -> int:
+        query = select(func.count()).select_from(table).where(table.c.space == self._space, *where)
+        return int(self._connection.execute(query).scalar_one())
+
+    def _one_of(self, column: Column[Any], values: Iterable[str]) -> ColumnElement[bool]:
+        return self._sql.one_of(column, values if isinstance(values, Collection) else list(values))
 
 
 def same_or_none(column: Column[str], value: str | None) -> ColumnElement[bool]:
     """`column` has this value, or none if none is asked for; worded so that both databases use an index."""
     return column.is_(None) if value is None else column == value
-
-
-def to_source(row: AnyRow) -> Source:
-    return _source(row.origin, row.session_id, row.message_id, row.tier)
-
-
-def from_source(source: Source) -> dict[str, Any]:
-    return {
-        "origin": source.origin,
-        "session_id": source.session,
-        "message_id": source.message,
-        "tier": source.tier,
-    }
-
-
-# budget: a line for each column, and nothing else.
-def to_memory(row: Sequence[Any]) -> Memory:
-    """The memory of a row that begins with the columns of `memories`, in their order."""
-    # Taken apart at once: a recall reads hundreds, and asking a row for each column by name costs twice.
-    (
-        space,
-        memory_id,
-        category,
-        subject,
-        project,
-        content,
-        summary,
-        tags,
-        confidence,
-        importance,
-        state,
-        waiting_for,
-        pinned,
-        version,
-        origin,
-        session,
-        message,
-        tier,
-        created_at,
-        updated_at,
-        confirmed_at,
-        decayed_weeks,
-        accessed_at,
-        accesses,
-        *_,
-    ) = row
-    for read in (content, subject, summary):  # used outside of transactions too, where nobody would tell
-        if isinstance(read, bytes):
-            raise DamagedValue
-    return Memory(
-        id=memory_id,
-        space=space,
-        category=category,
-        content=content,
-        subject=subject,
-        summary=summary,
-        project=project,
-        confidence=confidence,
-        importance=importance,
-        tags=tuple(tags),
-        state=state,
-        waiting_for=waiting_for,
-        pinned=bool(pinned),
-        version=version,
-        source=_source(origin, session, message, tier),
-        created_at=created_at,
-        updated_at=updated_at,
-        confirmed_at=confirmed_at,
-        decayed_weeks=decayed_weeks,
-        accessed_at=accessed_at,
-        accesses=accesses,
-    )
-
-
-def to_memory_from_file(row: Sequence[Any]) -> Memory:
-    """The same of a row as SQLite's driver gives it."""
-    values = list(row)
-    for place, converted in _CONVERTED:
-        values[place] = converted(values[place])
-    return to_memory(values)
-
-
-_CONVERTED = [
-    (place, from_text if isinstance(column.type, UtcTime) else from_json)
-    for place, column in enumerate(memories.columns)
-    if isinstance(column.type, UtcTime | JsonColumn)
-]
-
-
-@lru_cache(maxsize=1_000)
-def _source(origin: Origin, session: str | None, message: str | None, tier: int | None) -> Source:
-    return Source(origin=origin, session=session, message=message, tier=tier)
-
-
-def from_memory(memory: Memory) -> Mapping[str, Any]:
-    return {
-        "space": memory.space,
-        "id": memory.id,
-        "category": memory.category,
-        "content": memory.content,
-        "subject": memory.subject,
-        "summary": memory.summary,
-        "project": memory.project,
-        "confidence": memory.confidence,
-        "importance": memory.importance,
-        "tags": list(memory.tags),
-        "state": memory.state,
-        "waiting_for": memory.waiting_for,
-        "pinned": memory.pinned,
-        "version": memory.version,
-        **from_source(memory.source),
-        "created_at": memory.created_at,
-        "updated_at": memory.updated_at,
-        "confirmed_at": memory.confirmed_at,
-        "decayed_weeks": memory.decayed_weeks,
-        "accessed_at": memory.accessed_at,
-        "accesses": memory.accesses,
-    }

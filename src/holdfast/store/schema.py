@@ -3,7 +3,8 @@
 The space comes first in every key, so that rows of a space live together and PostgreSQL can be sharded by it;
 `spaces` and `tokens` are the reference tables. No triggers, no keys across spaces, ids made by
 the client.
-Full-text tables and the view operational_memories are plain SQL in the migrations.
+Full-text tables and the view operational_memories are plain SQL in the migrations. `holds` names the class
+whose values are the rows of a table, `field` what a column of another name stands for: `mapping` reads both.
 """
 # budget: the whole schema is one list; a reader looks for a table here and nowhere else.
 
@@ -25,6 +26,11 @@ from sqlalchemy import (
     true,
 )
 
+from holdfast.domain.history import Entry, Receipt, ReceiptItem
+from holdfast.domain.memory import Citation, Link, Memory, Message, Repetition, Session, Tombstone, Version
+from holdfast.domain.operations import Attempt, Event
+from holdfast.domain.spend import ModelCall
+from holdfast.engine.ports import Bound, FileRow, Job, Space, Token
 from holdfast.store.types import JsonColumn, Name, UtcTime, Vector
 
 metadata = MetaData(
@@ -59,6 +65,7 @@ spaces = Table(
     Column("has_work", Boolean, nullable=False),
     Column("keeps_messages", Boolean, nullable=False, server_default=true()),
     Column("created_at", UtcTime, nullable=False),
+    info={"holds": Space},
 )
 
 # Who may enter which spaces. Of a secret only its hash is kept; a space that is deleted goes out of the list.
@@ -74,6 +81,7 @@ tokens = Table(
     Column("revoked_at", UtcTime),
     Column("used_at", UtcTime),
     UniqueConstraint("hash"),
+    info={"holds": Token},
 )
 
 # One row a space, locked by every writer: it orders the journal and makes compare-then-write safe. Its
@@ -105,6 +113,7 @@ sessions = Table(
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "started_at"),
     _in_space(),
+    info={"holds": Session},
 )
 
 messages = Table(
@@ -126,6 +135,7 @@ messages = Table(
     Index(None, "space", "speaker"),
     Index(None, "space", "said_at"),
     ForeignKeyConstraint(["space", "session_id"], ["sessions.space", "sessions.id"], ondelete="CASCADE"),
+    info={"holds": Message},
 )
 
 memories = Table(
@@ -164,6 +174,7 @@ memories = Table(
     Index(None, "space", "state", "updated_at"),
     Index(None, "space", "session_id"),
     _in_space(),
+    info={"holds": Memory},
 )
 
 versions = Table(
@@ -182,6 +193,7 @@ versions = Table(
     Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "memory_id", "number"),
     _of_memory(),
+    info={"holds": Version},
 )
 
 # Wordings that were counted as a repetition of a memory; each can be split off again.
@@ -202,6 +214,7 @@ repetitions = Table(
     Column("created_at", UtcTime, nullable=False),
     PrimaryKeyConstraint("space", "memory_id", "number"),
     _of_memory(),
+    info={"holds": Repetition},
 )
 
 # Which characters of which message a memory was taken from. The row outlives its memory, so that deleted
@@ -218,6 +231,7 @@ citations = Table(
     PrimaryKeyConstraint("space", "message_id", "memory_id", "begins"),
     Index(None, "space", "memory_id"),
     _in_space(),
+    info={"holds": Citation},
 )
 
 links = Table(
@@ -233,6 +247,7 @@ links = Table(
     Index(None, "space", "to_id"),
     _of_memory("from_id"),
     _of_memory("to_id"),
+    info={"holds": Link},
 )
 
 # Vectors are a cache of texts, and all of them can be made again. One row a part of a long text.
@@ -319,6 +334,7 @@ receipts = Table(
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "session_id", "kind"),
     _in_space(),
+    info={"holds": Receipt},
 )
 
 receipt_items = Table(
@@ -336,6 +352,7 @@ receipt_items = Table(
     Index(None, "space", "memory_id"),
     Index(None, "space", "message_id"),
     ForeignKeyConstraint(["space", "receipt_id"], ["receipts.space", "receipts.id"], ondelete="CASCADE"),
+    info={"holds": ReceiptItem},
 )
 
 tombstones = Table(
@@ -353,6 +370,7 @@ tombstones = Table(
     Index(None, "space", "category", "subject"),
     Index(None, "space", "memory_id"),
     _in_space(),
+    info={"holds": Tombstone},
 )
 
 events = Table(
@@ -369,6 +387,7 @@ events = Table(
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id", "created_at"),
     _in_space(),
+    info={"holds": Event},
 )
 
 cooldowns = Table(
@@ -387,6 +406,7 @@ cooldowns = Table(
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id", "created_at"),
     _in_space(),
+    info={"holds": Attempt},
 )
 
 jobs = Table(
@@ -405,6 +425,7 @@ jobs = Table(
     PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "state", "due_at"),
     _in_space(),
+    info={"holds": Job},
 )
 
 # Calls of language models, one row each: written before a call, with the most that it can cost, then settled.
@@ -415,9 +436,11 @@ spend = Table(
     Column("id", Name, nullable=False),
     Column("purpose", Name, nullable=False),
     Column("model", Name, nullable=False),
-    Column("input_tokens", Integer, nullable=False),
-    Column("output_tokens", Integer, nullable=False),
-    Column("cached_tokens", Integer, nullable=False, server_default="0"),  # of the input ones
+    Column("input_tokens", Integer, info={"field": "usage.input"}, nullable=False),
+    Column("output_tokens", Integer, info={"field": "usage.output"}, nullable=False),
+    Column(
+        "cached_tokens", Integer, info={"field": "usage.cached"}, nullable=False, server_default="0"
+    ),  # of the input ones
     Column("micro_dollars", BigInteger),  # none: the model's price is not known
     Column("outcome", Name, nullable=False, server_default="answered"),
     Column("session_id", Name),
@@ -426,6 +449,7 @@ spend = Table(
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id"),
     _in_space(),
+    info={"holds": ModelCall},
 )
 
 # Every change, in order. Belief and labels only, never wordings: those stand in `versions` alone.
@@ -447,6 +471,7 @@ journal = Table(
     Index(None, "space", "memory_id", "seq"),
     Index(None, "space", "session_id", "seq"),
     _in_space(),
+    info={"holds": Entry},
 )
 
 # A directory on some machine that shows the space and is read back. It never leaves with an archive.
@@ -462,6 +487,7 @@ directories = Table(
     Column("bound_at", UtcTime, nullable=False),
     Column("agreed_at", UtcTime),
     _in_space(),
+    info={"holds": Bound},
 )
 
 # Where a memory stands as a file, in a bound directory or in name only. The row outlives its memory until
@@ -479,6 +505,7 @@ files = Table(
     PrimaryKeyConstraint("space", "path"),
     Index(None, "space", "memory_id"),
     _in_space(),
+    info={"holds": FileRow},
 )
 
 # Answers already given under an idempotency key.

@@ -1,12 +1,18 @@
-"""Queries over spaces themselves, the one table that is not inside a space."""
+"""Queries over spaces and tokens, the tables that are not inside a space."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from holdfast.engine.ports import Space
-from holdfast.store.rows import AnyRow
-from holdfast.store.schema import heads, spaces
+from holdfast.engine.ports import Space, Token
+from holdfast.store.mapping import row_of, value_of, values_of
+from holdfast.store.queries import queries_of
+from holdfast.store.schema import heads, spaces, tokens
 from holdfast.store.types import DamagedValue
-from holdfast.store.upsert import insert_new
+
+Connected = Callable[[], AbstractContextManager[Connection]]
 
 # Made once: every transaction begins with it.
 _NAMED = select(spaces).where(spaces.c.name == bindparam("wanted"))
@@ -19,24 +25,17 @@ class SpaceTable:
         self._connection = connection
 
     def all(self) -> list[Space]:
-        return [_space(row) for row in self._connection.execute(select(spaces).order_by(spaces.c.name))]
+        rows = self._connection.execute(select(spaces).order_by(spaces.c.name))
+        return [_checked(space) for space in values_of(Space, rows)]
 
     def get(self, name: str) -> Space | None:
         row = self._connection.execute(_NAMED, {"wanted": name}).one_or_none()
-        return _space(row) if row else None
+        return _checked(value_of(Space, row)) if row else None
 
     def add(self, space: Space) -> bool:
         """Adds it; false when the name is taken."""
-        values = {
-            "name": space.name,
-            "profile": space.profile,
-            "profile_text": space.profile_text,
-            "key": space.key,
-            "has_work": False,
-            "keeps_messages": space.keeps_messages,
-            "created_at": space.created_at,
-        }
-        if not insert_new(self._connection, spaces, values):
+        values = {**row_of(space), "has_work": False}
+        if not queries_of(self._connection).insert_new(spaces, values):
             return False
         self._connection.execute(insert(heads).values(space=space.name, seq=0, messages=0, vectors=0))
         return True
@@ -56,21 +55,75 @@ class SpaceTable:
         return self._connection.execute(query).one_or_none() is not None
 
 
-def _space(row: AnyRow) -> Space:
-    return Space(
-        name=row.name,
-        profile=row.profile,
-        profile_text=row.profile_text,
-        key=_key(row.key),
-        created_at=row.created_at,
-        keeps_messages=bool(row.keeps_messages),
-    )
-
-
-def _key(value: str) -> str:
-    """A key as it was made; another would no longer know the texts that were erased."""
+def _checked(space: Space) -> Space:
+    """A space with its key as it was made; another would no longer know the texts that were erased."""
     try:
-        bytes.fromhex(value)
+        bytes.fromhex(space.key)
     except (TypeError, ValueError):
         raise DamagedValue from None
-    return value
+    return space
+
+
+class TokenTable:
+    """Who may enter which spaces, on a connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, token: Token) -> None:
+        self._connection.execute(insert(tokens), row_of(token))
+
+    def all(self) -> list[Token]:
+        """Oldest first."""
+        query = select(tokens).order_by(tokens.c.created_at, tokens.c.id)
+        return values_of(Token, self._connection.execute(query))
+
+    def by_hash(self, secret_hash: str) -> Token | None:
+        row = self._connection.execute(select(tokens).where(tokens.c.hash == secret_hash)).one_or_none()
+        return value_of(Token, row) if row else None
+
+    def revoke(self, token_id: str, now: datetime) -> Token | None:
+        """Ends a token; one that has ended stays as it is. None when there is no such token."""
+        one = tokens.c.id == token_id
+        ending = update(tokens).where(one, tokens.c.revoked_at.is_(None)).values(revoked_at=now)
+        self._connection.execute(ending)
+        row = self._connection.execute(select(tokens).where(one)).one_or_none()
+        return value_of(Token, row) if row else None
+
+    def used(self, token_id: str, now: datetime) -> None:
+        self._connection.execute(update(tokens).where(tokens.c.id == token_id).values(used_at=now))
+
+    def leave(self, space: str) -> None:
+        """Takes a space out of every token, so that none opens a later space of the same name."""
+        for token in self.all():
+            if token.spaces is not None and space in token.spaces:
+                left = [name for name in token.spaces if name != space]
+                self._connection.execute(update(tokens).where(tokens.c.id == token.id).values(spaces=left))
+
+
+class OpenTokens:
+    """The same for callers who are in no transaction: each call is one of its own."""
+
+    def __init__(self, looking: Connected, changing: Connected) -> None:
+        self._looking = looking
+        self._changing = changing
+
+    def add(self, token: Token) -> None:
+        with self._changing() as connection:
+            TokenTable(connection).add(token)
+
+    def all(self) -> list[Token]:
+        with self._looking() as connection:
+            return TokenTable(connection).all()
+
+    def by_hash(self, secret_hash: str) -> Token | None:
+        with self._looking() as connection:
+            return TokenTable(connection).by_hash(secret_hash)
+
+    def revoke(self, token_id: str, now: datetime) -> Token | None:
+        with self._changing() as connection:
+            return TokenTable(connection).revoke(token_id, now)
+
+    def used(self, token_id: str, now: datetime) -> None:
+        with self._changing() as connection:
+            TokenTable(connection).used(token_id, now)

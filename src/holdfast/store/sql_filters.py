@@ -1,21 +1,18 @@
-"""Filters of memories as conditions of queries."""
+"""Filters of memories as conditions of queries, and subjects in all of their spellings."""
 
 import json
-import re
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
-    Connection,
-    Integer,
     Select,
-    Table,
     Text,
     and_,
-    cast,
+    bindparam,
     exists,
     func,
-    literal_column,
     or_,
     select,
     type_coerce,
@@ -23,22 +20,18 @@ from sqlalchemy import (
 
 from holdfast.domain.memory import LinkKind
 from holdfast.domain.query import Filter
+from holdfast.domain.subjects import subject_key
+from holdfast.store.queries import Queries
 from holdfast.store.schema import links, memories
-from holdfast.store.spellings import is_spelt
-
-_MANY: Final = 3  # one row in so many
-_LAST_ROW: Final = (1 << 63) - 1  # the greatest number that a row can have
 
 
-def narrowed(query: Select[Any], where: Filter, space: str, connection: Connection) -> Select[Any]:
+def narrowed(query: Select[Any], where: Filter, sql: Queries) -> Select[Any]:
     """`query` with the conditions of `where`."""
-    return narrowed_in_any_state(query.where(memories.c.state.in_(where.states)), where, space, connection)
+    return narrowed_in_any_state(query.where(memories.c.state.in_(where.states)), where, sql)
 
 
 # budget: a line for each thing that can be asked for.
-def narrowed_in_any_state(
-    query: Select[Any], where: Filter, space: str, connection: Connection
-) -> Select[Any]:
+def narrowed_in_any_state(query: Select[Any], where: Filter, sql: Queries) -> Select[Any]:
     """The same without the states."""
     column = memories.c
     exact = {
@@ -49,7 +42,7 @@ def narrowed_in_any_state(
     }
     query = query.where(*(name == value for name, value in exact.items() if value is not None))
     if where.subject is not None:
-        query = query.where(is_spelt(column.subject, where.subject, space, connection))
+        query = query.where(is_spelt(column.subject, where.subject, sql))
     if where.general:
         query = query.where(column.subject.is_(None))
     if not where.other_projects:
@@ -73,31 +66,8 @@ def narrowed_in_any_state(
         tags = type_coerce(column.tags, Text)
         query = query.where(func.replace(tags, quoted, "") != tags)
     if where.text is not None:
-        query = _saying(query, where.text, connection)
+        query = sql.saying(query, where.text)
     return query
-
-
-def _saying(query: Select[Any], asked: str, connection: Connection) -> Select[Any]:
-    """`query` for memories with each word of a text in their wording or labels, in whatever case."""
-    worded = (memories.c.content, memories.c.subject, memories.c.summary)
-    tags = type_coerce(memories.c.tags, Text)
-    if connection.dialect.name == "sqlite":  # which by itself knows the case of ASCII only
-        return query.where(func.holdfast_says(asked, tags, *worded) == 1)
-    from sqlalchemy.dialects.postgresql import JSONB
-
-    # As texts of their own: the brackets and quotes of a list are no part of a tag.
-    tag = func.jsonb_array_elements_text(cast(tags, JSONB)).column_valued("tag")
-    for word in asked.split():
-        pattern = "".join(map(_in_any_case, word))
-        tagged = exists(select(tag).where(tag.regexp_match(pattern)))
-        query = query.where(or_(*(part.regexp_match(pattern) for part in worded), tagged))
-    return query
-
-
-def _in_any_case(letter: str) -> str:
-    """A letter as a regular expression: which letters a server takes for the same depends on its locale."""
-    forms = sorted({letter, letter.lower(), letter.upper(), letter.casefold()})
-    return re.escape(letter) if len(forms) == 1 else f"(?:{'|'.join(map(re.escape, forms))})"
 
 
 def _leads(kind: LinkKind) -> ColumnElement[bool]:
@@ -106,27 +76,47 @@ def _leads(kind: LinkKind) -> ColumnElement[bool]:
     return exists().where(linked).correlate(memories)
 
 
-def row_by_row(query: Select[Any], where: Filter, space: str, connection: Connection) -> Select[Any]:
-    """`query`, which has to look into most rows of a space, in the order in which they lie in the file.
-
-    In the order of an index SQLite would read the same pages again and again. A server knows that by itself.
-    """
-    by_index = (where.category, where.subject, where.session, where.importance, where.created_after)
-    if connection.dialect.name != "sqlite" or where.general or any(one is not None for one in by_index):
-        return query
-    own, row = memories.alias("own"), literal_column("memories.rowid", Integer)
-    of_space = (own.c.space == space, own.c.state.in_(where.states))
-    wanted = connection.execute(select(func.count()).select_from(own).where(*of_space)).scalar_one()
-    if is_most_of(memories, wanted, connection):
-        # With both bounds SQLite takes the whole table, one row after the other.
-        return query.where(row.between(0, _LAST_ROW))
-    return query.where(row.in_(select(literal_column("own.rowid")).select_from(own).where(*of_space)))
+# How a subject is spelt in a space: all spellings that differ in case, spaces, `-` and `_` alone. An index
+# tells: only names that begin with the same letter are looked at.
+_LEADING = " -_"
+_RANGES = 4 + len(_LEADING)  # the letter as it is given, and in up to three cases
+_LAST = chr(0x10FFFF)
 
 
-def is_most_of(table: Table, wanted: int, connection: Connection) -> bool:
-    """Whether so many rows of a table in a SQLite file are read soonest by reading all of it.
+def spellings(column: Column[str], subject: str, sql: Queries) -> list[str]:
+    """The spellings of `subject` that rows of a space have in a column."""
+    key = subject_key(subject)
+    beginnings = [one for one in dict.fromkeys([subject[:1], *_cases(key[:1]), *_LEADING]) if one]
+    ranges = {"space": sql.space}
+    for place in range(_RANGES):
+        first = beginnings[min(place, len(beginnings) - 1)][:1]
+        ranges |= {f"from_{place}": first, f"to_{place}": _following(first)}
+    found = sql.connection.execute(_beginning_so(column), ranges).scalars()
+    return sorted(spelt for spelt in found if subject_key(spelt) == key)
 
-    That goes from page to page; gathering one row in three by an index costs as much.
-    """
-    newest = select(func.max(literal_column("rowid", Integer))).select_from(table)
-    return wanted * _MANY >= (connection.execute(newest).scalar_one() or 0)
+
+def is_spelt(column: Column[str], subject: str | None, sql: Queries) -> ColumnElement[bool]:
+    """`column` has this subject in any spelling, or none if none is asked for; by an index."""
+    if subject is None:
+        return column.is_(None)
+    return column.in_(spellings(column, subject, sql) or [subject])
+
+
+@cache
+def _beginning_so(column: Column[str]) -> Select[str]:
+    """The names of a space that lie in one of the ranges; made once, since it is asked at every write."""
+    ranges = [
+        and_(column >= bindparam(f"from_{place}"), column < bindparam(f"to_{place}"))
+        for place in range(_RANGES)
+    ]
+    return select(column).where(column.table.c.space == bindparam("space"), or_(*ranges)).distinct()
+
+
+def _cases(letter: str) -> set[str]:
+    return {letter, letter.upper(), letter.title()}
+
+
+def _following(letter: str) -> str:
+    """The letter after this one; surrogates are none."""
+    after = chr(ord(letter) + 1) if letter < _LAST else _LAST
+    return chr(0xE000) if "\ud800" <= after <= "\udfff" else after

@@ -6,30 +6,22 @@ from sqlalchemy import Connection
 
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.ports import Space
-from holdfast.store.citations import CitationTable
-from holdfast.store.cooldowns import CooldownTable
 from holdfast.store.dump import TableDump
-from holdfast.store.events import EventTable
 from holdfast.store.files import FileTable
 from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
-from holdfast.store.full_text_postgres import PostgresFullText
-from holdfast.store.full_text_sqlite import SqliteFullText
-from holdfast.store.history import JournalTable, VersionTable
-from holdfast.store.idempotency import CallTable
 from holdfast.store.integrity import SpaceIntegrity
 from holdfast.store.jobs import JobTable
+from holdfast.store.journal import JournalTable
 from holdfast.store.memories import MemoryTable
-from holdfast.store.receipts import ReceiptTable
-from holdfast.store.relations import LinkTable
-from holdfast.store.repetitions import RepetitionTable
+from holdfast.store.operations import CooldownTable, EventTable
+from holdfast.store.queries import queries_of
+from holdfast.store.receipts import CallTable, ReceiptTable
+from holdfast.store.relations import CitationTable, LinkTable, TombstoneTable
 from holdfast.store.sessions import SessionTable
 from holdfast.store.spend import SpendTable
-from holdfast.store.tombstones import TombstoneTable
-from holdfast.store.vector_cache import VectorCache
-from holdfast.store.vector_feed import MemoryFeed, MessageFeed
-from holdfast.store.vector_kinds import MEMORY_VECTORS, MESSAGE_VECTORS
-from holdfast.store.vector_models import ModelTable
-from holdfast.store.vector_rows import VectorTable
+from holdfast.store.vector_feed import MEMORY_VECTORS, MESSAGE_VECTORS, MemoryFeed, MessageFeed, ModelTable
+from holdfast.store.vector_rows import VectorCache, VectorTable
+from holdfast.store.versions import RepetitionTable, VersionTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +60,8 @@ class SpaceTransaction:
         self.cooldowns = CooldownTable(connection, space.name)
         self.spend = SpendTable(connection, space.name)
         self.files = FileTable(connection, space.name)
-        full_text = PostgresFullText if connection.dialect.name == "postgresql" else SqliteFullText
-        self.words = full_text(connection, space.name, MEMORIES, caches.totals)
-        self.message_words = full_text(connection, space.name, MESSAGES, caches.totals)
+        sql = queries_of(connection, space.name)
+        self.words = sql.words(MEMORIES, caches.totals)
+        self.message_words = sql.words(MESSAGES, caches.totals)
         self.dump = TableDump(connection, space.name, self.memories, self.words, self.message_words)
         self.integrity = SpaceIntegrity(self)

@@ -1,4 +1,4 @@
-"""Which memories and messages need a vector: read from the journal, and from the order of arrival.
+"""Which memories and messages need a vector of which model: told by the journal and the order of arrival.
 
 What a model has reached is one number for each, so that a question costs no look at what is done already. A
 memory needs a vector when an entry after that number wrote it, worded or labelled it anew, or made it active
@@ -6,27 +6,129 @@ again; its vector goes when it is not active any more.
 """
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
 
-from sqlalchemy import Connection, Text, and_, case, null, or_, select, type_coerce
+from sqlalchemy import Column, Table, Text, and_, case, null, or_, select, type_coerce
 
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.ports import Missing
-from holdfast.store.rows import AnyRow, to_memory
-from holdfast.store.schema import journal, memories, memory_vectors, messages
-from holdfast.store.sessions import to_message
-from holdfast.store.sql_in import one_of
+from holdfast.engine.ports import Missing, VectorModel
+from holdfast.store.mapping import value_of, values_of
+from holdfast.store.rows import AnyRow, SpaceRows
+from holdfast.store.schema import (
+    heads,
+    journal,
+    memories,
+    memory_vectors,
+    message_vectors,
+    messages,
+    vector_models,
+)
 
 _WINDOW = 500  # entries of the journal that are looked at together
 _LABELLING = ("revised", "merged", "undone")
 
 
-class MemoryFeed:
-    """Memories in the order of the journal."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Memories or messages as owners: where their vectors stand, and what says how far they reach."""
 
-    def __init__(self, connection: Connection, space: str) -> None:
-        self._connection = connection
-        self._space = space
+    name: Literal["memory", "message"]
+    table: Table
+    reached: Column[int]  # up to where everything is embedded
+    last: Column[int]  # up to where there is something
+    mean: Column[bytes]
+
+    @property
+    def owner(self) -> Column[str]:
+        return self.table.c[f"{self.name}_id"]
+
+
+MEMORY_VECTORS = Kind(
+    "memory", memory_vectors, vector_models.c.memories_to, heads.c.seq, vector_models.c.memory_mean
+)
+MESSAGE_VECTORS = Kind(
+    "message", message_vectors, vector_models.c.messages_to, heads.c.messages, vector_models.c.message_mean
+)
+KINDS = (MEMORY_VECTORS, MESSAGE_VECTORS)
+
+
+def of_model(kind: Kind, space: str, model: str) -> Any:
+    """The vectors of one model in a space."""
+    return (kind.table.c.space == space) & (kind.table.c.model == model)
+
+
+class ModelTable(SpaceRows):
+    """The models that one space has vectors of."""
+
+    def all(self) -> list[VectorModel]:
+        """The models, oldest first, with how far each has come."""
+        query = (
+            select(
+                vector_models.c.model.label("name"),
+                vector_models.c.memories_to,
+                vector_models.c.messages_to,
+                heads.c.seq.label("last_change"),
+                heads.c.messages.label("last_message"),
+                vector_models.c.ready,
+                vector_models.c.calibration,
+                vector_models.c.created_at,
+            )
+            .join(heads, heads.c.space == vector_models.c.space)
+            .where(vector_models.c.space == self._space)
+            .order_by(vector_models.c.created_at, vector_models.c.model)
+        )
+        return [VectorModel(**row._mapping) for row in self._connection.execute(query)]
+
+    def begin(self, model: str, now: datetime) -> None:
+        """Begins to keep vectors of a model, if it has not begun already."""
+        values = {
+            "space": self._space,
+            "model": model,
+            "memories_to": 0,
+            "messages_to": 0,
+            "ready": False,
+            "parts": 1,
+            "mark": secrets.token_hex(8),
+            "dropped": 0,
+            "created_at": now,
+        }
+        self._sql.insert_new(vector_models, values)
+
+    def shape(self, model: str) -> tuple[int | None, int]:
+        """How many numbers a vector of this model has, if any is known, and how many parts a text at most."""
+        query = select(vector_models.c.dimensions, vector_models.c.parts).where(
+            vector_models.c.space == self._space, vector_models.c.model == model
+        )
+        dimensions, parts = self._connection.execute(query).one()
+        return dimensions, parts
+
+    def reshape(self, model: str, dimensions: int, parts: int) -> None:
+        self._set(model, dimensions=dimensions, parts=parts)
+
+    def ready(self, model: str) -> None:
+        """Notes that a model's vectors are complete."""
+        self._set(model, ready=True)
+
+    def calibrate(self, model: str, calibration: Mapping[str, float]) -> None:
+        """Keeps what was found out about a model's scale."""
+        self._set(model, calibration=dict(calibration))
+
+    def drop(self, model: str) -> None:
+        """Removes a model with all of its vectors."""
+        for kind in KINDS:
+            self._remove(kind.table, kind.table.c.model == model)
+        self._remove(vector_models, vector_models.c.model == model)
+
+    def _set(self, model: str, **values: object) -> None:
+        self._change(vector_models, values, vector_models.c.model == model)
+
+
+class MemoryFeed(SpaceRows):
+    """Memories in the order of the journal."""
 
     def after(self, reached: int, last: int, model: str, limit: int) -> Missing[Memory]:
         """Up to `limit` memories that need a vector."""
@@ -96,30 +198,25 @@ class MemoryFeed:
             .where(
                 memories.c.space == self._space,
                 memories.c.state == "active",
-                one_of(memories.c.id, sorted(ids), self._connection),
+                self._one_of(memories.c.id, sorted(ids)),
             )
         )
         return {
-            row.id: to_memory(row)
+            row.id: value_of(Memory, row)
             for row in self._connection.execute(query)
             if row.embedded != row.version or row.id in relabelled
         }
 
 
-class MessageFeed:
+class MessageFeed(SpaceRows):
     """Messages in the order of their arrival."""
-
-    def __init__(self, connection: Connection, space: str) -> None:
-        self._connection = connection
-        self._space = space
 
     def after(self, reached: int, last: int, model: str, limit: int) -> Missing[Message]:
         """Up to `limit` messages that need a vector: what was said by somebody, and still has its text."""
         spoken = or_(messages.c.role.in_(("user", "assistant")), messages.c.speaker.is_not(None))
         query = (
-            select(messages)
-            .where(
-                messages.c.space == self._space,
+            self._select(
+                Message,
                 messages.c.position > reached,
                 messages.c.role.not_in(("tool", "system")),
                 messages.c.content != "",
@@ -131,7 +228,7 @@ class MessageFeed:
         )
         rows = self._connection.execute(query).all()
         upto = rows[-1].position if len(rows) == limit else last
-        return Missing(tuple(to_message(row) for row in rows), upto)
+        return Missing(tuple(values_of(Message, rows)), upto)
 
     def outdated(self, reached: int, upto: int, model: str) -> Sequence[str]:
         """None: a message that loses its text loses its vectors at once."""

@@ -1,27 +1,104 @@
 """Vectors as rows: written with their owner, dropped with it, and fed from what was written since.
 
-Searching them is another file per database, and is loaded with numpy when somebody asks.
+Searching them is another file per database, and is loaded with numpy when somebody asks. What a search
+loaded is kept here for the next one.
 """
 
-from collections.abc import Collection, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.ports import Embedded, Missing
 from holdfast.errors import Unavailable
+from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import heads, vector_blocks, vector_models
-from holdfast.store.sql_in import one_of
-from holdfast.store.vector_kinds import Kind, of_model
-from holdfast.store.vector_models import ModelTable
-
-if TYPE_CHECKING:
-    from holdfast.store.vector_cache import VectorCache
+from holdfast.store.vector_feed import Kind, ModelTable, of_model
 
 Owner = TypeVar("Owner", bound=Memory | Message)
 Owner_co = TypeVar("Owner_co", bound=Memory | Message, covariant=True)
+
+MOST_BYTES = 256 * 1024 * 1024
+
+#: Space, kind of owner, model.
+Key = tuple[str, str, str]
+
+
+class Loaded(Protocol):
+    """Vectors in memory, as of some state of the space; never changed once it is kept."""
+
+    @property
+    def size_in_bytes(self) -> int: ...
+
+
+class VectorCache:
+    """Vectors of the spaces that were searched last, kept by one process for all of its threads.
+
+    Lets go of the oldest when it is too much.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most = most_bytes
+        self._loaded: OrderedDict[Key, Loaded] = OrderedDict()
+        self._locks: dict[Key, threading.Lock] = {}
+        self._damaged: dict[Key, set[str]] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def updating(self, key: Key) -> Iterator[None]:
+        """One thread at a time brings what is loaded under `key` up to date."""
+        with self._lock:
+            own = self._locks.setdefault(key, threading.Lock())
+        with own:
+            yield
+
+    def get(self, key: Key) -> Loaded | None:
+        with self._lock:
+            loaded = self._loaded.get(key)
+            if loaded is not None:
+                self._loaded.move_to_end(key)
+            return loaded
+
+    def put(self, key: Key, loaded: Loaded) -> None:
+        """Keeps it as the latest, which stays however large it is; the oldest go when all are too large."""
+        with self._lock:
+            self._loaded[key] = loaded
+            self._loaded.move_to_end(key)
+            while len(self._loaded) > 1 and self._size() > self._most:
+                self._loaded.popitem(last=False)
+
+    def note_damage(self, key: Key, owner: str) -> None:
+        """Remembers that a vector of this owner could not be read."""
+        with self._lock:
+            self._damaged.setdefault(key, set()).add(owner)
+
+    def damaged(self, key: Key) -> list[str]:
+        """The owners whose vectors could not be read, until they are mended."""
+        with self._lock:
+            return sorted(self._damaged.get(key, ()))
+
+    def mended(self, space: str, kind: str, owners: Collection[str]) -> None:
+        with self._lock:
+            for key, damaged in self._damaged.items():
+                if key[:2] == (space, kind):
+                    damaged.difference_update(owners)
+
+    def forget(self, key: Key) -> None:
+        with self._lock:
+            self._loaded.pop(key, None)
+
+    @property
+    def size_in_bytes(self) -> int:
+        with self._lock:
+            return self._size()
+
+    def _size(self) -> int:
+        return sum(loaded.size_in_bytes for loaded in self._loaded.values())
 
 
 class Feed(Protocol[Owner_co]):
@@ -31,14 +108,13 @@ class Feed(Protocol[Owner_co]):
     def outdated(self, reached: int, upto: int, model: str) -> Sequence[str]: ...
 
 
-class VectorTable(Generic[Owner]):
+class VectorTable(SpaceRows, Generic[Owner]):
     """The vectors of one space's memories, or of its messages."""
 
     def __init__(
-        self, connection: Connection, space: str, kind: Kind, feed: Feed[Owner], cache: "VectorCache"
+        self, connection: Connection, space: str, kind: Kind, feed: Feed[Owner], cache: VectorCache
     ) -> None:
-        self._connection = connection
-        self._space = space
+        super().__init__(connection, space)
         self._kind = kind
         self._feed = feed
         self._cache = cache
@@ -63,8 +139,8 @@ class VectorTable(Generic[Owner]):
         self._expect(model, sizes, max(map(len, vectors)), now)
         self._changed = True
         owners = [text.owner for text in texts]
-        mine = one_of(self._kind.owner, owners, self._connection)
-        self._remove(and_(of_model(self._kind, self._space, model), mine))
+        mine = self._one_of(self._kind.owner, owners)
+        self._take_out(and_(of_model(self._kind, self._space, model), mine))
         rows = [
             {
                 "space": self._space,
@@ -88,12 +164,8 @@ class VectorTable(Generic[Owner]):
         if upto <= reached:
             return
         self.drop(self._feed.outdated(reached, upto, model))
-        mine = and_(vector_models.c.space == self._space, vector_models.c.model == model)
-        self._connection.execute(update(vector_models).where(mine).values({self._kind.reached.name: upto}))
-        if self._connection.dialect.name == "sqlite":
-            from holdfast.store.vector_blocks import VectorBlocks
-
-            VectorBlocks(self._connection, self._space, self._kind, model).pack()
+        self._change(vector_models, {self._kind.reached.name: upto}, vector_models.c.model == model)
+        self._sql.vectors(self._kind, self._cache).pack(model)
 
     def damaged(self, model: str) -> list[str]:
         """The owners of vectors that a search could not read; until they are put again or dropped."""
@@ -105,12 +177,11 @@ class VectorTable(Generic[Owner]):
             return
         self._changed = True
         table = self._kind.table
-        mine = and_(table.c.space == self._space, one_of(self._kind.owner, owners, self._connection))
+        mine = and_(table.c.space == self._space, self._one_of(self._kind.owner, owners))
         self._cache.mended(self._space, self._kind.name, owners)
-        for model, count in self._remove(mine).items():
-            this = and_(vector_models.c.space == self._space, vector_models.c.model == model)
+        for model, count in self._take_out(mine).items():
             more = {"dropped": vector_models.c.dropped + count}
-            self._connection.execute(update(vector_models).where(this).values(more))
+            self._change(vector_models, more, vector_models.c.model == model)
 
     def nearest(
         self, queries: Sequence[bytes], model: str, limit: int, also: Collection[str] = ()
@@ -124,19 +195,8 @@ class VectorTable(Generic[Owner]):
 
         if not queries:
             return {}
-        asked = normalised(queries)
-        if self._connection.dialect.name == "postgresql":
-            from holdfast.store.vectors_postgres import PostgresSearch
-
-            return PostgresSearch(self._connection, self._space, self._kind).nearest(
-                asked, model, limit, also
-            )
-        from holdfast.store.vectors_sqlite import SqliteSearch
-
-        cache = None if self._changed else self._cache
-        return SqliteSearch(self._connection, self._space, self._kind, cache).nearest(
-            asked, model, limit, also
-        )
+        search = self._sql.vectors(self._kind, None if self._changed else self._cache)
+        return search.nearest(normalised(queries), model, limit, also)
 
     def _reached(self, model: str) -> tuple[int, int]:
         """Up to where this model has vectors, and up to where there is something."""
@@ -151,7 +211,7 @@ class VectorTable(Generic[Owner]):
         last: int = self._connection.execute(counted.returning(heads.c.vectors)).scalar_one()
         return last - count + 1
 
-    def _remove(self, which: Any) -> dict[str, int]:
+    def _take_out(self, which: Any) -> dict[str, int]:
         """Removes rows, and their sign bits with them; answers how many of each model."""
         table = self._kind.table
         gone: dict[str, list[int]] = {}
@@ -167,9 +227,7 @@ class VectorTable(Generic[Owner]):
                 vector_blocks.c.block >= min(numbers),
             )
             if self._connection.execute(packed.limit(1)).first() is not None:
-                from holdfast.store.vector_blocks import VectorBlocks
-
-                VectorBlocks(self._connection, self._space, self._kind, model).cut(numbers)
+                self._sql.vectors(self._kind, self._cache).cut(model, numbers)
         return {model: len(numbers) for model, numbers in gone.items()}
 
     def _expect(self, model: str, sizes: Collection[int], parts: int, now: datetime) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, func, select, text
 
 from holdfast.errors import Unavailable
 from holdfast.store.schema import vector_models
 from holdfast.store.types import server_text
-from holdfast.store.vector_kinds import Kind
+from holdfast.store.vector_feed import Kind, of_model
 
 # Read once, not once for each vector that it is compared with.
 _ASKED = (
@@ -41,6 +41,21 @@ class PostgresSearch:
         for owner, place, cosine in self._cosines(values, owners):
             found.setdefault(owner, [0.0] * len(queries))[place - 1] = round(cosine, 6)
         return {owner: tuple(cosines) for owner, cosines in found.items()}
+
+    def pack(self, model: str) -> None:
+        """Nothing: the server keeps no sign bits."""
+
+    def cut(self, model: str, numbers: Sequence[int]) -> None:
+        """Nothing, for the same reason."""
+
+    def mend(self, model: str, dimensions: int) -> None:
+        """Nothing, for the same reason."""
+
+    def unsound(self, model: str, dimensions: int) -> list[str]:
+        """The owners of values that are no vectors of this model."""
+        other_size = func.vector_dims(self._kind.table.c.vector) != dimensions
+        query = select(self._kind.owner).where(of_model(self._kind, self._space, model), other_size)
+        return list(self._connection.execute(query).scalars())
 
     def _near(self, values: Mapping[str, object], limit: int) -> set[str]:
         """The nearest owners of each query."""

@@ -1,20 +1,26 @@
-"""Lists of memories in any order, a page at a time; how doors write down where a page ended is theirs.
+"""Lists of memories in any order, a page at a time, and figures over all of a space.
 
 A page costs what it holds, not what its space holds: it is read in the order of an index, or value by value
-of what the list goes by first, where few values share many memories.
+of what the list goes by first, where few values share many memories. How doors write down where a page
+ended is theirs.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, func, or_, select, type_coerce
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, text
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order, in_order
-from holdfast.store.rows import to_memory
+from holdfast.domain.subjects import subject_key
+from holdfast.engine.ports import CountedBy
+from holdfast.store.mapping import values_of
+from holdfast.store.queries import Queries
+from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import memories
 
+_IN_AN_INDEX: Final = ("confidence", "state")  # so that no row has to be read
 _MOST_VALUES: Final = 1_000  # that a page is put together from; behind them, all the rest is sorted
 _FEW: Final = 8  # times as many memories as are missing are looked at with the next values
 
@@ -50,11 +56,6 @@ class _Key:
             return or_(self.shared.is_(None), self.shared.in_(values))
         return self.shared.in_(values)  # type: ignore[no-any-return]  # the column is any
 
-    def apart(self, value: Any, connection: Connection) -> ColumnElement[bool]:
-        """Whether it is `value`, worded so that SQLite does not take the index; a server knows better."""
-        found = self.among([value])
-        return type_coerce(found, Integer) == 1 if connection.dialect.name == "sqlite" else found
-
 
 _ID = _Key(memories.c.id, "id")
 _CREATED = _Key(memories.c.created_at, "created_at")
@@ -74,9 +75,8 @@ _GROUPS: dict[Group, _Key] = {"subject": _SUBJECT, "category": _CATEGORY}
 def listed(
     query: Select[Any],
     where: Filter,
-    connection: Connection,
+    sql: Queries,
     *,
-    space: str,
     order: Order,
     group: Group | None,
     limit: int | None,
@@ -89,7 +89,7 @@ def listed(
     `few` says that the query finds few of the space, by an index of its own.
     """
     keys = (*((_GROUPS[group],) if group else ()), *_ORDERS[order])
-    listing = _Listing(connection, space, where)
+    listing = _Listing(sql, where)
     if limit is None or offset or few:
         return listing.sorted(query, keys, limit, after, offset)
     return listing.page(query, keys, limit, after)
@@ -99,8 +99,7 @@ def listed(
 class _Listing:
     """One list of one space."""
 
-    connection: Connection
-    space: str
+    sql: Queries
     where: Filter
 
     def page(
@@ -115,9 +114,9 @@ class _Listing:
             return self.sorted(query, keys, limit, after)
         # One state at a time: each is read in its index's order, where all together would have to be sorted.
         found = [
-            to_memory(row)
+            memory
             for state in where.states
-            for row in self.connection.execute(
+            for memory in self._memories(
                 _in_order(query, keys, after).where(memories.c.state == state).limit(limit)
             )
         ]
@@ -133,7 +132,7 @@ class _Listing:
     ) -> list[Memory]:
         """As the database finds best."""
         query = _in_order(query, keys, after).where(memories.c.state.in_(self.where.states))
-        return [to_memory(row) for row in self.connection.execute(query.limit(limit).offset(offset or None))]
+        return self._memories(query.limit(limit).offset(offset or None))
 
     def _by_value(
         self, query: Select[Any], keys: Sequence[_Key], limit: int, after: MemoryCursor | None
@@ -149,7 +148,8 @@ class _Listing:
             if stop - start == 1 and amount * amount > missing * total:
                 # So many that the next key's index comes upon them sooner than they could be sorted.
                 level = after if after is not None and key.of(after) == value else None
-                found += self.page(query.where(key.apart(value, self.connection)), keys[1:], missing, level)
+                apart = self.sql.by_no_index(key.among([value]))
+                found += self.page(query.where(apart), keys[1:], missing, level)
             else:
                 chosen = query.where(key.among([value for value, _ in values[start:stop]]))
                 found += self.sorted(chosen, keys, missing, after)
@@ -163,19 +163,22 @@ class _Listing:
         """What a list goes by first, in its order, and about how many memories have each."""
         column = key.shared
         ordered = column.desc() if key.down else column.nulls_first()
-        query = select(column, func.count()).where(memories.c.space == self.space).group_by(column)
+        query = select(column, func.count()).where(memories.c.space == self.sql.space).group_by(column)
         query = query.order_by(ordered).limit(_MOST_VALUES)
         if after is not None and (least := key.of(after)) != "":
             query = query.where(column <= least if key.down else column >= least)
         counts: dict[Any, int] = {}
-        for value, count in self.connection.execute(query):
+        for value, count in self.sql.connection.execute(query):
             name = "" if value is None else value
             counts[name] = counts.get(name, 0) + count
         return list(counts.items())
 
+    def _memories(self, query: Select[Any]) -> list[Memory]:
+        return values_of(Memory, self.sql.connection.execute(query))
+
     def _total(self) -> int:
-        query = select(func.count()).select_from(memories).where(memories.c.space == self.space)
-        return int(self.connection.execute(query).scalar_one())
+        query = select(func.count()).select_from(memories).where(memories.c.space == self.sql.space)
+        return int(self.sql.connection.execute(query).scalar_one())
 
 
 def _stretches(values: Sequence[tuple[Any, int]], limit: int) -> Iterator[tuple[int, int]]:
@@ -206,3 +209,70 @@ def _behind(keys: Sequence[_Key], place: MemoryCursor) -> ColumnElement[bool]:
     ]
     first, value = pairs[0]
     return and_(first.beyond(value, level=True), or_(*steps))
+
+
+class MemoryFigures(SpaceRows):
+    """What memories of a space are about, how many have a value, which are used most."""
+
+    def subjects(self, limit: int) -> list[tuple[str | None, int]]:
+        """What memories in use are about, and how many of each; what most are about first."""
+        amount = func.count()
+        query = (
+            select(memories.c.subject, amount)
+            .where(memories.c.space == self._space, memories.c.state.in_(("active", "inactive", "waiting")))
+            .group_by(memories.c.subject)
+            .order_by(amount.desc(), memories.c.subject)
+            .limit(limit)
+        )
+        counts: dict[
+            str | None, list[Any]
+        ] = {}  # by key: how it is spelt mostly, and how many have it in all
+        for subject, found in self._connection.execute(query):
+            counts.setdefault(None if subject is None else subject_key(subject), [subject, 0])[1] += int(
+                found
+            )
+        named = ((name, count) for name, count in counts.values())
+        return sorted(named, key=lambda one: (-one[1], one[0] or ""))
+
+    def counted(self, by: Sequence[CountedBy], states: Sequence[State]) -> list[tuple[tuple[Any, ...], int]]:
+        """How many memories in these states share each combination of values, in their order."""
+        values = [_counted_value(name) for name in by]
+        query = (
+            select(*(value.label(f"value_{place}") for place, value in enumerate(values)), func.count())
+            .where(memories.c.space == self._space, memories.c.state.in_(states))
+            .group_by(*(text(str(place)) for place in range(1, len(values) + 1)))
+        )
+        if tuple(by) != _IN_AN_INDEX:
+            query = self._sql.in_file_order(query, Filter(states=tuple(states)))
+        return sorted((tuple(row[:-1]), int(row[-1])) for row in self._connection.execute(query))
+
+    def having(self, values: Sequence[tuple[CountedBy, Any]], states: Sequence[State]) -> list[int]:
+        """How many memories in these states have each of these values; of accesses, as many or more.
+
+        All in one reading of the space, and without the sort that SQLite groups by.
+        """
+        conditions = [
+            memories.c.accesses >= value if name == "accesses" else _counted_value(name) == value
+            for name, value in values
+        ]
+        counts: list[Any] = [func.count().filter(condition) for condition in conditions]
+        query: Select[Any] = select(*counts).where(
+            memories.c.space == self._space, memories.c.state.in_(states)
+        )
+        query = self._sql.in_file_order(query, Filter(states=tuple(states)))
+        return [int(amount) for amount in self._connection.execute(query).one()]
+
+    def most_used(self, limit: int) -> list[Memory]:
+        """Those in use that were recalled most often, none that never was."""
+        column, in_use = memories.c, Filter(states=("active", "inactive"))
+        query = (
+            self._sql.in_file_order(self._select(Memory), in_use)
+            .where(column.state.in_(in_use.states), column.accesses > 0)
+            .order_by(column.accesses.desc(), column.accessed_at.desc(), column.id)
+            .limit(limit)
+        )
+        return self._values(Memory, query)
+
+
+def _counted_value(name: CountedBy) -> Any:
+    return memories.c.message_id.is_not(None) if name == "from_message" else memories.c[name]

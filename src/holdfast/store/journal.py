@@ -1,31 +1,16 @@
-"""Queries over versions and the journal."""
+"""Queries over the journal: every change in a space, in order."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Date,
-    Integer,
-    Text,
-    and_,
-    case,
-    cast,
-    func,
-    insert,
-    or_,
-    select,
-    type_coerce,
-    update,
-)
+from sqlalchemy import Connection, Text, and_, case, func, or_, select, type_coerce, update
 
 from holdfast.domain.history import Action, Entry, remembered
-from holdfast.domain.memory import Memory, Origin, Source, Version
-from holdfast.store.rows import AnyRow, from_source, same_or_none, to_source
-from holdfast.store.schema import heads, journal, versions
-from holdfast.store.sql_filters import is_most_of
+from holdfast.domain.memory import Memory, Origin, Source
+from holdfast.store.mapping import value_of
+from holdfast.store.rows import SpaceRows, same_or_none
+from holdfast.store.schema import heads, journal
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
@@ -33,58 +18,11 @@ _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
 _SAVES = ("added", "reinforced", "merged", "revised", "waiting")
 
 
-def checksum(content: str) -> str:
-    """What a version's text is verified by."""
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-class VersionTable:
-    """The wordings of one space's memories."""
-
-    def __init__(self, connection: Connection, space: str) -> None:
-        self._connection = connection
-        self._space = space
-
-    def add(self, *wordings: Version) -> None:
-        values = [
-            {
-                "space": self._space,
-                "memory_id": version.memory,
-                "number": version.number,
-                "content": version.content,
-                "summary": version.summary,
-                "checksum": checksum(version.content),
-                "created_at": version.created_at,
-                **from_source(version.source),
-            }
-            for version in wordings
-        ]
-        if values:
-            self._connection.execute(insert(versions), values)
-
-    def of(self, memory_id: str) -> list[Version]:
-        """All wordings of a memory, oldest first."""
-        query = (
-            select(versions)
-            .where(versions.c.space == self._space, versions.c.memory_id == memory_id)
-            .order_by(versions.c.number)
-        )
-        return [_version(row) for row in self._connection.execute(query)]
-
-    def get(self, memory_id: str, number: int) -> Version | None:
-        query = select(versions).where(
-            versions.c.space == self._space, versions.c.memory_id == memory_id, versions.c.number == number
-        )
-        row = self._connection.execute(query).one_or_none()
-        return _version(row) if row else None
-
-
-class JournalTable:
+class JournalTable(SpaceRows):
     """Every change in one space, in order."""
 
     def __init__(self, connection: Connection, space: str) -> None:
-        self._connection = connection
-        self._space = space
+        super().__init__(connection, space)
         self._judged: str | None = None
 
     def judged(self, by: str | None) -> None:
@@ -103,18 +41,19 @@ class JournalTable:
     ) -> int:
         """Adds an entry and answers its number. The head row is locked by the transaction already."""
         seq = self._counted(1)
-        self._connection.execute(insert(journal), self._values(seq, action, source, now, before, after, note))
+        self._add([self._entry(seq, action, source, now, before, after, note)])
         return seq
 
     def write_added(self, memories: Sequence[Memory], now: datetime) -> None:
         """Adds an entry for each of these new memories, in their order."""
         if memories:
             first = self._counted(len(memories)) - len(memories) + 1
-            values = [
-                self._values(seq, "added", memory.source, now, None, memory, None)
-                for seq, memory in enumerate(memories, start=first)
-            ]
-            self._connection.execute(insert(journal), values)
+            self._add(
+                [
+                    self._entry(seq, "added", memory.source, now, None, memory, None)
+                    for seq, memory in enumerate(memories, start=first)
+                ]
+            )
 
     def _counted(self, more: int) -> int:
         """The number of the last of so many new entries."""
@@ -122,7 +61,7 @@ class JournalTable:
         counted = update(heads).where(mine).values(seq=heads.c.seq + more).returning(heads.c.seq)
         return int(self._connection.execute(counted).scalar_one())
 
-    def _values(
+    def _entry(
         self,
         seq: int,
         action: Action,
@@ -131,21 +70,20 @@ class JournalTable:
         before: Memory | None,
         after: Memory | None,
         note: str | None,
-    ) -> dict[str, Any]:
+    ) -> Entry:
         memory = after or before
-        return {
-            "space": self._space,
-            "seq": seq,
-            "action": action,
-            "memory_id": memory.id if memory else None,
-            "origin": source.origin,
-            "session_id": source.session,
-            "before": remembered(before) if before else None,
-            "after": remembered(after) if after else None,
-            "note": note,
-            "judged": self._judged,
-            "created_at": now,
-        }
+        return Entry(
+            seq=seq,
+            action=action,
+            memory=memory.id if memory else None,
+            origin=source.origin,
+            session=source.session,
+            before=remembered(before) if before else None,
+            after=remembered(after) if after else None,
+            note=note,
+            judged=self._judged,
+            created_at=now,
+        )
 
     def of(self, memory_id: str) -> list[Entry]:
         return self._entries(journal.c.memory_id == memory_id)
@@ -168,15 +106,11 @@ class JournalTable:
     def growth(self) -> list[tuple[str, int]]:
         """By day of UTC: how many more memories came into use than went out of it."""
         mine: Any = journal.c.space == self._space
-        if self._connection.dialect.name == "postgresql":
-            day: Any = cast(func.timezone("UTC", journal.c.created_at), Date)
-        else:
-            day = func.substr(journal.c.created_at, 1, 10)
-            if is_most_of(journal, self.last(), self._connection):
-                mine = type_coerce(mine, Integer) == 1  # worded so that SQLite does not go by the key
+        if self._sql.is_most_of(journal, self.last()):
+            mine = self._sql.by_no_index(mine)
         change = _in_use(journal.c.after) - _in_use(journal.c.before)
         changes = (
-            select(day.label("day"), change.label("change"))
+            select(self._sql.day(journal.c.created_at).label("day"), change.label("change"))
             .where(mine, journal.c.action.not_in(_STAYS))
             .offset(0)  # a fence: SQLite sorts what is grouped, and would carry the long texts along
             .subquery()
@@ -195,7 +129,7 @@ class JournalTable:
             .join(latest, and_(journal.c.seq == latest.c.seq, journal.c.space == self._space))
             .order_by(journal.c.seq)
         )
-        return (_entry(row) for row in self._connection.execute(query))
+        return (value_of(Entry, row) for row in self._connection.execute(query))
 
     def said_by(self, session_id: str, memory_id: str, actions: Sequence[Action]) -> bool:
         """Whether this session has done one of `actions` to this memory before."""
@@ -251,15 +185,11 @@ class JournalTable:
 
     def forget_text(self, memory_id: str) -> None:
         """Leaves of a memory's entries only what was done, when and by whom."""
-        self._connection.execute(
-            update(journal)
-            .where(journal.c.space == self._space, journal.c.memory_id == memory_id)
-            .values(before=None, after=None, note=None)
-        )
+        nothing = {"before": None, "after": None, "note": None}
+        self._change(journal, nothing, journal.c.memory_id == memory_id)
 
     def _entries(self, condition: Any) -> list[Entry]:
-        query = select(journal).where(journal.c.space == self._space, condition).order_by(journal.c.seq)
-        return [_entry(row) for row in self._connection.execute(query)]
+        return self._values(Entry, self._select(Entry, condition).order_by(journal.c.seq))
 
 
 def _in_use(column: Any) -> Any:
@@ -270,29 +200,3 @@ def _in_use(column: Any) -> Any:
     stored = type_coerce(column, Text)
     found = [stored.contains(f'"state":"{state}"', autoescape=True) for state in ("active", "inactive")]
     return case((or_(*found), 1), else_=0)
-
-
-def _version(row: AnyRow) -> Version:
-    return Version(
-        memory=row.memory_id,
-        number=row.number,
-        content=row.content,
-        summary=row.summary,
-        source=to_source(row),
-        created_at=row.created_at,
-    )
-
-
-def _entry(row: AnyRow) -> Entry:
-    return Entry(
-        seq=row.seq,
-        action=row.action,
-        memory=row.memory_id,
-        origin=row.origin,
-        session=row.session_id,
-        before=row.before,
-        after=row.after,
-        note=row.note,
-        judged=row.judged,
-        created_at=row.created_at,
-    )

@@ -1,0 +1,160 @@
+"""What PostgreSQL is asked in its own words."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Connection,
+    Date,
+    Select,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    type_coerce,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB, insert
+
+from holdfast.domain.memory import Memory, Message
+from holdfast.domain.query import Filter
+from holdfast.store.full_text import Indexed, Owner, Totals
+from holdfast.store.full_text_postgres import PostgresFullText
+from holdfast.store.mapping import table_of, values_of
+from holdfast.store.schema import memories, messages, sessions
+
+if TYPE_CHECKING:
+    from holdfast.store.vector_feed import Kind
+    from holdfast.store.vector_rows import VectorCache
+    from holdfast.store.vectors_postgres import PostgresSearch
+
+Value = TypeVar("Value")
+
+_MESSAGES_AT = text(
+    f"SELECT {', '.join(f'messages.{column.name}' for column in messages.columns)} "
+    "FROM unnest(CAST(:sessions AS text[]), CAST(:numbers AS integer[])) AS place (session, at) "
+    "CROSS JOIN messages WHERE messages.space = :space AND session_id = place.session "
+    "AND messages.number = place.at ORDER BY session_id, number"
+).columns(*messages.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresQueries:
+    """One space on a server, whose planner needs no hints."""
+
+    connection: Connection
+    space: str
+
+    def one_of(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
+        """Whether the column has one of `values`: one parameter, so that a statement stays the same."""
+        return column == any_(bindparam(None, list(values), type_=ARRAY(Text)))
+
+    def day(self, moment: Column[datetime]) -> ColumnElement[Any]:
+        """The day of UTC."""
+        return cast(func.timezone("UTC", moment), Date)
+
+    def by_no_index(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        return condition
+
+    def in_file_order(self, query: Select[Any], where: Filter) -> Select[Any]:
+        return query
+
+    def is_most_of(self, table: Table, wanted: int) -> bool:
+        return False
+
+    def saying(self, query: Select[Any], asked: str) -> Select[Any]:
+        """`query` for memories with each word of a text in their wording or labels, in whatever case."""
+        worded = (memories.c.content, memories.c.subject, memories.c.summary)
+        # As texts of their own: the brackets and quotes of a list are no part of a tag.
+        tags = cast(type_coerce(memories.c.tags, Text), JSONB)
+        tag = func.jsonb_array_elements_text(tags).column_valued("tag")
+        for word in asked.split():
+            pattern = "".join(map(_in_any_case, word))
+            tagged = exists(select(tag).where(tag.regexp_match(pattern)))
+            query = query.where(or_(*(part.regexp_match(pattern) for part in worded), tagged))
+        return query
+
+    def insert_new(self, table: Table, values: Mapping[str, Any]) -> bool:
+        """Adds the row; false when its key is taken, and then nothing was changed."""
+        return self.connection.execute(_insert(table), values).first() is not None
+
+    def many(self, kind: type[Value], ids: Collection[str]) -> list[Value]:
+        """Those of the values of a table with these ids that there are, in no order."""
+        table = table_of(kind)
+        query = select(table).where(table.c.space == self.space, self.one_of(table.c.id, ids))
+        return values_of(kind, self.connection.execute(query))
+
+    def wordings(self, among: Sequence[str], project: str | None) -> Iterable[Sequence[Any]]:
+        """What active memories of a project and of none are found by: id, subject, summary, content, tags."""
+        one = memories.c
+        query = select(one.id, one.subject, one.summary, one.content, type_coerce(one.tags, Text))
+        return self.connection.execute(query.where(*self._active(project), self.one_of(one.id, among)))
+
+    def comparable(
+        self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]
+    ) -> list[Memory]:
+        """Active memories of `among` on a subject that is spelt so, or on none, in no order."""
+        subject = memories.c.subject.is_(None) if spelt is None else memories.c.subject.in_(spelt)
+        query = select(memories).where(*self._active(project), memories.c.category == category, subject)
+        rows = self.connection.execute(query.where(self.one_of(memories.c.id, among)))
+        return values_of(Memory, rows)
+
+    def touch(self, memory_ids: Collection[str], now: datetime) -> None:
+        """Counts an access of each memory."""
+        mine = (memories.c.space == self.space, self.one_of(memories.c.id, memory_ids))
+        counted = {"accesses": memories.c.accesses + 1, "accessed_at": now}
+        self.connection.execute(update(memories).where(*mine).values(counted))
+
+    def projects(self, session_ids: Collection[str]) -> dict[str, str | None]:
+        """The project of each of the sessions, if it has one."""
+        mine = (sessions.c.space == self.space, self.one_of(sessions.c.id, session_ids))
+        rows = self.connection.execute(select(sessions.c.id, sessions.c.project).where(*mine))
+        return {row.id: row.project for row in rows}
+
+    def messages_at(self, places: Sequence[tuple[str, int]]) -> list[Message]:
+        """The messages at `places`, each a session and a number, in their order."""
+        values = {
+            "space": self.space,
+            "sessions": [session for session, _ in places],
+            "numbers": [number for _, number in places],
+        }
+        return values_of(Message, self.connection.execute(_MESSAGES_AT, values))
+
+    def words(self, index: Indexed[Owner], totals: Totals) -> PostgresFullText[Owner]:
+        """The full-text index."""
+        return PostgresFullText(self.connection, self.space, index, totals)
+
+    def vectors(self, kind: "Kind", cache: "VectorCache | None") -> "PostgresSearch":
+        """The search by meaning; a server keeps nothing in our memory."""
+        from holdfast.store.vectors_postgres import PostgresSearch
+
+        return PostgresSearch(self.connection, self.space, kind)
+
+    def _active(self, project: str | None) -> tuple[ColumnElement[bool], ...]:
+        own = or_(memories.c.project.is_(None), memories.c.project == project)
+        return memories.c.space == self.space, memories.c.state == "active", own
+
+
+@cache
+def _insert(table: Table) -> Any:
+    # Asked back rather than counted: drivers disagree on the row count of an insert that did nothing.
+    return insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
+
+
+def _in_any_case(letter: str) -> str:
+    """A letter as a regular expression: which letters a server takes for the same depends on its locale."""
+    forms = sorted({letter, letter.lower(), letter.upper(), letter.casefold()})
+    return re.escape(letter) if len(forms) == 1 else f"(?:{'|'.join(map(re.escape, forms))})"

@@ -1,0 +1,210 @@
+"""What SQLite is asked in its own words: quicker ways past SQLAlchemy, and hints for its planner."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Table,
+    Text,
+    column,
+    func,
+    literal_column,
+    select,
+    text,
+    type_coerce,
+)
+
+from holdfast.domain.memory import Memory, Message
+from holdfast.domain.query import Filter
+from holdfast.store import sqlite
+from holdfast.store.full_text import Indexed, Owner, Totals
+from holdfast.store.full_text_sqlite import SqliteFullText
+from holdfast.store.mapping import table_of, values_of
+from holdfast.store.schema import memories
+from holdfast.store.types import to_text
+
+if TYPE_CHECKING:
+    from holdfast.store.vector_feed import Kind
+    from holdfast.store.vector_rows import VectorCache
+    from holdfast.store.vectors_sqlite import SqliteSearch
+
+Value = TypeVar("Value")
+
+_MANY: Final = 3  # one row in so many
+_LAST_ROW: Final = (1 << 63) - 1  # the greatest number that a row can have
+
+
+@cache
+def _columns(table: Table) -> str:
+    return ", ".join(f"{table.name}.{column.name}" for column in table.columns)
+
+
+# Past SQLAlchemy, which takes more than half of the time: these are asked for on every recall.
+_AMONG = "IN (SELECT value FROM json_each(?))"
+_WORDINGS = (
+    "SELECT id, subject, summary, content, tags FROM memories WHERE space = ? AND state = 'active' "
+    f"AND id {_AMONG} AND (project IS NULL OR project = ?)"
+)
+_COMPARABLE = (
+    f"SELECT {_columns(memories)} FROM json_each(?) CROSS JOIN memories "
+    "ON space = ? AND memories.id = json_each.value "
+    f"WHERE category = ? AND coalesce(subject, '') {_AMONG} "
+    "AND state = 'active' AND (project IS NULL OR project = ?)"
+)
+_TOUCH = f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE space = ? AND id {_AMONG}"
+_PROJECTS = f"SELECT id, project FROM sessions WHERE space = ? AND id {_AMONG}"
+# Looked up one by one: with a list of pairs as a condition, SQLite would read every message of the space.
+_MESSAGES_AT = (
+    f"SELECT {_columns(table_of(Message))} FROM json_each(?) CROSS JOIN messages WHERE messages.space = ? "
+    "AND session_id = json_extract(value, '$[0]') AND messages.number = json_extract(value, '$[1]') "
+    "ORDER BY session_id, number"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteQueries:
+    """One space in a SQLite file."""
+
+    connection: Connection
+    space: str
+
+    def one_of(self, column_: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
+        """Whether the column has one of `values`: one parameter, so that a statement stays the same."""
+        # Twice as fast as a list of parameters, and not limited in their number.
+        given = func.json_each(json.dumps(list(values))).table_valued(column("value", Text))
+        return column_.in_(select(given.c.value))
+
+    def day(self, moment: Column[datetime]) -> ColumnElement[Any]:
+        """The day of UTC."""
+        return func.substr(moment, 1, 10)
+
+    def by_no_index(self, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+        """The same condition, worded so that SQLite does not go by its index."""
+        return type_coerce(condition, Integer) == 1
+
+    def in_file_order(self, query: Select[Any], where: Filter) -> Select[Any]:
+        """`query`, which has to look into most memories of a space, in the order of the file.
+
+        In the order of an index SQLite would read the same pages again and again.
+        """
+        by_index = (where.category, where.subject, where.session, where.importance, where.created_after)
+        if where.general or any(one is not None for one in by_index):
+            return query
+        own, row = memories.alias("own"), literal_column("memories.rowid", Integer)
+        of_space = (own.c.space == self.space, own.c.state.in_(where.states))
+        wanted = self.connection.execute(select(func.count()).select_from(own).where(*of_space)).scalar_one()
+        if self.is_most_of(memories, wanted):
+            # With both bounds SQLite takes the whole table, one row after the other.
+            return query.where(row.between(0, _LAST_ROW))
+        return query.where(row.in_(select(literal_column("own.rowid")).select_from(own).where(*of_space)))
+
+    def is_most_of(self, table: Table, wanted: int) -> bool:
+        """Whether so many rows of a table are read soonest by reading all of it.
+
+        That goes from page to page; gathering one row in three by an index costs as much.
+        """
+        newest = select(func.max(literal_column("rowid", Integer))).select_from(table)
+        return wanted * _MANY >= (self.connection.execute(newest).scalar_one() or 0)
+
+    def saying(self, query: Select[Any], asked: str) -> Select[Any]:
+        """`query` for memories with each word of a text in their wording or labels, in whatever case."""
+        worded = (memories.c.content, memories.c.subject, memories.c.summary)
+        # A function of ours: SQLite by itself knows the case of ASCII only.
+        return query.where(func.holdfast_says(asked, type_coerce(memories.c.tags, Text), *worded) == 1)
+
+    def insert_new(self, table: Table, values: Mapping[str, Any]) -> bool:
+        """Adds the row; false when its key is taken, and then nothing was changed."""
+        # The values go in beside the statement, not inside: building one for each costs six times as much.
+        return self.connection.execute(_insert(table), values).first() is not None
+
+    def many(self, kind: type[Value], ids: Collection[str]) -> list[Value]:
+        """Those of the values of a table with these ids that there are, in no order."""
+        table = table_of(kind)
+        query = f"SELECT {_columns(table)} FROM {table.name} WHERE space = ? AND id {_AMONG}"
+        return self._values(kind, query, self.space, json.dumps(list(ids)))
+
+    def wordings(self, among: Sequence[str], project: str | None) -> Iterable[Sequence[Any]]:
+        """What active memories of a project and of none are found by: id, subject, summary, content, tags."""
+        return self._driven(_WORDINGS, self.space, json.dumps(among), project)
+
+    def comparable(
+        self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]
+    ) -> list[Memory]:
+        """Active memories of `among` on a subject that is spelt so, or on none, in no order."""
+        known = json.dumps([""] if spelt is None else spelt)
+        return self._values(Memory, _COMPARABLE, json.dumps(among), self.space, category, known, project)
+
+    def touch(self, memory_ids: Collection[str], now: datetime) -> None:
+        """Counts an access of each memory."""
+        self._driven(_TOUCH, to_text(now), self.space, json.dumps(list(memory_ids)))
+
+    def projects(self, session_ids: Collection[str]) -> dict[str, str | None]:
+        """The project of each of the sessions, if it has one."""
+        return dict(self._driven(_PROJECTS, self.space, json.dumps(list(session_ids))))
+
+    def messages_at(self, places: Sequence[tuple[str, int]]) -> list[Message]:
+        """The messages at `places`, each a session and a number, in their order."""
+        return self._values(Message, _MESSAGES_AT, json.dumps(places), self.space)
+
+    def words(self, index: Indexed[Owner], totals: Totals) -> SqliteFullText[Owner]:
+        """The full-text index."""
+        return SqliteFullText(self.connection, self.space, index, totals)
+
+    def vectors(self, kind: "Kind", cache: "VectorCache | None") -> "SqliteSearch":
+        """The search by meaning, which brings numpy along."""
+        from holdfast.store.vectors_sqlite import SqliteSearch
+
+        return SqliteSearch(self.connection, self.space, kind, cache)
+
+    def _values(self, kind: type[Value], query: str, *parameters: Any) -> list[Value]:
+        return values_of(kind, self._driven(query, *parameters), stored=True)
+
+    def _driven(self, query: str, *parameters: Any) -> Iterable[Any]:
+        return sqlite.driver_of(self.connection).execute(query, parameters)
+
+
+@cache
+def _insert(table: Table) -> Any:
+    from sqlalchemy.dialects.sqlite import insert
+
+    # Asked back rather than counted: drivers disagree on the row count of an insert that did nothing.
+    return insert(table).on_conflict_do_nothing().returning(*table.primary_key.columns)
+
+
+# What SQLite's planner is told about our tables: typical figures, written once when the tables are made.
+# Without figures it takes any index that saves a sort, and reads a whole space to find one subject. Figures
+# gathered from the rows (ANALYZE) would have to be gathered again and again, and may keep samples of texts.
+#: By table and index: rows in all, then rows for each value of the index's first column, its first two ...
+_TYPICAL = {
+    "memories": {
+        "sqlite_autoindex_memories_1": "100000 10000 1",
+        "ix_memories_space_subject_state": "100000 10000 20 15",
+        "ix_memories_space_confidence_state": "100000 10000 500 450",
+        "ix_memories_space_category_created_at_id": "100000 10000 2000 1 1",
+        "ix_memories_space_importance": "100000 10000 2000",
+        "ix_memories_space_created_at": "100000 10000 1",
+        "ix_memories_space_state_updated_at": "100000 10000 9000 1",
+        "ix_memories_space_session_id": "100000 10000 20",
+    },
+}
+
+
+def tell_planner(connection: Connection) -> None:
+    """Writes the figures in place of those that are there."""
+    connection.execute(text("ANALYZE sqlite_master"))  # makes the table of figures, and gathers none
+    for table, indexes in _TYPICAL.items():
+        connection.execute(text("DELETE FROM sqlite_stat1 WHERE tbl = :table"), {"table": table})
+        for index, figures in indexes.items():
+            connection.execute(
+                text("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (:table, :index, :figures)"),
+                {"table": table, "index": index, "figures": figures},
+            )
