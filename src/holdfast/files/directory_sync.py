@@ -66,8 +66,7 @@ class DirectorySync:
         changed = self._other(rows, most=most)
         # A file that is gone may be one of those that were not looked at yet, under a new name.
         self._take_over(changed, gone, None if self.report.unfinished else time_up)
-        if (changed or gone) and time_up():
-            self.report.unfinished = True
+        self.report.unfinished |= bool(changed or gone) and time_up()
         if not self.report.unfinished:
             self._write()
         return self.report
@@ -213,14 +212,13 @@ class DirectorySync:
 
     def _written(self, place: MemoryFile, nested: bool) -> FileRow | None:
         """The row of a file that had to be written; none if it says already what it should."""
-        memory = place.memory
         if not place.is_behind:
             return None
         text = place.text(nested=nested)
         seen, lost = self._root.write(place.path, text.encode(), self.listing.files.get(place.path))
         self._rescue(place.path, lost)
         self.report.written.append(place.path)
-        made = note_format.row_for(place.path, memory, text, nested=nested)
+        made = note_format.row_for(place.path, place.memory, text, nested=nested)
         return replace(made, hash=hashlib.sha256(text.encode()).hexdigest(), stat=seen.state)
 
     def _rescue(self, path: str, lost: bytes | None) -> None:
