@@ -44,7 +44,7 @@ FLOOR = 0.50
 #: Without meaning: the share of a question, weighed by how rare its words are, that a text has to hold.
 SHARE = 0.25
 
-#: Between these two relevance is the sum of what speaks for an answer; outside, it comes ever nearer to 0 or 1.
+#: Between these two relevance is the sum of what speaks for an answer; outside it comes nearer to 0 or 1.
 _LOW, _PLAIN = 0.01, 0.8
 
 FRESH = timedelta(days=7)
