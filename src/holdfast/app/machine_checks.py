@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -37,21 +38,23 @@ _PLUGIN = re.compile(r"""["']file://(/[^"'\n]*/holdfast/[^"'\n]*\.js)["']""")
 
 def package_findings() -> list[HealthFinding]:
     """Whether another distribution has files in the folder of this package: uninstalling one breaks both."""
-    named = metadata.packages_distributions().get(_PACKAGE.name, ())
-    others = [name for name in sorted({*filter(None, named)} - {DISTRIBUTION}) if _is_here(name)]
+    beside = metadata.distributions(path=[entry for entry in sys.path if _holds_us(Path(entry))])
+    # The text of the list: to read it as paths takes half a second for all that is installed.
+    owners = {each.metadata["Name"] for each in beside if f"\n{_PACKAGE.name}/" in f"\n{_files(each)}"}
+    others = sorted({*filter(None, owners)} - {DISTRIBUTION})
     if not others:
         return []
     says = f"the package folder also holds files of {', '.join(others)}"
     return [HealthFinding("problem", says, f"uninstall both and install {DISTRIBUTION}")]
 
 
-def _is_here(distribution: str) -> bool:
-    """Whether its folder of the package's name is this one, and not one elsewhere on the path."""
-    try:
-        folder = Path(str(metadata.distribution(distribution).locate_file(_PACKAGE.name)))
-    except metadata.PackageNotFoundError:  # an interrupted uninstall left its metadata under another name
-        return False
+def _holds_us(site: Path) -> bool:
+    folder = site / _PACKAGE.name
     return folder.is_dir() and folder.samefile(_PACKAGE)
+
+
+def _files(distribution: metadata.Distribution) -> str:
+    return distribution.read_text("RECORD") or distribution.read_text("SOURCES.txt") or ""
 
 
 # ---------------------------------------------------------------------------------------------- the service
