@@ -12,6 +12,7 @@ from bench.commands.judged import queries, relations
 from bench.commands.load import load
 from bench.commands.overview import overview
 from bench.commands.speed import speed
+from bench.commands.week import week
 from holdfast.cli import OneLineErrors
 from holdfast.cli.call import Call
 from holdfast.cli.command_table import WholeLines
@@ -39,8 +40,8 @@ def bench(ctx: click.Context, as_json: bool) -> None:
 
 
 for command in (
-    relations, queries, gate, capture, locomo, longmemeval, months, speed, load, files, dashboard, hooks,
-    overview,
+    relations, queries, gate, week, capture, locomo, longmemeval, months, speed, load, files, dashboard,
+    hooks, overview,
 ):  # fmt: skip
     bench.add_command(command)
 

@@ -61,6 +61,8 @@ def spoken(row: Row) -> str:
 def _of_row(row: Row, known: Sequence[Row]) -> Iterator[str]:
     if "memory" in row:
         yield from _of_cluster(row)
+    elif "turns" in row:
+        yield from _of_week(row, known)
     elif "session" in row:
         if len({message["id"] for message in row["messages"]}) < len(row["messages"]):
             yield "an id stands twice"
@@ -98,6 +100,23 @@ def _of_talk(row: Row) -> Iterator[str]:
             yield f"nobody says {fact['from']!r}"
 
 
+def _of_week(row: Row, known: Sequence[Row]) -> Iterator[str]:
+    """A session of a fortnight; facts are named by those that come later."""
+    before = [each for each in known if each["at"] < row["at"]]
+    earlier = {fact["id"] for each in before for turn in each["turns"] for fact in turn.get("facts", ())}
+    here: set[str] = set()
+    for turn in row["turns"]:
+        if unknown := set(turn.get("helps", ())) - earlier:
+            yield f"helps names {sorted(unknown)}, which are not said in an earlier session"
+        for fact in turn.get("facts", ()):
+            if fact["kind"] not in KINDS or fact["from"] not in turn["text"] or turn["role"] == "tool":
+                yield f"{fact['id']} is of no kind, by a tool, or nobody says {fact['from']!r}"
+            named = {fact[key] for key in ("replaces", "repeats") if key in fact}
+            if named - earlier - here:
+                yield f"{fact['id']} names {sorted(named)}, not said before"
+            here.add(fact["id"])
+
+
 def _of_file(known: Sequence[Row]) -> Iterator[str]:
     where: dict[str, set[int]] = defaultdict(set)
     for number, row in enumerate(known, start=1):
@@ -111,8 +130,8 @@ def _of_file(known: Sequence[Row]) -> Iterator[str]:
 
 
 def _texts(row: Row) -> list[str]:
-    if "messages" in row:
-        return [message["text"] for message in row["messages"]]
+    if said := row.get("messages") or row.get("turns"):
+        return [message["text"] for message in said if message["role"] != "tool"]
     keys = ("memory", "content", "prompt", "existing", "new")
     lists = ("same", "contradicts", "distinct", "questions", "oblique")
     return [row[key] for key in keys if key in row] + [text for key in lists for text in row.get(key, ())]
@@ -127,7 +146,7 @@ def stems(text: str) -> set[str]:
 def sizes() -> Counter[str]:
     """How many rows there are of each kind, in all and in the test part."""
     found: Counter[str] = Counter()
-    for kind in ("clusters", "talks", "gate", "relations", "pools"):
+    for kind in ("clusters", "talks", "gate", "relations", "pools", "weeks"):
         for part in ("all", "test"):
             found[f"{kind}, {part}"] = (
                 len(rows(kind, part)) if kind != "pools" else len(list(files(kind, part)))

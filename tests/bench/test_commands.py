@@ -111,6 +111,31 @@ def test_longmemeval_is_read_and_asked_through_the_product(tmp_path: Path) -> No
     assert "abstention.session.hit@5" in told["metrics"]
 
 
+def test_a_week_is_played_from_capture_to_the_prompts(tmp_path: Path) -> None:
+    fact = {
+        "id": "f1",
+        "content": "The user's name is Jonas.",
+        "from": "my name is Jonas",
+        "kind": "context",
+        "about": "person",
+    }
+    first = [{"role": "user", "text": "By the way, my name is Jonas.", "facts": [fact], "helps": []}]
+    second = [
+        {"role": "user", "text": "Sign the letter with my name.", "helps": ["f1"]},
+        {"role": "user", "text": "ok", "helps": []},
+    ]
+    rows = [
+        {"session": "s1", "project": "shop", "at": "2026-03-02T09:00:00Z", "turns": first},
+        {"session": "s2", "project": "shop", "at": "2026-03-03T09:00:00Z", "turns": second},
+    ]
+    data = talks.written(tmp_path / "weeks_1.jsonl", rows)
+
+    metrics = figures("week", "--data", str(data))["metrics"]
+
+    assert metrics["captured"] == metrics["helped"] == 1.0
+    assert metrics["junk"] == metrics["corrections"] == 0.0
+
+
 def test_months_are_read_and_asked_through_the_product(tmp_path: Path) -> None:
     said = [{"id": "s01-1", "role": "user", "text": "The oak must come down by Friday."}]
     rows: list[dict[str, Any]] = [
