@@ -49,9 +49,8 @@ RULES: Mapping[str, Rule] = {
     "settings": Rule(("errors", "domain", "models", "app.paths")),
     "files": Rule(("errors", "domain", "engine", "engine.ports", "app.paths"), third_parties=True),
     # The facade opens what it stands for, so it knows the wiring; nothing further in knows the facade.
-    "engine.memories": Rule((*ENGINE, "engine.verbs", "settings", "app.wiring")),
+    "engine.memories": Rule((*ENGINE, "files", "settings", "app.wiring")),
     "engine.administration": Rule((*ENGINE, "app.wiring")),
-    "engine.verbs": Rule((*ENGINE, "files", "app.wiring")),
     "files.watcher": Rule((*ENGINE, "files", "app.paths", "app.wiring"), third_parties=True),
     "": Rule(("errors", "domain", "engine.memories", "client")),  # the package's own __init__
     "client": Rule(("errors", "domain", "engine", "engine.ports", "wire"), third_parties=True),

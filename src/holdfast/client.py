@@ -2,18 +2,28 @@
 # budget: a list of all verbs, each of which only asks the service for it.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
 from holdfast.domain.history import Story
-from holdfast.domain.memory import Draft, LinkKind, Memory, Message, Origin, Session
+from holdfast.domain.memory import (
+    Draft,
+    DraftFields,
+    LinkKind,
+    Memory,
+    Message,
+    Origin,
+    RevisionFields,
+    Session,
+    SessionFields,
+)
 from holdfast.domain.operations import Attempt, Event, Standing
 from holdfast.domain.outcomes import Outcome, Waiting
-from holdfast.domain.query import Filter, Order
+from holdfast.domain.query import Filter, Order, QueryFields
 from holdfast.engine.brief import Brief
 from holdfast.engine.context import BUDGET, Context
 from holdfast.engine.erase import Erasure
@@ -24,7 +34,7 @@ from holdfast.engine.inbox import Item
 from holdfast.engine.ports import Job, JobState
 from holdfast.engine.recall import Recall
 from holdfast.engine.revise import Revised
-from holdfast.engine.sessions import Conversation, NewMessage
+from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
 from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.undo_session import Undone
@@ -80,34 +90,18 @@ class Client:
         self,
         content: str,
         *,
-        category: str | None = None,
-        subject: str | None = None,
-        summary: str | None = None,
-        project: str | None = None,
-        tags: Sequence[str] = (),
-        confidence: float | None = None,
-        importance: int | None = None,
         message: str | None = None,
-        doubtful: str | None = None,
         key: str | None = None,
         anyway: bool = False,
+        **fields: Unpack[DraftFields],
     ) -> Outcome:
-        """Keeps what `content` says, as a new memory or as more or less trust in a known one."""
-        body = {
-            "content": content,
-            "category": category,
-            "subject": subject,
-            "summary": summary,
-            "project": project,
-            "focus": self._project,
-            "tags": list(tags),
-            "confidence": confidence,
-            "importance": importance,
-            "message": message,
-            "doubtful": doubtful,
-            "anyway": anyway,
-            **self._speaker(),
-        }
+        """Keeps what `content` says, as a new memory or as more or less trust in a known one.
+
+        `fields` are those of a `Draft`: category, subject, summary, project, tags, confidence, importance,
+        doubtful.
+        """
+        body = {"content": content, **fields, "focus": self._project, "message": message, "anyway": anyway}
+        body |= self._speaker()
         headers = {"Idempotency-Key": key} if key is not None else {}
         told = self._line.ask("POST", "/memory/", body=body, headers=headers, also=(409,))
         if "outcome" not in told:
@@ -119,35 +113,15 @@ class Client:
         memory_id: str,
         content: str | None = None,
         *,
-        category: str | None = None,
-        subject: str | None = None,
-        summary: str | None = None,
-        project: str | None = None,
-        tags: Sequence[str] | None = None,
-        add_tags: Sequence[str] = (),
-        drop_tags: Sequence[str] = (),
-        confidence: float | None = None,
-        importance: int | None = None,
-        pinned: bool | None = None,
-        version: int | None = None,
         expect_version: int | None = None,
+        **fields: Unpack[RevisionFields],
     ) -> Revised | Waiting:
-        """Changes a memory and keeps what it was; `version` goes back to an earlier wording."""
-        body = {
-            "content": content,
-            "category": category,
-            "subject": subject,
-            "summary": summary,
-            "project": project,
-            "tags": None if tags is None else list(tags),
-            "add_tags": list(add_tags),
-            "drop_tags": list(drop_tags),
-            "confidence": confidence,
-            "importance": importance,
-            "pinned": pinned,
-            "version": version,
-            **self._speaker(),
-        }
+        """Changes a memory and keeps what it was; `version` goes back to an earlier wording.
+
+        `fields` are those of a `Revision`: category, subject, summary, project, tags, add_tags, drop_tags,
+        confidence, importance, pinned, version.
+        """
+        body = {"content": content, **fields, **self._speaker()}
         told = self._line.ask("PUT", _of(memory_id), body=body, headers=_expecting(expect_version))
         if "outcome" in told:
             waiting = self._reader.outcome(told)
@@ -222,30 +196,14 @@ class Client:
         """Where a memory came from, how its confidence came about, and which prompts it went into."""
         return self._reader.story(self._line.ask("GET", f"{_of(memory_id)}/why"))
 
-    def recall(
-        self,
-        query: str,
-        *,
-        limit: int = 5,
-        threshold: float | None = None,
-        where: Filter | None = None,
-        project: str | None = None,
-        as_of: datetime | None = None,
-        asked_at: datetime | None = None,
-        messages: bool = True,
-    ) -> Recall:
-        """What answers a question, remembered or said; of `project` and of none, unless `where` says more."""
-        body = {
-            "query": query,
-            "limit": limit,
-            "threshold": threshold,
-            "where": _filter(where) if where is not None else None,
-            "project": project or self._project,
-            "as_of": as_of,
-            "asked_at": asked_at,
-            "messages": messages,
-            "session": self._session,
-        }
+    def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
+        """What answers a question, remembered or said; of `project` and of none, unless `where` says more.
+
+        `fields` are those of a `Query`: limit, threshold, where, project, as_of, asked_at, messages.
+        """
+        where = fields.get("where")
+        body = {"query": query, **fields, "project": fields.get("project") or self._project}
+        body |= {"where": _filter(where) if where is not None else None, "session": self._session}
         return self._reader.recall(self._line.ask("POST", "/recall", body=body))
 
     def brief(
@@ -305,18 +263,10 @@ class Client:
         return Conversation(self._reader.session(told), tuple(map(from_json.message, messages)))
 
     def open_session(
-        self,
-        session_id: str | None = None,
-        *,
-        name: str | None = None,
-        client: str | None = None,
-        directory: str | None = None,
-        project: str | None = None,
-        tier: int | None = None,
+        self, session_id: str | None = None, *, tier: int | None = None, **fields: Unpack[SessionFields]
     ) -> Session:
-        """Begins a session of an agent, or goes on with one."""
-        body = {"id": session_id, "name": name, "client": client, "directory": directory}
-        told = self._line.ask("POST", "/sessions", body={**body, "project": project, "tier": tier})
+        """Begins a session of an agent, or goes on with one; `fields`: name, client, directory, project."""
+        told = self._line.ask("POST", "/sessions", body={"id": session_id, **fields, "tier": tier})
         return self._reader.session(told)
 
     def close_session(
@@ -332,19 +282,14 @@ class Client:
         told = self._line.ask("POST", f"{_in(session_id)}/messages", body=body)
         return list(map(from_json.message, told["messages"]))
 
-    def say(
-        self,
-        session_id: str,
-        role: str,
-        content: str,
-        *,
-        speaker: str | None = None,
-        message_id: str | None = None,
-        said_at: datetime | None = None,
-    ) -> Message:
-        """Keeps a message of a session, so that memories can cite it; a known one is as it was said first."""
+    def say(self, session_id: str, role: str, content: str, **fields: Unpack[MessageFields]) -> Message:
+        """Keeps a message of a session, so that memories can cite it; a known one is as it was said first.
+
+        `fields` are speaker, message_id and said_at.
+        """
+        message_id = fields.get("message_id")
         message_id = message_id if message_id is not None else uuid4().hex
-        said = NewMessage(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
+        said = replace(NewMessage(role=role, content=content, **fields), message_id=message_id)
         if new := self.say_all(session_id, [said]):
             return new[0]
         return from_json.message(self._line.ask("GET", f"/messages/{quote(message_id, safe='')}"))
@@ -483,13 +428,4 @@ def _draft(draft: Draft) -> dict[str, Any]:
     return {name: told[name] for name in _DRAFTED if told[name] is not None}
 
 
-_DRAFTED = (
-    "content",
-    "category",
-    "subject",
-    "summary",
-    "project",
-    "tags",
-    "confidence",
-    "importance",
-)
+_DRAFTED = ("content", *(name for name in DraftFields.__annotations__ if name != "doubtful"))

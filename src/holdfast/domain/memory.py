@@ -3,10 +3,10 @@
 Knows nothing of storage, profiles or time: ids and moments are passed in.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 State = Literal["active", "inactive", "waiting", "forgotten"]
 Origin = Literal["operator", "user", "assistant", "tool", "import", "file"]
@@ -55,6 +55,19 @@ class Source:
         return self.origin not in UNTRUSTED
 
 
+class DraftFields(TypedDict, total=False):
+    """What a caller may say of a draft besides its text; what is left out is as `Draft` has it."""
+
+    category: str | None
+    subject: str | None
+    summary: str | None
+    project: str | None
+    confidence: float | None
+    importance: int | None
+    tags: Sequence[str]
+    doubtful: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What a door wants remembered. `None` means: as the profile says."""
@@ -69,6 +82,62 @@ class Draft:
     tags: tuple[str, ...] = ()
     source: Source = field(default_factory=Source)
     doubtful: str | None = None  # why a person should look first; sends it to the inbox
+
+    @classmethod
+    def of(cls, content: str, source: Source, **fields: Unpack[DraftFields]) -> "Draft":
+        """A draft of the fields that a caller gave."""
+        return cls(content=content, source=source, **_with_tuples(fields))
+
+
+class RevisionFields(TypedDict, total=False):
+    """What a caller may change about a memory besides its text; what is left out stays."""
+
+    category: str | None
+    subject: str | None
+    summary: str | None
+    project: str | None
+    tags: Sequence[str] | None
+    add_tags: Sequence[str]
+    drop_tags: Sequence[str]
+    confidence: float | None
+    importance: int | None
+    pinned: bool | None
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """What to change; what is none stays. An empty text takes subject, summary or project away."""
+
+    content: str | None = None
+    category: str | None = None
+    subject: str | None = None
+    summary: str | None = None
+    project: str | None = None
+    tags: tuple[str, ...] | None = None
+    add_tags: tuple[str, ...] = ()  # to those that it has by then, so that nobody's are lost
+    drop_tags: tuple[str, ...] = ()
+    confidence: float | None = None
+    importance: int | None = None
+    pinned: bool | None = None
+    version: int | None = None  # the number of an earlier wording to go back to
+
+    @classmethod
+    def of(cls, content: str | None, **fields: Unpack[RevisionFields]) -> "Revision":
+        """A revision of the fields that a caller gave."""
+        return cls(content=content, **_with_tuples(fields))
+
+    @property
+    def empty(self) -> bool:
+        return self == Revision()
+
+
+def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as a frozen value holds them: tags in whatever sequence they came."""
+    tags = ("tags", "add_tags", "drop_tags")
+    return {
+        name: tuple(value) if name in tags and value is not None else value for name, value in fields.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +221,15 @@ class Link:
     kind: LinkKind
     created_at: datetime
     session: str | None = None
+
+
+class SessionFields(TypedDict, total=False):
+    """What a caller may say of a session."""
+
+    name: str | None
+    client: str | None
+    directory: str | None
+    project: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypedDict
 
 from holdfast.domain.memory import Memory, Message, Origin, State
 from holdfast.domain.subjects import same_subject
@@ -32,6 +32,33 @@ class Filter:
     changed_after: datetime | None = None  # worded or confirmed then or later
     text: str | None = None  # each of its words stands in the wording or a label, as a part of a word too
     proposals: bool = True  # false: not what upkeep proposes to make one, in words of memories that are there
+
+
+class QueryFields(TypedDict, total=False):
+    """What a caller may say of a query besides its text; what is left out is as `Query` has it."""
+
+    limit: int
+    threshold: float | None
+    where: Filter | None
+    project: str | None
+    as_of: datetime | None
+    asked_at: datetime | None
+    messages: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What somebody wants to know."""
+
+    text: str
+    limit: int = 5
+    threshold: float | None = None  # takes the place of the calibrated floors
+    where: Filter | None = None  # none: of `project` and of none
+    project: str | None = None  # none: the session's
+    as_of: datetime | None = None  # what was believed then; none: now
+    asked_at: datetime | None = None  # what days like "last week" are counted from; none: now
+    messages: bool = True  # false: memories alone
+    session: str | None = None  # that asks: what it said itself is left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +90,29 @@ class TimeCursor:
 
     at: datetime
     id: str
+
+
+class ListFields(TypedDict, total=False):
+    """Which part of a list of memories is shown, and how."""
+
+    order: Order
+    group: Group | None
+    limit: int | None
+    offset: int
+    after: MemoryCursor | None  # where the last page ended
+    as_of: datetime | None  # what was believed then; none: now
+    exact: bool  # false: a total that would take long to count may be 10,000 and `more`
+
+
+class EventFields(TypedDict, total=False):
+    """Which events are listed; each part as a filter, none for all."""
+
+    level: str | None
+    service: str | None
+    session: str | None
+    limit: int | None
+    offset: int
+    after: TimeCursor | None  # where the last page ended
 
 
 EVERYTHING = Filter(states=("active", "inactive", "waiting", "forgotten"))

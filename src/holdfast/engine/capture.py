@@ -4,7 +4,7 @@ A session's job says how far it was read. Killed anywhere, it is done again from
 before is known by its key, so nothing is lost and nothing doubles.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -16,7 +16,7 @@ from holdfast.engine import jobs, rewordings
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to
 from holdfast.engine.capture_scope import captured_project, category_for
 from holdfast.engine.forget import forget
-from holdfast.engine.ports import Job, TimeUp
+from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
@@ -26,7 +26,6 @@ from holdfast.language.extract import Extracted, extract
 from holdfast.language.gate import AGENT, TAKEN_BACK, GateVerdict, gate
 
 #: Why nothing may be captured of a project's session, if so.
-Quiet = Callable[[str | None, str], str | None]
 
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
 _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
@@ -47,7 +46,7 @@ class Captured:
 
 
 def capture(
-    *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = lambda project, session: None
+    *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = never_quiet
 ) -> list[Captured]:
     """Reads now what waits to be read, of one session or of all.
 
@@ -69,7 +68,7 @@ def capture(
 
 
 def capture_due(
-    *, ctx: SpaceContext, quiet: Quiet = lambda project, session: None, time_up: TimeUp = lambda: False
+    *, ctx: SpaceContext, quiet: Quiet = never_quiet, time_up: TimeUp = lambda: False
 ) -> Captured | None:
     """Reads the next session whose time has come; none when there is none.
 

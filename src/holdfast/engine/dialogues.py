@@ -12,10 +12,9 @@ from datetime import timedelta
 from holdfast.domain.dialogue import Dialogue, Turn, digest, mark, names
 from holdfast.domain.memory import Message, Session
 from holdfast.engine.brief import brief
-from holdfast.engine.capture import Quiet
 from holdfast.engine.context import context
 from holdfast.engine.intake import safe_or_none
-from holdfast.engine.ports import Transaction
+from holdfast.engine.ports import Quiet, Transaction, never_quiet
 from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import MOST_MESSAGE, NewMessage, say_all
 from holdfast.engine.space_context import SpaceContext
@@ -41,7 +40,7 @@ def proxy_context(
     dialogue: Dialogue,
     *,
     ctx: SpaceContext,
-    quiet: Quiet = lambda project, session: None,
+    quiet: Quiet = never_quiet,
     wanted: Callable[[], bool] = lambda: True,
 ) -> Attended:
     """The session's brief, what earlier turns were given, and what is relevant to what was just said.
@@ -79,7 +78,7 @@ def proxy_record(
     ctx: SpaceContext,
     session_id: str | None = None,
     answer: Turn | None = None,
-    quiet: Quiet = lambda project, session: None,
+    quiet: Quiet = never_quiet,
 ) -> list[Message]:
     """Keeps what is new of a conversation, each thing once and in order; answers what was new.
 

@@ -1,8 +1,10 @@
 """Events: keep what happened to a service, and list it."""
 
+from typing import Unpack
+
 from holdfast.domain.memory import Source
 from holdfast.domain.operations import Event
-from holdfast.domain.query import TimeCursor
+from holdfast.domain.query import EventFields
 from holdfast.domain.text import clean
 from holdfast.engine.intake import safe, safe_or_none
 from holdfast.engine.sessions import known_session
@@ -39,28 +41,18 @@ def record_event(
     return event
 
 
-def events(
-    *,
-    ctx: SpaceContext,
-    level: str | None = None,
-    service: str | None = None,
-    session: str | None = None,
-    limit: int | None = None,
-    offset: int = 0,
-    after: TimeCursor | None = None,
-) -> list[Event]:
+def events(*, ctx: SpaceContext, **listing: Unpack[EventFields]) -> list[Event]:
     """What happened, the latest first.
 
     Raises: Invalid.
     """
+    limit, offset = listing.get("limit"), listing.get("offset", 0)
     if limit is not None and limit < 0:
         raise Invalid(f"limit must be 0 or more, not {limit}", field="limit")
     if offset < 0:
         raise Invalid(f"offset must be 0 or more, not {offset}", field="offset")
     with ctx.store.read(ctx.space) as tx:
-        return tx.events.find(
-            level=level, service=service, session=session, limit=limit, offset=offset, after=after
-        )
+        return tx.events.find(**listing)
 
 
 def one_line(text: str | None, field: str, most: int) -> str | None:

@@ -5,9 +5,8 @@ leaves no receipt.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, Query
 from holdfast.domain.ranking import Hit, MemoryHit, bounded
 from holdfast.domain.render import HitBlock, render_hits
 from holdfast.engine import context
@@ -32,24 +31,16 @@ class Look:
     budget: int  # tokens of the block at most
 
 
-def look(
-    query: str,
-    *,
-    ctx: SpaceContext,
-    project: str | None = None,
-    limit: int = 5,
-    as_of: datetime | None = None,
-    budget: int = context.BUDGET,
-) -> Look:
+def look(query: Query, *, ctx: SpaceContext, budget: int = context.BUDGET) -> Look:
     """What `query` would bring up, now or at a past moment.
 
     Raises: Invalid.
     """
-    query = checked(query, limit)
+    text, limit, as_of = checked(query.text, query.limit), query.limit, query.as_of
     policy, now = ctx.profile.policy, as_of or ctx.now()
-    [asked] = ask([query], ctx=ctx, asked_at=now, messages=True)
+    [asked] = ask([text], ctx=ctx, asked_at=now, messages=True)
     with ctx.store.read(ctx.space) as tx:
-        where = Filter(project=project, other_projects=project is None)
+        where = Filter(project=query.project, other_projects=query.project is None)
         quotations = Quotations(policy, tx, everything=as_of is not None)
         found = search(asked, where, tx, quotations, limit=max(limit, context.MOST_HITS), as_of=as_of)
         above, below = found.above_floor()

@@ -1,32 +1,149 @@
-"""`Memories`: one object per space, every verb a method. What programs embed and every door calls."""
+"""`Memories`: one object per space, every verb a method. What programs embed and every door calls.
 
+A method declares its scope, builds the value that a verb works on, and calls the verb's own module.
+"""
+# budget: all verbs of a space are one list.
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from types import TracebackType
+from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.app import wiring
-from holdfast.domain.access import Grant, needs
+from holdfast.domain.access import EVERYTHING, Grant, needs
+from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.health import HealthFinding
-from holdfast.domain.memory import Origin
-from holdfast.engine import attention as attending
+from holdfast.domain.history import Story
+from holdfast.domain.memory import (
+    Draft,
+    DraftFields,
+    Link,
+    LinkKind,
+    Memory,
+    Message,
+    Origin,
+    Revision,
+    RevisionFields,
+    Session,
+    SessionFields,
+    Source,
+)
+from holdfast.domain.operations import Attempt, Event, Standing
+from holdfast.domain.outcomes import Outcome, Waiting
+from holdfast.domain.profile import Profile
+from holdfast.domain.query import (
+    EventFields,
+    Filter,
+    ListFields,
+    MemoryCursor,
+    Query,
+    QueryFields,
+    TimeCursor,
+)
+from holdfast.domain.spend import GroupedBy, SpendReport
+from holdfast.engine import (
+    archive,
+    attention,
+    audit,
+    brief,
+    cache_report,
+    capture,
+    context,
+    cooldowns,
+    delta,
+    dialogues,
+    embedding,
+    erase,
+    events,
+    find,
+    forget,
+    imports,
+    inbox,
+    jobs,
+    link,
+    look,
+    meter,
+    models_in_use,
+    promote,
+    reading,
+    reading_queue,
+    recall,
+    remember,
+    review,
+    revise,
+    session_story,
+    sessions,
+    spaces,
+    split,
+    stats,
+    tend,
+    transcripts,
+    undo,
+    undo_session,
+)
+from holdfast.engine.audit import Audit
+from holdfast.engine.brief import Brief
+from holdfast.engine.cache_report import CacheReport
+from holdfast.engine.capture import Captured
+from holdfast.engine.context import BUDGET, Context
+from holdfast.engine.delta import BUDGET as DELTA_BUDGET
+from holdfast.engine.dialogues import Attended
+from holdfast.engine.embedding_progress import EmbeddingProgress
+from holdfast.engine.erase import Erasure
+from holdfast.engine.find import Details, Page
+from holdfast.engine.forget import Forgotten
+from holdfast.engine.imports import Imported, ImportResult
+from holdfast.engine.inbox import Item
 from holdfast.engine.language_models import Readers
-from holdfast.engine.ports import Clock, Embedder, NewId, Store
-from holdfast.engine.spaces import no_space
-from holdfast.engine.verbs.asking import Asking
-from holdfast.engine.verbs.filing import Filing
-from holdfast.engine.verbs.hearing import Hearing
-from holdfast.engine.verbs.knowing import Knowing
-from holdfast.engine.verbs.tending import Tending
+from holdfast.engine.look import Look
+from holdfast.engine.models_in_use import Models, Trial
+from holdfast.engine.ports import Clock, Embedder, Job, JobState, NewId, Quiet, Store, TimeUp, never_quiet
+from holdfast.engine.reading import ChunkResult
+from holdfast.engine.recall import Recall
+from holdfast.engine.review import Pile, Waiter
+from holdfast.engine.revise import Revised
+from holdfast.engine.session_story import SessionStory
+from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
+from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.spaces import Overview, no_space
+from holdfast.engine.split import Split
+from holdfast.engine.stats import Stats
+from holdfast.engine.tend import Preview, Tended
+from holdfast.engine.transcripts import SessionNotes
+from holdfast.engine.undo_session import Undone
 from holdfast.errors import HoldfastError
 from holdfast.language.compare import PairModel
 from holdfast.settings import Settings
 
+if TYPE_CHECKING:
+    from holdfast.files.bindings import DirectoryState
+    from holdfast.files.scan import SyncReport
+    from holdfast.files.verbs import FileChange, FileEntry, FileText
 
-class Memories(Knowing, Asking, Hearing, Tending, Filing):
+
+class Memories:
     """The memories of one space.
 
     Calls come from `origin`, the operator unless said otherwise, and belong to `session` where one is given.
     What they may do, `grant` says: everything, unless a door let somebody in with less.
     Close it, or use it as a context manager, to let go of the database.
     """
+
+    def __init__(
+        self,
+        ctx: SpaceContext,
+        *,
+        origin: Origin = "operator",
+        session: str | None = None,
+        project: str | None = None,
+        grant: Grant = EVERYTHING,
+    ) -> None:
+        self._ctx = ctx
+        self._origin: Origin = origin
+        self._session = session
+        self._project = project
+        self._grant = grant
 
     @classmethod
     def open(
@@ -109,15 +226,32 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
             self._ctx, origin=self._origin, session=self._session, project=self._project, grant=grant
         )
 
-    @needs("read")
-    def attention(self) -> list[HealthFinding]:
-        """What in this space needs a look: work that failed or rests, files that ask."""
-        found = attending.attention(ctx=self._synced)
-        state = self.directory()
-        if state is not None and state.asks:
-            says = "the files of this space need a decision"
-            found.insert(0, HealthFinding("problem", says, f"{state.asks} on the files page"))
-        return found
+    @property
+    def space(self) -> str:
+        return self._ctx.space
+
+    @property
+    def origin(self) -> Origin:
+        """Whose word a call counts as."""
+        return self._origin
+
+    @property
+    def profile(self) -> Profile:
+        return self._ctx.profile
+
+    @property
+    def budget(self) -> int:
+        """The tokens of a brief, unless a call says otherwise."""
+        return self._ctx.budget if self._ctx.budget is not None else self.profile.block.budget
+
+    @property
+    @needs("admin")
+    def store(self) -> Store:
+        return self._ctx.store
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self._ctx.store.close()
 
     def __enter__(self) -> "Memories":
         return self
@@ -126,3 +260,626 @@ class Memories(Knowing, Asking, Hearing, Tending, Filing):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def _synced(self) -> SpaceContext:
+        """The context, once what was done by hand in a bound directory is taken over."""
+        if self._ctx.arrive is not None:
+            self._ctx.arrive(self._ctx)
+        return self._ctx
+
+    def _source(self, message: str | None = None) -> Source:
+        return Source(origin=self._origin, session=self._session, message=message)
+
+    def _query(self, text: str, fields: QueryFields) -> Query:
+        query = Query(text=text, session=self._session, **fields)
+        return replace(query, project=query.project or self._project)
+
+    # ------------------------------------------------------------------------------------- changing memories
+
+    @needs("write")
+    def remember(
+        self,
+        content: str,
+        *,
+        message: str | None = None,
+        key: str | None = None,
+        anyway: bool = False,
+        unattended: bool = False,
+        **fields: Unpack[DraftFields],
+    ) -> Outcome:
+        """Keeps what `content` says, as a new memory or as more or less trust in a known one.
+
+        `fields` are those of a `Draft`: category, subject, summary, project, tags, confidence, importance,
+        doubtful. `message` is the id of the message that it was taken from; a call with a `key` that was used
+        before has no effect; `anyway` stores what was deleted before.
+        `unattended`: nobody reads an advice to update, so that it becomes a proposal in the inbox.
+        """
+        draft = Draft.of(content, self._source(message), **fields)
+        project = None if self.profile.holds_everywhere(draft.category) else self._project
+        draft = replace(draft, project=draft.project or project)
+        return remember.remember(draft, ctx=self._synced, key=key, anyway=anyway, unattended=unattended)
+
+    @needs("write")
+    def revise(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        expect_version: int | None = None,
+        **fields: Unpack[RevisionFields],
+    ) -> Revised | Waiting:
+        """Changes a memory and keeps what it was.
+
+        `fields` are those of a `Revision`: category, subject, summary, project, confidence, importance,
+        pinned; `version` goes back to an earlier wording. `tags` replaces all of them; `add_tags` and
+        `drop_tags` leave those alone that others gave it.
+        """
+        revision = Revision.of(content, **fields)
+        return revise.revise(
+            memory_id, revision, ctx=self._synced, source=self._source(), expect_version=expect_version
+        )
+
+    @needs("write")
+    def promote(self, memory_id: str) -> Revised | Waiting:
+        """Lets a memory of one project hold in all of them."""
+        return promote.promote(memory_id, ctx=self._synced, source=self._source())
+
+    @needs("write")
+    def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
+        """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
+        return forget.forget(
+            memory_id, ctx=self._synced, source=self._source(), expect_version=expect_version
+        )
+
+    @needs("write")
+    def restore(self, memory_id: str) -> Memory:
+        """Brings a forgotten memory back."""
+        return forget.restore(memory_id, ctx=self._synced, source=self._source())
+
+    @needs("write")
+    def split(self, memory_id: str, number: int) -> Split:
+        """Makes a wording that was counted as a repetition a memory of its own."""
+        return split.split(memory_id, number, ctx=self._synced, source=self._source())
+
+    @needs("read")
+    def erasure(self, *memory_ids: str) -> Erasure:
+        """What `erase` would remove."""
+        return erase.erasure(memory_ids, ctx=self._synced)
+
+    @needs("admin")
+    def erase(self, *memory_ids: str) -> Erasure:
+        """Removes memories and every trace of them, for good."""
+        return erase.erase(memory_ids, ctx=self._synced, source=self._source())
+
+    @needs("write")
+    def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
+        """Links two memories; false when they were linked so already."""
+        return link.link(from_id, to_id, kind, ctx=self._synced, source=self._source())
+
+    @needs("write")
+    def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
+        """Removes links from one memory to another."""
+        return link.unlink(from_id, to_id, kind, ctx=self._synced, source=self._source())
+
+    @needs("write")
+    def undo(self, *memory_ids: str, since: int) -> list[Memory]:
+        """Takes back what this speaker did to memories after the change numbered `since`."""
+        return undo.undo(memory_ids, since=since, ctx=self._synced, source=self._source())
+
+    @needs("write")
+    def undo_session(self, session_id: str) -> Undone:
+        """Takes back what one session wrote."""
+        return undo_session.undo_session(session_id, ctx=self._synced, source=self._source())
+
+    @needs("read")
+    def undo_session_preview(self, session_id: str) -> Undone:
+        """What `undo_session` would take back, and what would stay; nothing is changed."""
+        return undo_session.undoing(session_id, ctx=self._synced)
+
+    @needs("admin")
+    def export(self) -> Iterator[str]:
+        """The whole space as lines of an archive."""
+        with self._synced.store.read(self.space) as tx:
+            yield from archive.lines(tx)
+
+    @needs("admin")
+    def import_archive(self, stream: Iterable[str], *, dry_run: bool = False) -> list[Imported]:
+        """Takes archives of spaces into this one, field by field; a dry run only says what would come in."""
+        parts = list(archive.read(stream))
+        return [imports.restore_rows(part, ctx=self._synced, dry_run=dry_run) for part in parts]
+
+    @needs("write")
+    def import_drafts(
+        self,
+        drafts: Iterable[tuple[int, Draft]],
+        *,
+        review: bool = False,
+        dry_run: bool = False,
+        report: Callable[[int], None] = lambda done: None,
+    ) -> list[ImportResult]:
+        """Remembers drafts from elsewhere, each with its line number; `review` sends them to the inbox.
+
+        A dry run says what would become of each, and changes nothing; `report` hears how many are done.
+        """
+        return imports.import_drafts(drafts, ctx=self._synced, review=review, dry_run=dry_run, report=report)
+
+    # ------------------------------------------------------------------------------------------------- inbox
+
+    @needs("read")
+    def inbox(self) -> list[Item]:
+        """What waits for a person, oldest first."""
+        return inbox.inbox(ctx=self._synced)
+
+    @needs("read")
+    def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
+        """What waits for a person, oldest first, with its origin and the known ones beside it."""
+        return review.review(ctx=self._synced, limit=limit, after=after)
+
+    @needs("read")
+    def stakes(self, *memory_ids: str) -> list[Waiter]:
+        """What a decision about these waiting memories would change."""
+        return review.stakes(memory_ids, ctx=self._synced)
+
+    @needs("admin")
+    def approve(self, *memory_ids: str) -> list[Memory]:
+        """Lets waiting memories in."""
+        return inbox.approve(memory_ids, ctx=self._synced, source=self._source())
+
+    @needs("admin")
+    def reject(self, *memory_ids: str) -> list[Memory]:
+        """Turns waiting memories down for good."""
+        return inbox.reject(memory_ids, ctx=self._synced, source=self._source())
+
+    # -------------------------------------------------------------------------------------- finding memories
+
+    @needs("read")
+    def find(self, where: Filter | None = None, **listing: Unpack[ListFields]) -> Page:
+        """The memories that `where` admits, now or as they were believed at a past moment.
+
+        `listing` is order, group, limit, offset, after, as_of. Without `exact`, a total that would take long
+        to count may be 10,000 and `more`.
+        """
+        return find.find(where or Filter(), ctx=self._synced, **listing)
+
+    @needs("read")
+    def subjects(self, *, limit: int = 200) -> list[tuple[str | None, int]]:
+        """What memories are about, and how many of each; none stands for general knowledge."""
+        return find.subjects(ctx=self._synced, limit=limit)
+
+    @needs("read")
+    def last_change(self) -> int:
+        """The number of the newest change in this space: the same number, the same memories."""
+        return find.last_change(ctx=self._synced)
+
+    @needs("read")
+    def linked(self, memory_id: str) -> list[tuple[Link, Memory]]:
+        """The links of a memory with what stands at their other ends."""
+        return find.linked(memory_id, ctx=self._synced)
+
+    @needs("read")
+    def show(self, memory_id: str) -> Details:
+        """One memory with its wordings and links."""
+        return find.show(memory_id, ctx=self._synced)
+
+    @needs("read")
+    def why(self, memory_id: str) -> Story:
+        """Where a memory came from, how its confidence came about, and which prompts it went into."""
+        return find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
+
+    @needs("read")
+    def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
+        """What answers a question, remembered or said; of `project` and of none unless `where` says more.
+
+        `fields` are those of a `Query`: limit (default: 5), threshold, where, project, as_of, messages. Days
+        like "last week" are counted from `asked_at`, now if not said.
+        """
+        return recall.recall(self._query(query, fields), ctx=self._synced)
+
+    @needs("read")
+    def look(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        project: str | None = None,
+        as_of: datetime | None = None,
+        budget: int = BUDGET,
+    ) -> Look:
+        """What `recall` and `context` would bring up and what they nearly did; no access, no receipt.
+
+        Of all projects, unless one is named.
+        """
+        asked = self._query(query, {"limit": limit, "project": project, "as_of": as_of})
+        return look.look(asked, ctx=self._synced, budget=budget)
+
+    @needs("read")
+    def brief(
+        self, *, project: str | None = None, subject: str | None = None, budget: int | None = None
+    ) -> Brief:
+        """The block for a prompt, within its budget; in a session always the same one."""
+        project = project or self._project
+        return brief.brief(
+            ctx=self._synced, session=self._session, project=project, subject=subject, budget=budget
+        )
+
+    @needs("read")
+    def context(
+        self, said: Sequence[NewMessage | str], *, project: str | None = None, budget: int = BUDGET
+    ) -> Context:
+        """What is relevant to the last messages and new to this session, as a block for a prompt."""
+        project = project or self._project
+        return context.context(said, ctx=self._synced, session=self._session, project=project, budget=budget)
+
+    @needs("read")
+    def delta(self, *, budget: int = DELTA_BUDGET) -> str:
+        """What others added since this session's brief, once; empty when there is nothing."""
+        if self._session is None:
+            return ""
+        return delta.delta(self._session, ctx=self._synced, project=self._project, budget=budget)
+
+    # ----------------------------------------------------------------------------------------- what was said
+
+    @needs("read")
+    def sessions(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int = 0,
+        after: TimeCursor | None = None,
+        upkeep: bool = True,
+    ) -> list[Session]:
+        """The sessions, the latest first; `after` is where the last page ended.
+
+        With `upkeep` also those in which `tend` proposed to make two memories one.
+        """
+        return sessions.listed(ctx=self._synced, limit=limit, offset=offset, after=after, upkeep=upkeep)
+
+    @needs("read")
+    def session_tallies(self, *session_ids: str) -> dict[str, tuple[int, int]]:
+        """How many messages each session has, and how many memories came from it."""
+        return sessions.tallies(session_ids, ctx=self._synced)
+
+    @needs("read")
+    def session_story(self, session_id: str, *, first: int = 1, limit: int = 100) -> SessionStory:
+        """What was said in a session from message `first` on, what it was given, and what it wrote."""
+        return session_story.session_story(session_id, ctx=self._synced, first=first, limit=limit)
+
+    @needs("read")
+    def session(self, session_id: str) -> Conversation:
+        """One session and what was said in it."""
+        return sessions.conversation(session_id, ctx=self._synced)
+
+    @needs("read")
+    def cache_report(self, *session_ids: str, limit: int = 20) -> CacheReport:
+        """Whether sessions kept their brief, byte for byte, and what a prompt cache could keep of it.
+
+        These sessions, or the latest ones.
+        """
+        return cache_report.cache_report(session_ids, ctx=self._synced, limit=limit)
+
+    @needs("read")
+    def message(self, message_id: str) -> Message:
+        """One message of a session."""
+        return sessions.message(message_id, ctx=self._synced)
+
+    @needs("read")
+    def around(self, message_id: str, *, reach: int = 2) -> list[Message]:
+        """A message between those that were said before and after it."""
+        return sessions.around(message_id, ctx=self._synced, reach=reach)
+
+    @needs("write")
+    def open_session(
+        self, session_id: str | None = None, *, tier: int | None = None, **fields: Unpack[SessionFields]
+    ) -> Session:
+        """Begins a session of an agent, or goes on with one.
+
+        `fields` are name, client, directory and project.
+        """
+        return sessions.open_session(session_id, ctx=self._synced, tier=tier, **fields)
+
+    @needs("write")
+    def close_session(
+        self,
+        session_id: str,
+        *,
+        exit_code: int | None = None,
+        usage: Mapping[str, Any] | None = None,
+        ended_at: datetime | None = None,
+    ) -> Session:
+        """Ends a session, now or when it did end, with what it cost as far as that is known."""
+        return sessions.close_session(
+            session_id, ctx=self._synced, exit_code=exit_code, usage=usage, ended_at=ended_at
+        )
+
+    @needs("write")
+    def say(self, session_id: str, role: str, content: str, **fields: Unpack[MessageFields]) -> Message:
+        """Keeps a message of a session, so that memories can cite it.
+
+        `fields` are speaker, message_id and said_at.
+        """
+        said = NewMessage(role=role, content=content, **fields)
+        return sessions.say(session_id, said, ctx=self._synced)
+
+    @needs("write")
+    def say_all(self, session_id: str, said: Sequence[NewMessage]) -> list[Message]:
+        """Keeps messages of a session in one step and answers those that are new.
+
+        Raises: Conflict, where something else was said under one of the ids; Invalid, for an unknown role.
+        """
+        return sessions.say_all(session_id, said, ctx=self._synced, own_ids=True)
+
+    @needs("write")
+    def take_session(
+        self,
+        session_id: str,
+        said: Sequence[NewMessage],
+        *,
+        started_at: datetime | None = None,
+        ended_at: datetime | None = None,
+        notes: SessionNotes | None = None,
+        time_up: TimeUp | None = None,
+        dry_run: bool = False,
+        **fields: Unpack[SessionFields],
+    ) -> int:
+        """Keeps a session of the past and what was said in it; answers how many messages were new.
+
+        An id that comes with another text than before is that of two messages: both are kept, which `notes`
+        says, or else the log. Ended by `time_up`, `notes` say so. A dry run answers how many would be new,
+        and keeps none. `fields` are name, client, directory, project.
+        """
+        return transcripts.take_session(
+            session_id,
+            said,
+            ctx=self._synced,
+            started_at=started_at,
+            ended_at=ended_at,
+            notes=notes,
+            time_up=time_up,
+            dry_run=dry_run,
+            **fields,
+        )
+
+    @needs("proxy")
+    def proxy_context(
+        self,
+        dialogue: Dialogue,
+        *,
+        quiet: Quiet = never_quiet,
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Attended:
+        """What belongs into the prompt of a client that knows of no memory: the same at every turn."""
+        return dialogues.proxy_context(dialogue, ctx=self._synced, quiet=quiet, wanted=wanted)
+
+    @needs("proxy")
+    def proxy_record(
+        self,
+        dialogue: Dialogue,
+        *,
+        session_id: str | None = None,
+        answer: Turn | None = None,
+        quiet: Quiet = never_quiet,
+    ) -> list[Message]:
+        """Keeps what is new of such a conversation, and answers it."""
+        return dialogues.proxy_record(
+            dialogue, ctx=self._synced, session_id=session_id, answer=answer, quiet=quiet
+        )
+
+    @needs("write")
+    def capture(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> list[Captured]:
+        """Reads now what waits to be read, of one session or of all, and remembers what is worth keeping."""
+        return capture.capture(ctx=self._synced, session_id=session_id, quiet=quiet)
+
+    @needs("write")
+    def capture_due(self, *, quiet: Quiet = never_quiet, time_up: TimeUp = lambda: False) -> Captured | None:
+        """Reads the next session whose time has come, until the time is up; none when there is none."""
+        return capture.capture_due(ctx=self._synced, quiet=quiet, time_up=time_up)
+
+    @needs("write")
+    def read_due(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> ChunkResult | None:
+        """Reads with a model the next piece that the rules have read, of one session or of all.
+
+        None without a piece or a model.
+        """
+        return reading.read_due(ctx=self._synced, session_id=session_id, quiet=quiet)
+
+    @needs("write")
+    def read_again(self, *, drop: bool = False) -> int:
+        """Lets a model try once more what it could not read, or leaves it to the rules; answers how many."""
+        return jobs.again(reading_queue.KIND, ctx=self._synced, drop=drop)
+
+    # ------------------------------------------------------------------------------------- upkeep and figures
+
+    @needs("read")
+    def overview(self) -> Overview:
+        """The space and how much is in it."""
+        return spaces.overview(self.space, store=self._synced.store)
+
+    @needs("read")
+    def stats(self) -> Stats:
+        """The space in figures: growth, kinds, belief, use, capture and jobs."""
+        return stats.stats(ctx=self._synced)
+
+    @needs("read")
+    def attention(self) -> list[HealthFinding]:
+        """What in this space needs a look: work that failed or rests, files that ask."""
+        found = attention.attention(ctx=self._synced)
+        state = self.directory()
+        if state is not None and state.asks:
+            says = "the files of this space need a decision"
+            found.insert(0, HealthFinding("problem", says, f"{state.asks} on the files page"))
+        return found
+
+    @needs("read")
+    def models(self) -> Models:
+        """The models that the space works with, by name."""
+        return models_in_use.models(ctx=self._synced)
+
+    @needs("admin")
+    def try_models(self) -> list[Trial]:
+        """Asks the embedder and each language model something short, and tells which answered."""
+        found = models_in_use.trials(ctx=self._synced)
+        embedder = self._ctx.embedder
+        if embedder is None:
+            return found
+        return [Trial(embedder.name, "meaning", wiring.try_embedder(embedder)), *found]
+
+    @needs("write")
+    def tend(
+        self,
+        report: Callable[[EmbeddingProgress], None] | None = None,
+        *,
+        clock_is_right: bool = False,
+    ) -> Tended:
+        """The upkeep: lets fade what nobody confirmed, and makes vectors; `report` hears how far they are.
+
+        After a pause of more than 180 days nothing fades, unless somebody says that `clock_is_right`.
+        """
+        return tend.tend(ctx=self._synced, report=report, clock_is_right=clock_is_right)
+
+    @needs("write")
+    def upkeep(self) -> Iterator[Tended]:
+        """The same without the vectors, in small steps: begin each when nothing more urgent is to be done."""
+        return tend.upkeep(ctx=self._synced)
+
+    @needs("read")
+    def tend_preview(self) -> Preview:
+        """What the upkeep would let fade, archive and propose now; nothing is changed."""
+        return tend.preview(ctx=self._synced)
+
+    @needs("read")
+    def audit(self, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
+        """What is junk or may become it, with ids and what to do; `seen` hears how far it is."""
+        return audit.audit(ctx=self._synced, seen=seen)
+
+    @needs("write")
+    def embed(self, limit: int, *, time_up: TimeUp = lambda: False) -> int:
+        """Gives up to `limit` texts that have none their vectors, until the time is up; answers how many.
+
+        Raises: Unavailable, when the embedder fails.
+        """
+        return embedding.embed_missing(self._synced, limit=limit, changing=limit, time_up=time_up)
+
+    @needs("read")
+    def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
+        """The jobs in one state, oldest first."""
+        return jobs.listed(state, ctx=self._synced, limit=limit)
+
+    @needs("read")
+    def spend(self, *, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
+        """What models cost the space, of the last days or ever, by one label, and what they may cost."""
+        return meter.spend(ctx=self._synced, by=by, days=days)
+
+    @needs("write")
+    def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
+        """Keeps what happened to a service, or in general."""
+        return events.record_event(level, content, ctx=self._synced, service=service, session=self._session)
+
+    @needs("read")
+    def events(self, **listing: Unpack[EventFields]) -> list[Event]:
+        """What happened, the latest first; `after` is where the last page ended.
+
+        `listing` is level, service, session, limit, offset and after.
+        """
+        return events.events(ctx=self._synced, **listing)
+
+    @needs("write")
+    def record_attempt(
+        self, action: str, service: str, succeeded: bool, *, content: str | None = None
+    ) -> Attempt:
+        """Keeps that an action was taken on a service, so that it is not taken too often."""
+        return cooldowns.record_attempt(
+            action, service, succeeded, ctx=self._synced, content=content, session=self._session
+        )
+
+    @needs("read")
+    def cooldowns(self, *, service: str | None = None) -> list[Standing]:
+        """The actions inside their window, by service, and whether another one is allowed."""
+        return cooldowns.cooldowns(ctx=self._synced, service=service)
+
+    # ------------------------------------------------------------------------------------- memories as files
+
+    @needs("read")
+    def files(self) -> "list[FileEntry]":
+        """The memories as files, by path."""
+        from holdfast.files import verbs
+
+        return verbs.listed(ctx=self._synced)
+
+    @needs("read")
+    def file(self, path: str) -> "FileText":
+        """One file: its whole text, and the memory behind it."""
+        from holdfast.files import verbs
+
+        return verbs.read(path, ctx=self._synced)
+
+    @needs("read")
+    def file_index(self) -> str:
+        """The index of all files, as MEMORY.md has it."""
+        from holdfast.files import verbs
+
+        return verbs.index(ctx=self._synced)
+
+    @needs("write")
+    def write_file(
+        self,
+        path: str,
+        content: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        type: str | None = None,  # noqa: A002  # the word that files have for it
+        expect: str | None = None,
+    ) -> "FileChange":
+        """Creates or overwrites a file with a heading; what is not given stays as it was."""
+        from holdfast.files import verbs
+
+        return verbs.write(
+            path, content, ctx=self._synced, source=self._source(), name=name, description=description,
+            category=type, expect=expect,
+            project=None if self.profile.holds_everywhere(type) else self._project,
+        )  # fmt: skip
+
+    @needs("write")
+    def put_file(self, path: str, text: str, *, new: bool = False, expect: str | None = None) -> "FileChange":
+        """Makes a file say exactly `text`; `expect` is the sha256 of what the caller last saw in it."""
+        from holdfast.files import verbs
+
+        return verbs.put(
+            path, text, ctx=self._synced, source=self._source(), new=new, expect=expect, project=self._project
+        )
+
+    @needs("write")
+    def rename_file(self, old: str, new: str) -> list[tuple[str, str]]:
+        """Moves a file, or a folder with all in it; answers what is where now."""
+        from holdfast.files import verbs
+
+        return verbs.rename(old, new, ctx=self._synced, source=self._source())
+
+    @needs("write")
+    def delete_file(self, path: str) -> list[str]:
+        """Deletes a file, or a folder with all in it; what they said is forgotten softly."""
+        from holdfast.files import verbs
+
+        return verbs.delete(path, ctx=self._synced, source=self._source())
+
+    @needs("read")
+    def directory(self) -> "DirectoryState | None":
+        """How the directory that this space is bound to stands; none without one."""
+        return wiring.directories(self._ctx.store).state(self._ctx)
+
+    @needs("write")
+    def sync_directory(self, *, accept_empty: bool = False, write_back: bool = False) -> "SyncReport":
+        """Brings the bound directory and this space to agree."""
+        found = wiring.directories(self._ctx.store)
+        return found.sync(self._ctx, accept_empty=accept_empty, write_back=write_back)
+
+    @needs("admin")
+    def bind_directory(self, path: str, *, layout: str | None = None) -> "SyncReport":
+        """Binds this space to a directory of this machine, which is the same memory from then on."""
+        return wiring.directories(self._ctx.store).bind(self._ctx, path, layout)
+
+    @needs("admin")
+    def unbind_directory(self) -> str:
+        """Lets go of the directory; its files stay. Answers its path."""
+        return wiring.directories(self._ctx.store).unbind(self._ctx)

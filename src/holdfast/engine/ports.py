@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, runtime_checkable
 
 from holdfast.domain.damage import Damage
 from holdfast.domain.history import Action, Entry, Receipt, Use
@@ -27,7 +27,7 @@ from holdfast.domain.memory import (
     Version,
 )
 from holdfast.domain.operations import Attempt, Event
-from holdfast.domain.query import Filter, Group, MemoryCursor, Order, TimeCursor
+from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Order, TimeCursor
 from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.model_call import ModelAnswer, ModelPrompt
@@ -36,6 +36,14 @@ Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 #: Whether the time for a slice of background work is over. Looked at between items; the rest is found again.
 TimeUp = Callable[[], bool]
+#: Why nothing is captured of a project (if any) and a session; none where it is.
+Quiet = Callable[[str | None, str], str | None]
+
+
+def never_quiet(project: str | None, session: str) -> str | None:
+    """Everything is captured."""
+    return None
+
 
 Owner_co = TypeVar("Owner_co", bound=Memory | Message, covariant=True)
 Owner_contra = TypeVar("Owner_contra", bound=Memory | Message, contravariant=True)
@@ -380,16 +388,7 @@ class JobRows(Protocol):
 
 class EventRows(Protocol):
     def add(self, event: Event) -> None: ...
-    def find(
-        self,
-        *,
-        level: str | None = None,
-        service: str | None = None,
-        session: str | None = None,
-        limit: int | None = None,
-        offset: int = 0,
-        after: TimeCursor | None = None,
-    ) -> list[Event]: ...
+    def find(self, **listing: Unpack[EventFields]) -> list[Event]: ...
 
 
 class CooldownRows(Protocol):

@@ -1,8 +1,8 @@
 """promote: a memory of one project made global."""
 
-from holdfast.domain.memory import Source
+from holdfast.domain.memory import Revision, Source
 from holdfast.domain.outcomes import Waiting
-from holdfast.engine.revise import Revised, Revision, revised
+from holdfast.engine.revise import Revised, revised
 from holdfast.engine.space_context import SpaceContext, existing
 
 

@@ -18,7 +18,7 @@ from holdfast.engine.capture_scope import captured_project
 from holdfast.engine.intake import safe
 from holdfast.engine.meter import CapReached, ask
 from holdfast.engine.model_opinion import Opinion
-from holdfast.engine.ports import Job
+from holdfast.engine.ports import Job, Quiet, never_quiet
 from holdfast.engine.quote_rules import deleted_from
 from holdfast.engine.reading_queue import KIND, cited
 from holdfast.engine.related_memories import related
@@ -37,8 +37,6 @@ from holdfast.language.model_answer import (
     known_ones,
 )
 from holdfast.language.model_call import Malformed, ModelAnswer, ModelPrompt, ModelTrouble
-
-Quiet = Callable[[str | None, str], str | None]
 
 GATE_TOKENS = 200
 EXTRACT_TOKENS = 1_500
@@ -62,7 +60,7 @@ class _TakenOver(Exception):
 
 
 def read_due(
-    *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = lambda project, session: None
+    *, ctx: SpaceContext, session_id: str | None = None, quiet: Quiet = never_quiet
 ) -> ChunkResult | None:
     """Reads the next chunk, of one session or of all, with a model; none when there is none, or no model.
 

@@ -10,7 +10,7 @@ from holdfast.domain.history import Receipt
 from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, Query
 from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, bounded, factors, score
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
@@ -71,44 +71,32 @@ class RecallCandidates:
         return "meaning" if by_meaning else "text"
 
 
-def recall(
-    query: str,
-    *,
-    ctx: SpaceContext,
-    where: Filter | None = None,
-    project: str | None = None,
-    limit: int = 5,
-    threshold: float | None = None,
-    as_of: datetime | None = None,
-    asked_at: datetime | None = None,
-    session: str | None = None,
-    messages: bool = True,
-) -> Recall:
+def recall(query: Query, *, ctx: SpaceContext) -> Recall:
     """The memories, and of the messages those, that answer `query`; nothing, when nothing does.
 
-    Of the project (the session's, when none is named) and of none, unless `where` says otherwise. What the
-    asking session said itself is left out. `threshold` takes the place of the calibrated floors; days like
-    "last week" are counted from `asked_at`, now if not said. Counts an access of each memory and leaves a
-    receipt with a session.
+    Counts an access of each memory and leaves a receipt with a session.
     Raises: Invalid.
     """
-    query = checked(query, limit)
+    text, threshold, as_of = checked(query.text, query.limit), query.threshold, query.as_of
     if threshold is not None and not math.isfinite(threshold):
         raise Invalid("threshold must be a number, for example 0.4", field="threshold")
-    [asked] = ask([query], ctx=ctx, asked_at=as_of or asked_at or ctx.now(), messages=messages)
+    asked_at = as_of or query.asked_at or ctx.now()
+    [asked] = ask([text], ctx=ctx, asked_at=asked_at, messages=query.messages)
     with ctx.store.read(ctx.space) as tx:
-        where = where or Filter(project=project or project_of(session, tx), other_projects=False)
+        where = query.where or Filter(
+            project=query.project or project_of(query.session, tx), other_projects=False
+        )
         quotations = Quotations(ctx.profile.policy, tx, everything=as_of is not None)
-        asking = partial(search, limit=limit, threshold=threshold, as_of=as_of, session=session)
-        found = asking(asked, where, tx, quotations, messages=messages)
+        asking = partial(search, limit=query.limit, threshold=threshold, as_of=as_of, session=query.session)
+        found = asking(asked, where, tx, quotations, messages=query.messages)
         above, below = found.above_floor(threshold)
         ranking = Ranking(ctx.profile.policy, as_of or ctx.now(), asked.question.terms, quotations, as_of)
-        hits = best(above, ranking, limit, tx, session)
+        hits = best(above, ranking, query.limit, tx, query.session)
         wide = where.other_projects or as_of is not None
         elsewhere = 0 if wide else memory_search.count_elsewhere(asked, where, tx, threshold)
     answer = Recall(tuple(hits), len(below), found.matched(asked), elsewhere)
     if as_of is None and answer.hits:
-        _note(query, answer, session, ctx)
+        _note(text, answer, query.session, ctx)
     return answer
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.belief import believed
-from holdfast.domain.memory import PEOPLE, Draft, Memory, Source
+from holdfast.domain.memory import PEOPLE, Draft, Memory, Revision, Source
 from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
 from holdfast.domain.subjects import same_subject
@@ -17,28 +17,6 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext, existing, expect, known_spelling, refuse_taken_name
 from holdfast.errors import Conflict, Invalid, NotFound
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
-    """What to change; what is none stays. An empty text takes subject, summary or project away."""
-
-    content: str | None = None
-    category: str | None = None
-    subject: str | None = None
-    summary: str | None = None
-    project: str | None = None
-    tags: tuple[str, ...] | None = None
-    add_tags: tuple[str, ...] = ()  # to those that it has by then, so that nobody's are lost
-    drop_tags: tuple[str, ...] = ()
-    confidence: float | None = None
-    importance: int | None = None
-    pinned: bool | None = None
-    version: int | None = None  # the number of an earlier wording to go back to
-
-    @property
-    def empty(self) -> bool:
-        return self == Revision()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from holdfast.domain.memory import Message, Session, Source
+from holdfast.domain.memory import Message, Session, SessionFields, Source
 from holdfast.domain.query import TimeCursor
 from holdfast.domain.secrets import marks_in
 from holdfast.domain.text import clean
@@ -23,6 +23,14 @@ from holdfast.language.off_record import is_private
 
 _log = logging.getLogger(__name__)
 MOST_MESSAGE = 1_000_000
+
+
+class MessageFields(TypedDict, total=False):
+    """What a caller may say of a message besides its role and text; what is left out is as below."""
+
+    speaker: str | None
+    message_id: str | None
+    said_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,23 +111,17 @@ def open_session(
     session_id: str | None,
     *,
     ctx: SpaceContext,
-    name: str | None = None,
-    client: str | None = None,
-    directory: str | None = None,
-    project: str | None = None,
     tier: int | None = None,
+    **fields: Unpack[SessionFields],
 ) -> Session:
     """Begins a session, or goes on with a known one. What has grown stale decays first."""
     now = ctx.now()
     session = Session(
         id=checked_id(session_id if session_id is not None else ctx.new_id()),
         space=ctx.space,
-        name=safe_or_none(name),
-        client=safe_or_none(client),
-        directory=safe_or_none(directory),
-        project=safe_or_none(project),
         tier=checked_tier(tier),
         started_at=now,
+        **safe_fields(fields),
     )
     with ctx.store.write(ctx.space) as tx:
         decay(tx, ctx, now)
@@ -128,6 +130,11 @@ def open_session(
             session = replace(known, ended_at=None, exit_code=None)
         tx.sessions.save(session)
     return session
+
+
+def safe_fields(fields: SessionFields) -> dict[str, Any]:
+    """What a caller says of a session, without secrets."""
+    return {name: safe_or_none(text) for name, text in fields.items()}  # type: ignore[arg-type]
 
 
 def close_session(
@@ -159,22 +166,12 @@ def close_session(
     return session
 
 
-def say(
-    session_id: str,
-    role: str,
-    content: str,
-    *,
-    ctx: SpaceContext,
-    speaker: str | None = None,
-    message_id: str | None = None,
-    said_at: datetime | None = None,
-) -> Message:
+def say(session_id: str, said: NewMessage, *, ctx: SpaceContext) -> Message:
     """Keeps a message of a session; the same id twice is kept once, as it was said first.
 
     In a space that keeps no messages nothing is stored, and the answer has no content.
     Raises: Invalid; Conflict, where something else was said under that id.
     """
-    said = NewMessage(role=role, content=content, speaker=speaker, message_id=message_id, said_at=said_at)
     message = _message(said, checked_id(session_id), ctx)
     with ctx.store.write(ctx.space) as tx:
         if not tx.space.keeps_messages:

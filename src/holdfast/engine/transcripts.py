@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
+from typing import Unpack
 
-from holdfast.domain.memory import Message, Session
+from holdfast.domain.memory import Message, Session, SessionFields
 from holdfast.domain.secrets import marks_in
-from holdfast.engine.intake import safe, safe_or_none, text_hash
+from holdfast.engine.intake import safe, text_hash
 from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.session_checks import checked_id
-from holdfast.engine.sessions import NewMessage, say_all
+from holdfast.engine.sessions import NewMessage, safe_fields, say_all
 from holdfast.engine.space_context import SpaceContext
 
 _log = logging.getLogger(__name__)
@@ -38,15 +39,12 @@ def take_session(
     said: Sequence[NewMessage],
     *,
     ctx: SpaceContext,
-    name: str | None = None,
-    client: str | None = None,
-    directory: str | None = None,
-    project: str | None = None,
     started_at: datetime | None = None,
     ended_at: datetime | None = None,
     notes: SessionNotes | None = None,
     time_up: TimeUp | None = None,
     dry_run: bool = False,
+    **fields: Unpack[SessionFields],
 ) -> int:
     """Keeps a session and what was said in it; answers how many messages were new.
 
@@ -58,12 +56,9 @@ def take_session(
     told = Session(
         id=checked_id(session_id),
         space=ctx.space,
-        name=safe_or_none(name),
-        client=safe_or_none(client),
-        directory=safe_or_none(directory),
-        project=safe_or_none(project),
         started_at=started_at or ctx.now(),
         ended_at=ended_at,
+        **safe_fields(fields),
     )
     found = notes or SessionNotes()
     if dry_run:

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.memory import Draft, Memory, Revision
 from holdfast.domain.query import Filter
 from holdfast.domain.secrets import redact
 from holdfast.domain.text import clean
 from holdfast.engine.file_changes import StaysDeleted, added, put_back, set_aside
 from holdfast.engine.forget import forgotten
 from holdfast.engine.ports import FileRow, TimeUp, Transaction
-from holdfast.engine.revise import Revised, Revision, revised
+from holdfast.engine.revise import Revised, revised
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid
 from holdfast.files import frontmatter, new_files, note_format

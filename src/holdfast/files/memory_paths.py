@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from holdfast.domain.file_paths import assigned
-from holdfast.domain.memory import Memory, Source
+from holdfast.domain.memory import Memory, Revision, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.render import render
 from holdfast.engine.ports import FileRow, Transaction
-from holdfast.engine.revise import Revision, revised
+from holdfast.engine.revise import revised
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound
 from holdfast.files import frontmatter, note_format

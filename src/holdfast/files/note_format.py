@@ -3,11 +3,10 @@
 import hashlib
 import json
 
-from holdfast.domain.memory import Draft, Memory, Source
+from holdfast.domain.memory import Draft, Memory, Revision, Source
 from holdfast.domain.profile import Profile
 from holdfast.domain.text import clean
 from holdfast.engine.ports import FileRow
-from holdfast.engine.revise import Revision
 from holdfast.files import frontmatter
 from holdfast.files.frontmatter import Sheet
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from holdfast.domain.file_paths import MOST_FILES, checked_path
-from holdfast.domain.memory import Draft, Memory, Source
+from holdfast.domain.memory import Draft, Memory, Revision, Source
 from holdfast.domain.outcomes import Waiting
 from holdfast.engine.file_changes import StaysDeleted, added
 from holdfast.engine.forget import forgotten
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Transaction
-from holdfast.engine.revise import Revision, revised
+from holdfast.engine.revise import revised
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound, Outdated, TooLong, UnknownCategory
 from holdfast.files import frontmatter, note_format

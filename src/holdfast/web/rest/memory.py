@@ -5,7 +5,7 @@ from typing import Annotated, Any, assert_never
 from fastapi import APIRouter, Header, Path, Query
 
 from holdfast.domain import outcomes
-from holdfast.domain.memory import LinkKind, Memory, Origin, State
+from holdfast.domain.memory import DraftFields, LinkKind, Memory, Origin, RevisionFields, State
 from holdfast.domain.query import Filter, Order
 from holdfast.domain.supersession import newer_first
 from holdfast.web.rest import request_bodies, responses
@@ -91,20 +91,8 @@ def create(memories: Writing, draft: request_bodies.NewMemory, key: Key = None) 
     """Stores a memory: 201 if it is new, 200 if it reinforced or replaced a known one, 202 if it is waiting
     for review, 409 if it duplicates or contradicts a known one, which should be updated instead."""
     speaker = speaking(memories, origin=draft.origin, session=draft.session, project=draft.focus)
-    outcome = speaker.remember(
-        draft.content,
-        category=draft.category,
-        subject=draft.subject,
-        summary=draft.summary,
-        project=draft.project,
-        tags=draft.tags,
-        confidence=draft.confidence,
-        importance=draft.importance,
-        message=draft.message,
-        doubtful=draft.doubtful,
-        key=key,
-        anyway=draft.anyway,
-    )
+    fields = draft.model_dump(include=set(DraftFields.__annotations__))
+    outcome = speaker.remember(draft.content, message=draft.message, key=key, anyway=draft.anyway, **fields)
     return _created(outcome)
 
 
@@ -165,22 +153,9 @@ def change(
     memories: Writing, memory_id: MemoryId, changed: request_bodies.Change, match: Match = None
 ) -> JsonResponse:
     """Creates a new version and returns the old and new text. 202 if the change is waiting for review."""
-    result = speaking(memories, origin=changed.origin, session=changed.session).revise(
-        memory_id,
-        changed.content,
-        category=changed.category,
-        subject=changed.subject,
-        summary=changed.summary,
-        project=changed.project,
-        tags=changed.tags,
-        add_tags=changed.add_tags,
-        drop_tags=changed.drop_tags,
-        confidence=changed.confidence,
-        importance=changed.importance,
-        pinned=changed.pinned,
-        version=changed.version,
-        expect_version=expected(match),
-    )
+    speaker = speaking(memories, origin=changed.origin, session=changed.session)
+    fields = changed.model_dump(include=set(RevisionFields.__annotations__))
+    result = speaker.revise(memory_id, changed.content, expect_version=expected(match), **fields)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
     body = {

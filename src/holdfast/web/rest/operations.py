@@ -133,19 +133,6 @@ def import_(memories: Deciding, given: request_bodies.Import) -> JsonResponse:
 def _numbered(drafts: list[request_bodies.NewDraft]) -> list[tuple[int, Draft]]:
     source = Source(origin="import")
     return [
-        (
-            number,
-            Draft(
-                content=draft.content,
-                category=draft.category,
-                subject=draft.subject,
-                summary=draft.summary,
-                project=draft.project,
-                confidence=draft.confidence,
-                importance=draft.importance,
-                tags=tuple(draft.tags),
-                source=source,
-            ),
-        )
+        (number, Draft.of(source=source, **draft.model_dump()))
         for number, draft in enumerate(drafts, start=1)
     ]

@@ -40,16 +40,9 @@ def recall_in_detail(memories: Reading, asked: request_bodies.Question) -> JsonR
 
 
 def _recalled(memories: Memories, asked: request_bodies.Question) -> JsonResponse:
-    found = speaking(memories, session=asked.session).recall(
-        asked.query,
-        limit=asked.limit,
-        threshold=asked.threshold,
-        where=asked.where.filter() if asked.where is not None else None,
-        project=asked.project,
-        as_of=asked.as_of,
-        asked_at=asked.asked_at,
-        messages=asked.messages,
-    )
+    fields = asked.model_dump(exclude={"query", "session", "where"})
+    where = asked.where.filter() if asked.where is not None else None
+    found = speaking(memories, session=asked.session).recall(asked.query, where=where, **fields)
     return JsonResponse(as_json.recall(found))
 
 

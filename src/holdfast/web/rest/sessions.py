@@ -33,14 +33,7 @@ def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> JsonR
 @router.post("/sessions", status_code=201, response_model=responses.Session)
 def open_(memories: Writing, new: request_bodies.NewSession) -> JsonResponse:
     """Opens a session, or continues a known one."""
-    session = memories.open_session(
-        new.id,
-        name=new.name,
-        client=new.client,
-        directory=new.directory,
-        project=new.project,
-        tier=new.tier,
-    )
+    session = memories.open_session(new.id, **new.model_dump(exclude={"id"}))
     return JsonResponse(as_json.session(session), status_code=201)
 
 
