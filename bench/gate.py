@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bench.relations import TEST
-from holdfast.domain.stemming import stem
-from holdfast.domain.terms import STOP_WORDS
-from holdfast.domain.words import words
+from holdfast.domain.terms import STOP_WORDS, stem, words
 from holdfast.language.cues import is_english
 from holdfast.language.names import names
 from holdfast.language.numerals import NUMBER, read_number

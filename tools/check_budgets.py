@@ -26,9 +26,9 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (58_100, 44_000)
-CORE_LINES = (26_700, 19_000)
-MODULES = (490, 330)
+LINES = (57_720, 44_000)
+CORE_LINES = (26_430, 19_000)
+MODULES = (456, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (14, 6)
 CLASS_NAMES = (35, 0)

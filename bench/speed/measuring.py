@@ -17,7 +17,7 @@ from bench.speed.bare import BareTable, looped, matrix
 from bench.speed.corpus import Corpus, GeneratedEmbedder
 from bench.speed.cost import Cost, Patience, cost_of, middle
 from bench.speed.filling import draft_of, memory_id
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, Query
 from holdfast.engine.brief import brief
 from holdfast.engine.embedding import embed_missing
 from holdfast.engine.imports import import_drafts
@@ -185,7 +185,8 @@ def resident() -> float:
 
 def _recall(filled: Filled, number: int, where: Filter | None = None) -> Cost:
     question = filled.question(number)
-    return cost_of(lambda: recall(question, ctx=filled.ctx, where=where, limit=HITS), filled.embedder.meter)
+    query = Query(text=question, where=where, limit=HITS)
+    return cost_of(lambda: recall(query, ctx=filled.ctx), filled.embedder.meter)
 
 
 def _remember(filled: Filled, ctx: SpaceContext) -> Cost:

@@ -37,7 +37,7 @@ from holdfast.engine.revise import Revised
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
 from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
-from holdfast.engine.undo_session import Undone
+from holdfast.engine.undo import Undone
 from holdfast.errors import Conflict
 from holdfast.wire import from_json
 from holdfast.wire.http_client import ServiceConnection

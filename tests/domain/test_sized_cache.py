@@ -1,6 +1,6 @@
 """A cache that is bounded by what it weighs."""
 
-from holdfast.domain.sized_cache import weighed_cache
+from holdfast.domain.terms import weighed_cache
 
 
 class Reader:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.domain.words import MOST_CHARACTERS, words
+from holdfast.domain.terms import MOST_CHARACTERS, words
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=80)
 LETTERS = st.text(alphabet=st.characters(categories=("Lu", "Ll", "Lo", "Nd", "Mn")), max_size=20)

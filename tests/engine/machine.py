@@ -21,7 +21,7 @@ from holdfast.domain.history import REMEMBERED, remembered
 from holdfast.domain.memory import LINK_KINDS, LinkKind, Memory, Origin
 from holdfast.domain.outcomes import Outcome, Refused, settled
 from holdfast.domain.query import EVERYTHING, Filter
-from holdfast.domain.words import words
+from holdfast.domain.terms import words
 from holdfast.engine import consolidate
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store

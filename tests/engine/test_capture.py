@@ -13,8 +13,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Refused
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, job_id
-from holdfast.engine.capture_scope import category_for
+from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, category_for, job_id
 from holdfast.engine.jobs import LEASE
 from holdfast.engine.ports import Job, Store, Transaction
 from holdfast.engine.sessions import NewMessage

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from holdfast.app.wiring import open_store
 from holdfast.domain.spend import Caps, Price, Usage
-from holdfast.engine.language_models import Instructions, Readers
 from holdfast.engine.memories import Memories
+from holdfast.engine.space_context import Instructions, Readers
 from holdfast.language.model_call import ModelAnswer, ModelPrompt, ModelTrouble
 from tests.requirements_ledger import requirement
 

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_readers, open_store
-from holdfast.engine.language_models import Readers
+from holdfast.engine.space_context import Readers
 from holdfast.language.model_call import ModelPrompt
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock

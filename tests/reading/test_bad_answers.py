@@ -15,7 +15,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.cli import cli
 from holdfast.engine.jobs import MOST_ATTEMPTS
-from holdfast.engine.language_models import Readers
+from holdfast.engine.space_context import Readers
 from holdfast.models.language_factory import opened_model
 from holdfast.models.language_spec import parse_language
 from holdfast.testing import FixedClock

@@ -15,7 +15,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.domain.memory import Draft
-from holdfast.engine.embedding_progress import EmbeddingProgress
+from holdfast.engine.models_in_use import EmbeddingProgress
 from holdfast.engine.ports import Store
 from holdfast.models import remote
 from holdfast.models.remote import RemoteEmbedder

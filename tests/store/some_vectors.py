@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from holdfast.domain.words import words
+from holdfast.domain.terms import words
 
 Vectors = NDArray[np.float32]
 

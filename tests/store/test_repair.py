@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 from holdfast import Memories
 from holdfast.app.wiring import context_for
-from holdfast.domain.damage import Damage
+from holdfast.domain.health import Damage
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Store
 from holdfast.engine.repair import repair

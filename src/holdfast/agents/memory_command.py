@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from holdfast.agents.memory_lines import bullet, capital, question, quote, quoted, sentence
 from holdfast.domain import outcomes
-from holdfast.domain.query import Filter
-from holdfast.domain.supersession import newer_first
+from holdfast.domain.query import Filter, newer_first
 from holdfast.domain.text import clean
 from holdfast.errors import Conflict, HoldfastError, NotFound
 

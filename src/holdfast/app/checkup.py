@@ -6,12 +6,11 @@ A check changes nothing unless a repair is requested.
 from dataclasses import dataclass
 
 from holdfast.app import machine_checks, wiring
-from holdfast.domain.clock_check import LONGEST_PAUSE
-from holdfast.domain.damage import Damage, damage_findings
-from holdfast.domain.health import Health, HealthFinding, findings, unread
-from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
+from holdfast.domain.belief import LONGEST_PAUSE
+from holdfast.domain.health import Damage, Health, HealthFinding, damage_findings, findings, unread
+from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import Clock, Embedder, Store
-from holdfast.engine.reading_state import ReadingState, reading_state
+from holdfast.engine.reading_queue import ReadingState, reading_state
 from holdfast.engine.repair import repair
 from holdfast.engine.spaces import Overview, overview
 from holdfast.errors import Unavailable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.agents import capture_off
 from holdfast.app import paths, wiring
-from holdfast.engine.session_checks import checked_tier
+from holdfast.engine.intake import checked_tier
 
 if TYPE_CHECKING:
     from holdfast.agents.run.recorder import Occasion

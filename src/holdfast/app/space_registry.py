@@ -6,10 +6,10 @@ from holdfast.app import wiring
 from holdfast.app.checkup import Checkup, checkup
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.administration import Administration
-from holdfast.engine.figures import Figures
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import no_space
+from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import grant_by_hash, grant_of
 from holdfast.errors import Forbidden, Invalid
 from holdfast.settings import Settings, public_place

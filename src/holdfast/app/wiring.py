@@ -13,9 +13,8 @@ from holdfast.app import paths
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.health import Health
 from holdfast.domain.memory import Source
-from holdfast.engine.language_models import Readers
 from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Space, Store
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.language.compare import PairJudge, PairModel
@@ -110,7 +109,7 @@ def open_readers(settings: Settings | None = None) -> Readers | None:
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
     if not any(named):
         return None
-    from holdfast.engine.language_models import Instructions
+    from holdfast.engine.space_context import Instructions
     from holdfast.models.language_factory import opened_model
     from holdfast.models.prices import cautious
     from holdfast.prompts.texts import shipped

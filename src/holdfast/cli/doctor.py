@@ -13,10 +13,9 @@ from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.app.checkup import Checkup
-    from holdfast.domain.damage import Damage
-    from holdfast.domain.health import Health
-    from holdfast.engine.embedding_progress import EmbeddingProgress
-    from holdfast.engine.reading_state import ReadingState
+    from holdfast.domain.health import Damage, Health
+    from holdfast.engine.models_in_use import EmbeddingProgress
+    from holdfast.engine.reading_queue import ReadingState
 
 _NO_MODEL = "none: capture uses rules only"
 _NO_EMBEDDER = "none: keyword search only"

@@ -15,7 +15,7 @@ from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.engine.embedding_progress import EmbeddingProgress
+    from holdfast.engine.models_in_use import EmbeddingProgress
 
 
 @click.command()

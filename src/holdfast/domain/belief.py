@@ -1,6 +1,7 @@
 """How far a memory is believed: reinforcement, contradiction and decay as arithmetic.
 
-Pure functions of a memory, a policy and a moment; who calls them, and when, is the engine's business.
+Pure functions of a memory, a policy and a moment; who calls them, and when, is the engine's business. A clock
+that is far ahead would take everybody's belief: `clock_doubt` tells.
 """
 
 from dataclasses import replace
@@ -10,6 +11,10 @@ from holdfast.domain.memory import Memory, State
 from holdfast.domain.profile import Policy
 
 WEEK = timedelta(days=7)
+
+
+LONGEST_PAUSE = timedelta(days=180)  # between two changes that raises no doubt
+SETTLED = timedelta(days=7)  # what was written under the clock of today alone proves nothing
 
 
 def believed(memory: Memory, confidence: float, policy: Policy) -> Memory:
@@ -48,3 +53,16 @@ def decayed(memory: Memory, policy: Policy, now: datetime) -> Memory:
         if not memory.active:
             break
     return memory
+
+
+def clock_doubt(settled: datetime | None, now: datetime) -> str | None:
+    """Why nothing should fade now; none when nothing speaks against the clock.
+
+    `settled` is the time of the newest change that is a week old or older.
+    """
+    if settled is None or now - settled <= LONGEST_PAUSE:
+        return None
+    return (
+        f"the clock says {now:%Y-%m-%d}, but the last change before this week was on {settled:%Y-%m-%d}, "
+        f"{(now - settled).days} days earlier: confidence decay is paused"
+    )

@@ -134,10 +134,8 @@ class Revision:
 
 def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields as a frozen value holds them: tags in whatever sequence they came."""
-    tags = ("tags", "add_tags", "drop_tags")
-    return {
-        name: tuple(value) if name in tags and value is not None else value for name, value in fields.items()
-    }
+    tags = {name: fields[name] for name in ("tags", "add_tags", "drop_tags") if fields.get(name) is not None}
+    return {**fields, **{name: tuple(given) for name, given in tags.items()}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

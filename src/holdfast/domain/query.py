@@ -1,11 +1,14 @@
-"""Which memories are asked for, and in which order. Pure description; a store answers it."""
+"""Which memories are asked for, and in which order. Pure description; a store answers it.
 
-from collections.abc import Iterable
+Where two contradict, the newer one leads, and stands above what it supersedes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, TypeVar
 
-from holdfast.domain.memory import Memory, Message, Origin, State
+from holdfast.domain.memory import Link, Memory, Message, Origin, State
 from holdfast.domain.subjects import same_subject
 
 Order = Literal["category", "recent", "confidence", "created"]
@@ -118,6 +121,9 @@ class EventFields(TypedDict, total=False):
 EVERYTHING = Filter(states=("active", "inactive", "waiting", "forgotten"))
 
 
+Item = TypeVar("Item")
+
+
 def admits(where: Filter, memory: Memory) -> bool:
     """What a store decides in its own language, said in Python: for memories as they were."""
     exact = (
@@ -196,3 +202,46 @@ def in_order(memories: Iterable[Memory], order: Order, group: Group | None = Non
             return sorted(found, key=lambda memory: (memory.updated_at, memory.created_at), reverse=True)
         case "confidence":
             return sorted(found, key=lambda memory: (-memory.confidence, memory.created_at))
+
+
+def successors(links: Iterable[Link]) -> dict[str, str]:
+    """Who leads in place of each superseded memory, by `supersedes` links, oldest first.
+
+    The latest link counts: of several successors the last one, and of two that took turns the one that was
+    said last.
+    """
+    latest = {frozenset((link.from_id, link.to_id)): link for link in links}
+    ordered = sorted(latest.values(), key=lambda link: (link.created_at, link.from_id, link.to_id))
+    return {link.to_id: link.from_id for link in ordered}
+
+
+def successors_first(
+    items: Sequence[Item],
+    superseded: Mapping[str, str],
+    owner: Callable[[Item], str],
+    beside: Callable[[Item, Item], bool] = lambda older, newer: True,
+) -> list[Item]:
+    """The items in their order, but each successor right above the first that it supersedes.
+
+    `beside` says which two may change places at all.
+    """
+    if not superseded:
+        return list(items)
+    found = {owner(item): item for item in items}
+    placed: dict[str, Item] = {}
+    for item in items:
+        chain = {owner(item): item}
+        older = item
+        while (newer := found.get(superseded.get(owner(older), ""))) is not None:
+            if owner(newer) in placed or owner(newer) in chain or not beside(older, newer):
+                break
+            chain[owner(newer)] = older = newer
+        for name, one in reversed(chain.items()):
+            placed.setdefault(name, one)
+    return list(placed.values())
+
+
+def newer_first(memories: Sequence[Memory]) -> list[Memory]:
+    """A list with each superseded memory below the one that leads in its place."""
+    superseded = {memory.id: memory.superseded_by for memory in memories if memory.superseded_by}
+    return successors_first(memories, superseded, lambda memory: memory.id)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.words import words
+from holdfast.domain.terms import words
 
 #: A name as a marker can write it.
 MARKER_NAME = r"[A-Za-z0-9_-]+"

@@ -5,9 +5,10 @@ The counterpart of `Memories`, which knows one space from inside.
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
-from holdfast.engine import figures, spaces, tokens
+from holdfast.engine import spaces, stats, tokens
 from holdfast.engine.ports import Clock, NewId, Space, Store, Token
 from holdfast.engine.spaces import DEFAULT, Overview, no_space
+from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import NewToken
 from holdfast.errors import Forbidden, NotFound
 
@@ -85,14 +86,14 @@ class Administration:
         return gone
 
     @needs("metrics")
-    def figures(self, *, embedder: str | None = None) -> figures.Figures:
+    def figures(self, *, embedder: str | None = None) -> Figures:
         """How much there is and how much waits, in all spaces together; `embedder` is the one in use.
 
         Raises: Forbidden, to who reaches some spaces only.
         """
         if self._grant.spaces is not None:
             raise Forbidden("metrics cover all spaces: use a token for all spaces")
-        return figures.figures(store=self._store, now=self._clock(), embedder=embedder)
+        return stats.figures(store=self._store, now=self._clock(), embedder=embedder)
 
     @needs("admin")
     def tokens(self) -> list[Token]:

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 from holdfast.domain.health import HealthFinding, unread
 from holdfast.engine import meter
-from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
+from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import JobTally
 from holdfast.engine.reading_queue import KIND as READING
-from holdfast.engine.reading_state import reading_state
+from holdfast.engine.reading_queue import reading_state
 from holdfast.engine.space_context import SpaceContext
 
 #: Work that is due for longer is not being done.

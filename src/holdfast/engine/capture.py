@@ -13,8 +13,15 @@ from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to
-from holdfast.engine.capture_scope import captured_project, category_for
+from holdfast.engine.capture_queue import (
+    EVERY,
+    EVERY_MESSAGES,
+    KIND,
+    captured_project,
+    category_for,
+    expect,
+    read_up_to,
+)
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
 from holdfast.engine.reading_queue import expect_chunks

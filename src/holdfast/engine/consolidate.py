@@ -15,8 +15,8 @@ from holdfast.domain.query import Filter
 from holdfast.domain.terms import shared, stems
 from holdfast.engine import changes
 from holdfast.engine.candidates import FEW, statement_of
+from holdfast.engine.find import memory_pages
 from holdfast.engine.intake import sanitize
-from holdfast.engine.memory_pages import memory_pages
 from holdfast.engine.ports import Job, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid

@@ -10,7 +10,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.ranking import Hit, MemoryHit
 from holdfast.domain.render import render_hits
 from holdfast.domain.text import clean
-from holdfast.engine.intake import safe
+from holdfast.engine.intake import checked_role, safe
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.optional_receipts import receipt_items, without_receipt
@@ -18,7 +18,6 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Ranking, best, search
-from holdfast.engine.session_checks import checked_role
 from holdfast.engine.sessions import NewMessage, known_session, project_of
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid

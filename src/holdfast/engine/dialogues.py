@@ -13,9 +13,8 @@ from holdfast.domain.dialogue import Dialogue, Turn, digest, mark, names
 from holdfast.domain.memory import Message, Session
 from holdfast.engine.brief import brief
 from holdfast.engine.context import context
-from holdfast.engine.intake import safe_or_none
+from holdfast.engine.intake import checked_id, safe_or_none
 from holdfast.engine.ports import Quiet, Transaction, never_quiet
-from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import MOST_MESSAGE, NewMessage, say_all
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid

@@ -1,9 +1,10 @@
-"""Events: keep what happened to a service, and list it."""
+"""Events and cooldowns: what happened to a service, which actions were taken on it, and whether another is
+allowed."""
 
 from typing import Unpack
 
 from holdfast.domain.memory import Source
-from holdfast.domain.operations import Event
+from holdfast.domain.operations import Attempt, Event, Standing, standings, window
 from holdfast.domain.query import EventFields
 from holdfast.domain.text import clean
 from holdfast.engine.intake import safe, safe_or_none
@@ -80,3 +81,49 @@ def _unknown(kind: str, name: str, allowed: tuple[str, ...], ctx: SpaceContext) 
     if not allowed:
         return f"the profile {ctx.profile.name!r} has no events: use a space with another profile"
     return f"unknown {kind} {name!r}: use one of {', '.join(allowed)}"
+
+
+def record_attempt(
+    action: str,
+    service: str,
+    succeeded: bool,
+    *,
+    ctx: SpaceContext,
+    content: str | None = None,
+    session: str | None = None,
+) -> Attempt:
+    """Keeps that `action` was taken on `service`. It is kept whether or not it was allowed.
+
+    Raises: Invalid, when the profile has no such action or no service is named.
+    """
+    allowed = tuple(each.name for each in ctx.profile.cooldowns)
+    if action not in allowed:
+        right = f"use one of {', '.join(allowed)}" if allowed else "this profile has no cooldowns"
+        raise Invalid(f"unknown action {action!r}: {right}", field="action")
+    limits = ctx.profile.limits
+    name = one_line(service, "service", limits.subject_max)
+    if name is None:
+        raise TooShort("service is required: name the service that the action was taken on", field="service")
+    attempt = Attempt(
+        id=ctx.new_id(),
+        action=action,
+        service=name,
+        succeeded=succeeded,
+        content=one_line(content, "content", limits.content_max),
+        session=session,
+        created_at=ctx.now(),
+    )
+    with ctx.store.write(ctx.space) as tx:
+        known_session(tx, Source(session=session), attempt.created_at)
+        tx.cooldowns.add(attempt)
+    return attempt
+
+
+def cooldowns(*, ctx: SpaceContext, service: str | None = None) -> list[Standing]:
+    """Each service and action of which something lies inside its window, and whether another is allowed."""
+    known, now = ctx.profile.cooldowns, ctx.now()
+    if not known:
+        return []
+    since = now - max(window(cooldown) for cooldown in known)
+    with ctx.store.read(ctx.space) as tx:
+        return standings(tx.cooldowns.since(since, service=service), known, now)

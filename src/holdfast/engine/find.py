@@ -1,13 +1,12 @@
 """find, show and why: what is known, one memory in full, and how it came about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.history import Story, recollected
 from holdfast.domain.memory import Link, Memory, Message, Version
-from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in_order
-from holdfast.domain.supersession import newer_first
+from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in_order, newer_first
 from holdfast.engine.ports import Transaction
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.space_context import SpaceContext, existing
@@ -39,6 +38,9 @@ class Details:
     memory: Memory
     versions: tuple[Version, ...]
     links: tuple[Link, ...]
+
+
+_PAGE = 200
 
 
 def find(
@@ -164,3 +166,15 @@ def believed_at(moment: datetime, tx: Transaction) -> list[Memory]:
 def _sources(versions: Sequence[Version], tx: Transaction) -> list[Message]:
     ids = dict.fromkeys(version.source.message for version in versions if version.source.message)
     return tx.sessions.messages_by_id(list(ids))
+
+
+def memory_pages(ctx: SpaceContext, where: Filter) -> Iterator[Sequence[Memory]]:
+    """What `where` admits, oldest first. A last page that is full is followed by an empty one."""
+    after: MemoryCursor | None = None
+    while True:
+        with ctx.store.read(ctx.space) as tx:
+            page = tx.memories.find(where, order="created", limit=_PAGE, after=after)
+        yield page
+        if len(page) < _PAGE:
+            return
+        after = MemoryCursor.of(page[-1])

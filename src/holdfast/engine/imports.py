@@ -8,8 +8,7 @@ from typing import Any
 
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
-from holdfast.engine.archive import Archive
-from holdfast.engine.archive_rows import wrong_memory
+from holdfast.engine.archive import Archive, wrong_memory
 from holdfast.engine.intake import sanitize, text_hash
 from holdfast.engine.neighbours import Surroundings, find_tombstone, look, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction

@@ -50,8 +50,6 @@ from holdfast.engine import (
     cache_report,
     capture,
     context,
-    cooldowns,
-    delta,
     dialogues,
     embedding,
     erase,
@@ -65,12 +63,10 @@ from holdfast.engine import (
     look,
     meter,
     models_in_use,
-    promote,
     reading,
     reading_queue,
     recall,
     remember,
-    review,
     revise,
     session_story,
     sessions,
@@ -80,38 +76,33 @@ from holdfast.engine import (
     tend,
     transcripts,
     undo,
-    undo_session,
 )
 from holdfast.engine.audit import Audit
-from holdfast.engine.brief import Brief
+from holdfast.engine.brief import DELTA_BUDGET, Brief
 from holdfast.engine.cache_report import CacheReport
 from holdfast.engine.capture import Captured
 from holdfast.engine.context import BUDGET, Context
-from holdfast.engine.delta import BUDGET as DELTA_BUDGET
 from holdfast.engine.dialogues import Attended
-from holdfast.engine.embedding_progress import EmbeddingProgress
 from holdfast.engine.erase import Erasure
 from holdfast.engine.find import Details, Page
 from holdfast.engine.forget import Forgotten
 from holdfast.engine.imports import Imported, ImportResult
-from holdfast.engine.inbox import Item
-from holdfast.engine.language_models import Readers
+from holdfast.engine.inbox import Item, Pile, Waiter
 from holdfast.engine.look import Look
-from holdfast.engine.models_in_use import Models, Trial
+from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
 from holdfast.engine.ports import Clock, Embedder, Job, JobState, NewId, Quiet, Store, TimeUp, never_quiet
 from holdfast.engine.reading import ChunkResult
 from holdfast.engine.recall import Recall
-from holdfast.engine.review import Pile, Waiter
 from holdfast.engine.revise import Revised
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.engine.spaces import Overview, no_space
 from holdfast.engine.split import Split
 from holdfast.engine.stats import Stats
 from holdfast.engine.tend import Preview, Tended
 from holdfast.engine.transcripts import SessionNotes
-from holdfast.engine.undo_session import Undone
+from holdfast.engine.undo import Undone
 from holdfast.errors import HoldfastError
 from holdfast.language.compare import PairModel
 from holdfast.settings import Settings
@@ -323,7 +314,7 @@ class Memories:
     @needs("write")
     def promote(self, memory_id: str) -> Revised | Waiting:
         """Lets a memory of one project hold in all of them."""
-        return promote.promote(memory_id, ctx=self._synced, source=self._source())
+        return revise.promote(memory_id, ctx=self._synced, source=self._source())
 
     @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
@@ -370,12 +361,12 @@ class Memories:
     @needs("write")
     def undo_session(self, session_id: str) -> Undone:
         """Takes back what one session wrote."""
-        return undo_session.undo_session(session_id, ctx=self._synced, source=self._source())
+        return undo.undo_session(session_id, ctx=self._synced, source=self._source())
 
     @needs("read")
     def undo_session_preview(self, session_id: str) -> Undone:
         """What `undo_session` would take back, and what would stay; nothing is changed."""
-        return undo_session.undoing(session_id, ctx=self._synced)
+        return undo.undoing(session_id, ctx=self._synced)
 
     @needs("admin")
     def export(self) -> Iterator[str]:
@@ -414,12 +405,12 @@ class Memories:
     @needs("read")
     def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
         """What waits for a person, oldest first, with its origin and the known ones beside it."""
-        return review.review(ctx=self._synced, limit=limit, after=after)
+        return inbox.review(ctx=self._synced, limit=limit, after=after)
 
     @needs("read")
     def stakes(self, *memory_ids: str) -> list[Waiter]:
         """What a decision about these waiting memories would change."""
-        return review.stakes(memory_ids, ctx=self._synced)
+        return inbox.stakes(memory_ids, ctx=self._synced)
 
     @needs("admin")
     def approve(self, *memory_ids: str) -> list[Memory]:
@@ -516,7 +507,7 @@ class Memories:
         """What others added since this session's brief, once; empty when there is nothing."""
         if self._session is None:
             return ""
-        return delta.delta(self._session, ctx=self._synced, project=self._project, budget=budget)
+        return brief.delta(self._session, ctx=self._synced, project=self._project, budget=budget)
 
     # ----------------------------------------------------------------------------------------- what was said
 
@@ -788,14 +779,14 @@ class Memories:
         self, action: str, service: str, succeeded: bool, *, content: str | None = None
     ) -> Attempt:
         """Keeps that an action was taken on a service, so that it is not taken too often."""
-        return cooldowns.record_attempt(
+        return events.record_attempt(
             action, service, succeeded, ctx=self._synced, content=content, session=self._session
         )
 
     @needs("read")
     def cooldowns(self, *, service: str | None = None) -> list[Standing]:
         """The actions inside their window, by service, and whether another one is allowed."""
-        return cooldowns.cooldowns(ctx=self._synced, service=service)
+        return events.cooldowns(ctx=self._synced, service=service)
 
     # ------------------------------------------------------------------------------------- memories as files
 

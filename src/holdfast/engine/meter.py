@@ -9,9 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from holdfast.domain.spend import FREE, GroupedBy, ModelCall, Purpose, SpendReport, Usage, over
-from holdfast.engine.language_models import Readers
 from holdfast.engine.ports import LanguageModel, Transaction
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.errors import Invalid, Unavailable
 from holdfast.language.model_call import ModelAnswer, ModelPrompt, ModelTrouble
 

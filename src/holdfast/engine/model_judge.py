@@ -1,20 +1,42 @@
 """A language model's opinion on the pairs that our own can't decide, where somebody asked for one.
 
 Asked before the space is locked, and only about near calls; where it fails, is too slow or too dear, the
-first judgement stands.
+first judgement stands. An opinion is never followed against what our own judge is sure of, nor so that a name
+or number is lost; an operator's memory is not changed on a model's word: that waits in the inbox.
 """
 
 import logging
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Literal
 
 from holdfast.domain.memory import Draft, Memory
-from holdfast.engine.language_models import Readers
 from holdfast.engine.meter import ask
-from holdfast.engine.model_opinion import Opinion
-from holdfast.engine.neighbours import Surroundings, findings
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.neighbours import Findings, Surroundings, findings
+from holdfast.engine.ports import Transaction
+from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.errors import Unavailable
+from holdfast.language.grounding import Grounds
 from holdfast.language.model_call import ModelPrompt, Schema, as_data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """A model's word on a draft and the memory of this id."""
+
+    relation: Literal["same", "updates", "contradicts"]
+    memory: str
+    where_unsure: bool = False  # counts only where our own judge was not sure
+
+
+@dataclass(frozen=True, slots=True)
+class AdjustedFindings:
+    """What becomes of the findings, and which memory the draft takes the place of, if any."""
+
+    findings: Findings
+    draft: Draft
+    replaces: Memory | None = None
+
 
 MOST_PAIRS = 3  # near calls of one draft that are asked about
 REST = timedelta(seconds=60)  # for which nobody waits again for a model that failed
@@ -68,3 +90,45 @@ def _relation(draft: Draft, known: Memory, readers: Readers, ctx: SpaceContext) 
     )
     answer = ask(question, "judge", readers.judge, ctx=ctx, session=draft.source.session)
     return answer.value.get("relation")
+
+
+def apply_opinions(
+    told: tuple[Opinion, ...], findings: Findings, draft: Draft, tx: Transaction
+) -> AdjustedFindings:
+    """The findings with what a language model adds to them."""
+    weighed = AdjustedFindings(findings, draft)
+    for one in told:
+        known = tx.memories.get(one.memory)
+        if known is None or not known.active or known.project not in (None, draft.project):
+            continue  # it changed since: what was said of it does not count any more
+        if weighed.findings.same is not None:
+            break  # our own judge is sure
+        if one.where_unsure and known not in findings.related:
+            continue
+        weighed = _with(one, known, weighed, tx)
+    return weighed
+
+
+def _with(one: Opinion, known: Memory, weighed: AdjustedFindings, tx: Transaction) -> AdjustedFindings:
+    findings, draft = weighed.findings, weighed.draft
+    related = tuple(other for other in findings.related if other.id != known.id)
+    clashes = any(other.id == known.id for other in findings.contradicted)
+    if one.relation == "same":
+        if clashes or _adds(draft, known):
+            return replace(weighed, findings=replace(findings, related=(*related, known)))
+        return replace(weighed, findings=replace(findings, same=known, related=related))
+    if tx.journal.vouched_for(known.id):
+        verb = "contradicts" if one.relation == "contradicts" else "replaces"
+        draft = replace(draft, doubtful=f"a model found that it {verb} the operator's memory {known.id}")
+    if one.relation == "updates":
+        return replace(weighed, draft=draft, replaces=known)
+    if clashes or known.project != draft.project:
+        return weighed  # a project may differ from the general rule
+    against = (*findings.contradicted, known)
+    return replace(weighed, draft=draft, findings=replace(findings, contradicted=against, related=related))
+
+
+def _adds(draft: Draft, known: Memory) -> bool:
+    """Whether the draft names or counts something that the known memory does not."""
+    said = f"{known.subject or ''}. {known.content}"
+    return bool(Grounds([(said, None)]).strange(draft.content))

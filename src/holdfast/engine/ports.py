@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, runtime_checkable
 
-from holdfast.domain.damage import Damage
+from holdfast.domain.health import Damage
 from holdfast.domain.history import Action, Entry, Receipt, Use
 from holdfast.domain.memory import (
     Citation,

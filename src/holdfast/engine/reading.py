@@ -13,19 +13,21 @@ from typing import Any
 from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
-from holdfast.engine import jobs
-from holdfast.engine.capture_scope import captured_project
+from holdfast.domain.query import Filter
+from holdfast.engine import jobs, query_prepare
+from holdfast.engine.capture_queue import captured_project
 from holdfast.engine.intake import safe
+from holdfast.engine.memory_search import search
 from holdfast.engine.meter import CapReached, ask
-from holdfast.engine.model_opinion import Opinion
+from holdfast.engine.model_judge import Opinion
 from holdfast.engine.ports import Job, Quiet, never_quiet
 from holdfast.engine.quote_rules import deleted_from
 from holdfast.engine.reading_queue import KIND, cited
-from holdfast.engine.related_memories import related
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import Chunk, sources
+from holdfast.language.gate import PERSON
 from holdfast.language.gate import gate as rules_gate
 from holdfast.language.model_answer import (
     GATE_SCHEMA,
@@ -37,6 +39,13 @@ from holdfast.language.model_answer import (
     known_ones,
 )
 from holdfast.language.model_call import Malformed, ModelAnswer, ModelPrompt, ModelTrouble
+from holdfast.language.sentences import own_voice
+
+MOST = 12
+_OF_THE_CHUNK = 6
+_OF_A_SESSION = 200  # memories among which those of the chunk are looked for
+_ASKED = 1_200  # characters of the chunk that are searched with
+
 
 GATE_TOKENS = 200
 EXTRACT_TOKENS = 1_500
@@ -240,3 +249,18 @@ def _key(draft: Draft) -> str:
 def _with_categories(text: str, profile: Profile) -> str:
     listed = [f"  - {each.name}: {each.says}".rstrip(": ") for each in profile.categories]
     return text.replace("{{categories}}", "\n".join(listed))
+
+
+def related(chunk: Chunk, session: Session, *, ctx: SpaceContext) -> list[Memory]:
+    """At most 12 active memories of the session's project and of none."""
+    spoken = [own_voice(message.content or "") for message in chunk.new if message.role == PERSON]
+    text = "\n".join(spoken)[-_ASKED:] or own_voice(chunk.new[-1].content or "")[-_ASKED:]
+    where = Filter(project=session.project, other_projects=False)
+    [asked] = query_prepare.ask([text], ctx=ctx, asked_at=ctx.now(), messages=False)
+    with ctx.store.read(ctx.space) as tx:
+        near = [found.memory for found in search(asked, where, tx, MOST)]
+        said = {message.id for message in chunk.messages}
+        mine = tx.memories.find(Filter(session=session.id), order="recent", limit=_OF_A_SESSION)
+    own = [memory for memory in mine if memory.source.message in said][:_OF_THE_CHUNK]
+    both = {memory.id: memory for memory in (*own, *near)}
+    return list(both.values())[:MOST]

@@ -1,19 +1,32 @@
 """Which pieces of sessions a model is still to read: one job a chunk, queued when the rules have read it.
 
 What a model answered is kept in its job until it is remembered, so that a kill neither loses nor doubles it;
-whoever erases a message takes that out too.
+whoever erases a message takes that out too. `reading_state` tells what waits, what was given up and why.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from holdfast.domain.spend import Spent
 from holdfast.engine.ports import Job, Transaction
 from holdfast.language.chunks import Chunk
 
 KIND = "extract"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingState:
+    """Figures of one space."""
+
+    space: str
+    waiting: int  # pieces that a model is still to read
+    failed: int  # pieces that were given up
+    error: str | None  # of the last of them
+    put_off: str | None  # why pieces wait for another day
+    spent: Spent  # since ever
 
 
 def expect_chunks(tx: Transaction, session_id: str, chunks: Sequence[Chunk], now: datetime) -> None:
@@ -40,3 +53,18 @@ def forget_answers(tx: Transaction, message_ids: Collection[str]) -> None:
         if "facts" in job.payload and not set(cited(job.payload)).isdisjoint(message_ids):
             bare = {name: value for name, value in job.payload.items() if name not in ("facts", "keep")}
             tx.jobs.save(replace(job, payload=bare, attempts=job.attempts + 1))
+
+
+def reading_state(tx: Transaction) -> ReadingState:
+    """How it stands now."""
+    pieces = tx.jobs.of_kind(KIND)
+    failed = sorted((job for job in pieces if job.state == "failed"), key=lambda job: (job.due_at, job.id))
+    capped = [job.error for job in pieces if job.state == "queued" and job.error and not job.attempts]
+    return ReadingState(
+        space=tx.space.name,
+        waiting=len(pieces) - len(failed),
+        failed=len(failed),
+        error=failed[-1].error if failed else None,
+        put_off=capped[0] if capped else None,
+        spent=tx.spend.total(),
+    )

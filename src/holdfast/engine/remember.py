@@ -23,15 +23,13 @@ from holdfast.engine import changes
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.inbox_rules import propose, protected, wait, why_wait
 from holdfast.engine.intake import sanitize
-from holdfast.engine.model_judge import judged
-from holdfast.engine.model_opinion import Opinion, apply_opinions
+from holdfast.engine.model_judge import Opinion, apply_opinions, judged
 from holdfast.engine.neighbours import Surroundings, findings, look, still
 from holdfast.engine.ports import Transaction
-from holdfast.engine.refusal import forbidden, refused
-from holdfast.engine.repetitions import keep_wording
-from holdfast.engine.revive import archived_before, brought_back
+from holdfast.engine.revive import archived_before, brought_back, forbidden, refused
 from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext, known_spelling
+from holdfast.engine.split import keep_wording
 from holdfast.engine.supersession import lead_again, mark, supersede
 from holdfast.engine.tool_dedupe import saved_already, saved_by_tools
 

@@ -1,6 +1,6 @@
 """repair: makes again what can be made from the texts of a space, and removes what belongs to nothing."""
 
-from holdfast.domain.damage import Damage
+from holdfast.domain.health import Damage
 from holdfast.engine.embedding import embed_again, search_model
 from holdfast.engine.space_context import SpaceContext
 

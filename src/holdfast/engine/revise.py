@@ -1,4 +1,4 @@
-"""revise: another wording, another belief, or other labels for a known memory."""
+"""revise: another wording, another belief, or other labels for a known memory; promote: for all projects."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -151,3 +151,15 @@ def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, 
         after = after.worded(draft.content, summary=draft.summary, now=now)
     # A new wording leaves belief alone, even where the memory is inactive.
     return believed(after, draft.confidence, profile.policy) if revision.confidence is not None else after
+
+
+def promote(memory_id: str, *, ctx: SpaceContext, source: Source) -> Revised | Waiting:
+    """Lets a memory hold in every project; one that does already stays as it is.
+
+    Raises: NotFound; Conflict, when a global memory has its name.
+    """
+    with ctx.store.write(ctx.space) as tx:
+        known = existing(tx, memory_id)
+        if known.project is None:
+            return Revised(known, known)
+        return revised(known, Revision(project=""), tx=tx, ctx=ctx, source=source, now=ctx.now())

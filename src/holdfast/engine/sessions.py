@@ -12,10 +12,9 @@ from holdfast.domain.secrets import marks_in
 from holdfast.domain.text import clean
 from holdfast.engine import rewordings
 from holdfast.engine.capture_queue import expect
-from holdfast.engine.intake import safe, safe_or_none
+from holdfast.engine.intake import checked_id, checked_role, checked_tier, safe, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
-from holdfast.engine.session_checks import checked_id, checked_role, checked_tier
 from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound

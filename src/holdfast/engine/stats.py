@@ -1,6 +1,7 @@
 """stats: how much a space holds, since when, of what kind, how it is used, and how capture and jobs go.
 
 Figures only, counted by the store; what is junk is audit's to tell, and what models cost is spend's.
+`figures` are sums over all spaces, never a text or a name: names may be private, and there may be many.
 """
 
 from collections import Counter
@@ -10,10 +11,14 @@ from datetime import date, datetime, timedelta
 from itertools import accumulate
 from typing import Any, Final
 
-from holdfast.domain.memory import Memory, State
+from holdfast.domain.memory import STATES, Memory, State
+from holdfast.domain.query import Filter
+from holdfast.domain.spend import Spent, total
 from holdfast.engine.capture_queue import KIND as CAPTURE
-from holdfast.engine.ports import CountedBy, JobTally, Transaction
+from holdfast.engine.models_in_use import embedding_progress
+from holdfast.engine.ports import CountedBy, JobState, JobTally, Store, Transaction
 from holdfast.engine.space_context import SpaceContext
+from holdfast.errors import NotFound
 
 IN_USE: Final[tuple[State, ...]] = ("active", "inactive")
 MOST_USED: Final = 8
@@ -64,6 +69,20 @@ class Stats:
     @property
     def never_used(self) -> int:
         return self.accesses[0][1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """All spaces of one database, added up."""
+
+    spaces: int
+    memories: Mapping[State, int]
+    sessions: int
+    messages: int
+    jobs: Mapping[tuple[str, JobState], int]  # by kind and state, done ones left out
+    longest_wait: Mapping[str, timedelta]  # by kind: since when the oldest job that is due has been so
+    not_embedded: int  # changes of memories, and messages, that have no vector yet
+    spend: Mapping[str, Spent]  # by model
 
 
 def stats(*, ctx: SpaceContext) -> Stats:
@@ -153,3 +172,39 @@ def _funnel(tx: Transaction, stored: int) -> Funnel:
 
 def _sum(payloads: Sequence[Mapping[str, Any]], name: str) -> int:
     return sum(int(payload.get(name, 0)) for payload in payloads)
+
+
+def figures(*, store: Store, now: datetime, embedder: str | None) -> Figures:
+    """Raises: Unavailable."""
+    memories: Counter[State] = Counter(dict.fromkeys(STATES, 0))
+    jobs: Counter[tuple[str, JobState]] = Counter()
+    waits: dict[str, timedelta] = {}
+    spend: dict[str, Spent] = {}
+    counted: Counter[str] = Counter()
+    for space in store.spaces():
+        try:
+            with store.read(space.name) as tx:
+                counted.update(spaces=1, sessions=tx.sessions.count(), messages=tx.sessions.message_count())
+                memories.update({state: tx.memories.count(Filter(states=(state,))) for state in STATES})
+                for tally in tx.jobs.tallies():
+                    jobs[tally.kind, tally.state] += tally.count
+                    wait = max(now - tally.oldest_due_at, timedelta())
+                    if tally.state == "queued":
+                        waits[tally.kind] = max(wait, waits.get(tally.kind, timedelta()))
+                for model, spent in tx.spend.grouped("model"):
+                    spend[str(model)] = total([spend.get(str(model), Spent()), spent])
+                progress = embedding_progress(embedder, tx)
+        except NotFound:  # deleted since it was listed
+            continue
+        if embedder is not None:
+            counted["not_embedded"] += max(progress.total - progress.done, 0)
+    return Figures(
+        spaces=counted["spaces"],
+        memories=memories,
+        sessions=counted["sessions"],
+        messages=counted["messages"],
+        jobs=jobs,
+        longest_wait=waits,
+        not_embedded=counted["not_embedded"],
+        spend=spend,
+    )

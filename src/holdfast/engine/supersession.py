@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from holdfast.domain.memory import Memory, Source
+from holdfast.domain.query import successors
 from holdfast.domain.ranking import Hit, MemoryHit
-from holdfast.domain.supersession import successors
 from holdfast.engine import changes
 from holdfast.engine.ports import Transaction
 

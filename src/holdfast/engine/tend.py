@@ -1,24 +1,25 @@
 """tend: the upkeep while nobody looks.
 
-What is not confirmed fades, what had its time is archived, what could be one is proposed, what has no vector
-gets one. Nothing is deleted by it, and nothing is merged before a person says so.
+What is not confirmed fades, what had its time is archived (out of sight, listed, restorable), what could be
+one is proposed, what has no vector gets one. Nothing is deleted by it, and nothing is merged before a person
+says so.
 """
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
+from typing import TypeVar
 
-from holdfast.domain.belief import decayed
-from holdfast.domain.clock_check import SETTLED, clock_doubt
+from holdfast.domain.belief import SETTLED, clock_doubt, decayed
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
-from holdfast.domain.retention import Due
-from holdfast.engine import changes, consolidate, retention, rewordings
+from holdfast.domain.retention import Due, due, has_rules, maybe_due
+from holdfast.engine import changes, consolidate, rewordings
 from holdfast.engine.embedding import embed_missing
-from holdfast.engine.embedding_progress import EmbeddingProgress, embedding_progress
-from holdfast.engine.memory_pages import memory_pages
+from holdfast.engine.find import memory_pages
+from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
@@ -67,6 +68,11 @@ class Preview:
     clock_doubt: str | None = None
 
 
+_AT_A_TIME = 25  # memories that are looked at, or changed, in one transaction
+Item = TypeVar("Item")
+_UPKEEP = Source(origin="operator")
+
+
 def tend(
     *,
     ctx: SpaceContext,
@@ -103,7 +109,7 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
     now = ctx.now()
     if ctx.profile.policy.decay_by > 0:
         yield from _fade_all(ctx, now, clock_is_right=clock_is_right)
-    for archived in retention.archive(ctx, now):
+    for archived in archive(ctx, now):
         yield Tended((), archived=tuple(archived))
     for proposed in consolidate.consolidate(ctx=ctx):
         yield Tended((), proposed=tuple(proposed))
@@ -126,7 +132,7 @@ def preview(*, ctx: SpaceContext) -> Preview:
         doubt = doubt_about(tx, now) if fading else None
     fading = fading if doubt is None else ()
     gone = {before.id for before, after in fading if not after.active}
-    found = (each for step in retention.overdue(ctx, now) for each in step)
+    found = (each for step in overdue(ctx, now) for each in step)
     due = tuple(each for each in found if each.memory.id not in gone)
     gone |= {each.memory.id for each in due}
     pairs = (each for each in consolidate.pending(ctx, now) if each and gone.isdisjoint(each.ids))
@@ -197,3 +203,52 @@ def _fading(
     found = tx.memories.find(Filter(states=("active",))) if among is None else tx.memories.many(among)
     steps = ((memory, decayed(memory, policy, now)) for memory in found)
     return [(memory, older) for memory, older in steps if older != memory]
+
+
+def overdue(ctx: SpaceContext, now: datetime) -> Iterator[list[Due]]:
+    """What the profile's rules would archive now, after empty lists for the small steps of looking."""
+    if not has_rules(ctx.profile):
+        return
+    active: list[Memory] = []
+    for page in memory_pages(ctx, Filter(created_before=_youngest(ctx, now))):
+        active += page
+        yield []
+    shown: dict[str, datetime] = {}
+    for batch in _batches(maybe_due(active, ctx.profile, now)):
+        with ctx.store.read(ctx.space) as tx:
+            uses = {memory.id: tx.receipts.uses(memory.id) for memory in batch}
+        shown |= {each: max(use.created_at for use in found) for each, found in uses.items() if found}
+        yield []
+    yield due(active, ctx.profile, now, shown)
+
+
+def _youngest(ctx: SpaceContext, now: datetime) -> datetime | None:
+    """What came later can't be due; none where a category counts, for then every memory matters."""
+    categories = ctx.profile.categories
+    if any(each.keep_most for each in categories):
+        return None
+    rules = [ctx.profile.policy.unused_days]
+    rules += [days for each in categories for days in (each.unused_days, each.keep_days)]
+    return now - timedelta(days=min(days for days in rules if days)) + timedelta(microseconds=1)
+
+
+def archive(ctx: SpaceContext, now: datetime) -> Iterator[list[tuple[Memory, str]]]:
+    """Archives what is overdue, in small steps; each tells the memories as they are now, and why."""
+    for found in overdue(ctx, now):
+        yield []
+        for batch in _batches(found):
+            with ctx.store.write(ctx.space) as tx:
+                done = [_archived(tx, each, now) for each in batch]
+            yield [each for each in done if each is not None]
+
+
+def _archived(tx: Transaction, each: Due, now: datetime) -> tuple[Memory, str] | None:
+    if tx.memories.get(each.memory.id) != each.memory:
+        return None  # it changed meanwhile, and is looked at the next time
+    after = replace(each.memory, state="inactive")
+    changes.change(tx, each.memory, after, "archived", source=_UPKEEP, now=now, note=each.reason)
+    return after, each.reason
+
+
+def _batches(found: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (found[start : start + _AT_A_TIME] for start in range(0, len(found), _AT_A_TIME))

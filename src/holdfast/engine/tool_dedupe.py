@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.domain.memory import Draft, Memory, Tombstone
-from holdfast.domain.stemming import stem
-from holdfast.domain.terms import STOP_WORDS, shared
-from holdfast.domain.words import words
+from holdfast.domain.terms import STOP_WORDS, shared, stem, words
 from holdfast.engine.candidates import Candidate
 from holdfast.engine.neighbours import Judged, Surroundings, maybe_same
 from holdfast.engine.ports import Transaction

@@ -12,9 +12,8 @@ from typing import Unpack
 
 from holdfast.domain.memory import Message, Session, SessionFields
 from holdfast.domain.secrets import marks_in
-from holdfast.engine.intake import safe, text_hash
+from holdfast.engine.intake import checked_id, safe, text_hash
 from holdfast.engine.ports import TimeUp, Transaction
-from holdfast.engine.session_checks import checked_id
 from holdfast.engine.sessions import NewMessage, safe_fields, say_all
 from holdfast.engine.space_context import SpaceContext
 

@@ -8,8 +8,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from holdfast.domain.stemming import stem
-from holdfast.domain.terms import STOP_WORDS
+from holdfast.domain.terms import STOP_WORDS, stem
 
 _FIRST_WORD = re.compile(r"[\"'“‘(*\s]*([^\W\d_][\w'-]*)")
 

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from holdfast.domain.secrets import redact
-from holdfast.domain.stemming import stem
-from holdfast.domain.terms import STOP_WORDS
-from holdfast.domain.words import folded
+from holdfast.domain.terms import STOP_WORDS, folded, stem
 
 _MOST_TEXT: Final = 400  # characters of a message that are looked at: people say first what it is about
 _WORD = re.compile(r"[^\W\d_]{3,24}(?:['’-][^\W\d_]+)?")

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from holdfast.domain.stemming import stem
-from holdfast.domain.terms import STOP_WORDS
-from holdfast.domain.words import words
+from holdfast.domain.terms import STOP_WORDS, stem, words
 from holdfast.language.common_words import verbs
 from holdfast.language.named_days import named_days
 from holdfast.language.names import names

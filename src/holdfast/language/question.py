@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from holdfast.domain.stemming import stem
-from holdfast.domain.terms import asked
-from holdfast.domain.words import words
+from holdfast.domain.terms import asked, stem, words
 from holdfast.language.named_days import Days, named_days
 from holdfast.language.speaker_forms import Meant, meant
 

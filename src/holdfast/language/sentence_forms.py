@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from holdfast.domain.prose import BLANK
-from holdfast.domain.stemming import stem
+from holdfast.domain.terms import stem
 from holdfast.language.common_words import verbs, without_opening_capital
 from holdfast.language.cues import MACROS, phrases
 

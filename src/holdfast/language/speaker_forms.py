@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from holdfast.domain.memory import Message
-from holdfast.domain.words import folded
+from holdfast.domain.terms import folded
 from holdfast.language.common_words import is_ordinary
 
 _NAME = re.compile(r"([^\W\d_]+)(['’]s)?")

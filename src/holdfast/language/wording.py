@@ -8,7 +8,7 @@ import re
 from datetime import date, timedelta
 from functools import cache
 
-from holdfast.domain.stemming import stem
+from holdfast.domain.terms import stem
 from holdfast.language.common_words import verbs
 from holdfast.language.cues import phrases
 from holdfast.language.named_days import named_days

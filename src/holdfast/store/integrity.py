@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Table, and_, delete, exists, func, select, update
 
-from holdfast.domain.damage import Damage
+from holdfast.domain.health import Damage
 from holdfast.domain.memory import Memory, Message
 from holdfast.store import schema
 from holdfast.store.full_text import MEMORIES, MESSAGES, Indexed

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.engine.spaces import Overview
     from holdfast.engine.split import Split
     from holdfast.engine.tend import Preview, Tended
-    from holdfast.engine.undo_session import Undone
+    from holdfast.engine.undo import Undone
 
 Json = dict[str, Any]
 

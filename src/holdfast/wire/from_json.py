@@ -22,7 +22,7 @@ from holdfast.engine.ports import Job, Space
 from holdfast.engine.recall import Recall
 from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
-from holdfast.engine.undo_session import Undone
+from holdfast.engine.undo import Undone
 
 Json = dict[str, Any]
 

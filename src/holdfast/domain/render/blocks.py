@@ -14,9 +14,9 @@ from heapq import nsmallest
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
+from holdfast.domain.query import successors_first
 from holdfast.domain.render.layouts import LAYOUTS, BlockEntry, Layout, Request, folded
 from holdfast.domain.subjects import one_spelling
-from holdfast.domain.supersession import successors_first
 
 
 @dataclass(frozen=True, slots=True)

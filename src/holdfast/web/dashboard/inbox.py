@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.memory import Memory
-from holdfast.engine.review import Beside, Waiter
+from holdfast.engine.inbox import Beside, Waiter
 from holdfast.errors import Invalid
 from holdfast.web.dashboard import formats, time_cursor
 from holdfast.web.dashboard.list_filters import Choices, cursor

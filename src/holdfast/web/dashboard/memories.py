@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from holdfast.domain.memory import ORIGINS, Memory
 from holdfast.domain.profile import Profile
-from holdfast.domain.supersession import newer_first
+from holdfast.domain.query import newer_first
 from holdfast.web.dashboard.formats import count
 from holdfast.web.dashboard.list_filters import SHOWN, SORTS, Choices, choices, cursor
 from holdfast.web.dashboard.responses import PageRoute, in_address, page, part

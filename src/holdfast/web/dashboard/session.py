@@ -11,7 +11,7 @@ from starlette.responses import Response
 from holdfast.domain.memory import Session
 from holdfast.domain.spend import MICRO, dollars
 from holdfast.engine.session_story import SessionStory
-from holdfast.engine.undo_session import Undone
+from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats, time_cursor
 from holdfast.web.dashboard.notices import Offer
 from holdfast.web.dashboard.responses import PageRoute, done, page, part

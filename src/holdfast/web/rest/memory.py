@@ -6,8 +6,7 @@ from fastapi import APIRouter, Header, Path, Query
 
 from holdfast.domain import outcomes
 from holdfast.domain.memory import DraftFields, LinkKind, Memory, Origin, RevisionFields, State
-from holdfast.domain.query import Filter, Order
-from holdfast.domain.supersession import newer_first
+from holdfast.domain.query import Filter, Order, newer_first
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.web.rest.etag import Match, expected, tag_of

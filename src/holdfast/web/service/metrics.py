@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from holdfast import __version__
 from holdfast.domain.spend import MICRO
-from holdfast.engine.figures import Figures
+from holdfast.engine.stats import Figures
 from holdfast.errors import Forbidden, Unavailable
 from holdfast.web.service.request_facts import RequestFacts
 
