@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
-from holdfast.domain.access import SCOPES, Grant, needed
+from holdfast.domain.access import SCOPES, Grant, Scope
 from holdfast.engine.administration import Administration
 from holdfast.engine.ports import Store
 from holdfast.engine.tokens import grant_of, hashed
@@ -31,6 +31,12 @@ def store(database_url: str) -> Iterator[Store]:
     store = open_store(database_url)
     yield store
     store.close()
+
+
+def needed(method: Any) -> Scope | None:
+    """The scope that a method or property was declared with."""
+    scope: Scope | None = getattr(getattr(method, "fget", method), "__needs__", None)
+    return scope
 
 
 @pytest.fixture

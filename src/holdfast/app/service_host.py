@@ -14,7 +14,7 @@ from holdfast.app import paths, service_lock, wiring
 from holdfast.app.space_registry import SpaceRegistry
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.memories import Memories
-from holdfast.errors import Forbidden, HoldfastError, Invalid, Unavailable
+from holdfast.errors import HoldfastError, Invalid, Unavailable
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
@@ -220,9 +220,9 @@ def _hooks(
 
     def answered(event: str, body: Mapping[str, Any], grant: Grant) -> Mapping[str, Any]:
         space = body.get("space")
-        grant.require("admin")
-        if grant.spaces is not None:
-            raise Forbidden("hooks need the local token of this user, not a token for some spaces")
+        grant.require(
+            "admin", everywhere="hooks need the local token of this user, not a token for some spaces"
+        )
         told = answer(event, body, registry.memories(space if isinstance(space, str) and space else None))
         wake()
         return told

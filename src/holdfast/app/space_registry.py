@@ -8,10 +8,9 @@ from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.administration import Administration
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
-from holdfast.engine.spaces import no_space
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import grant_by_hash, grant_of
-from holdfast.errors import Forbidden, Invalid
+from holdfast.errors import Invalid
 from holdfast.settings import Settings, public_place
 
 
@@ -73,9 +72,7 @@ class SpaceRegistry:
             if len(within) != 1:
                 raise _which(within)
             [space] = within
-        if not grant.reaches(space):
-            raise no_space(space)
-        found = self.memories(space)
+        found = self.memories(grant.require_space(space))
         return (found if grant.allows("admin") else found.speaking_as("assistant")).granted(grant)
 
     @property
@@ -114,9 +111,7 @@ class SpaceRegistry:
 
         Raises: Forbidden, to who administers some spaces only; Unavailable, Invalid.
         """
-        grant.require("admin")
-        if grant.spaces is not None:
-            raise Forbidden("a checkup covers all spaces: use a token for all spaces")
+        grant.require("admin", everywhere="a checkup covers all spaces: use a token for all spaces")
         self.check()  # what is at the path now may be another file than the one in use
         return checkup(self._db or self._settings.db, self._embedder)
 

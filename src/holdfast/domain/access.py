@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, Final, Literal, ParamSpec, Protocol, TypeVar, get_args
+from typing import Concatenate, Final, Literal, ParamSpec, Protocol, TypeVar, get_args
 
-from holdfast.errors import Forbidden, Invalid
+from holdfast.errors import Forbidden, Invalid, NotFound
 
 Scope = Literal["read", "write", "proxy", "metrics", "admin"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -50,12 +50,27 @@ class Grant:
     def allows(self, scope: Scope) -> bool:
         return scope in self.scopes
 
-    def require(self, scope: Scope) -> None:
-        """Raises: Forbidden."""
+    def require(self, scope: Scope, *, everywhere: str | None = None) -> None:
+        """Raises: Forbidden; with the words of `everywhere`, where only some spaces are within reach."""
         if scope not in self.scopes:
             raise Forbidden(f"this token may not {_DOES[scope]}: it needs the scope {scope!r}")
+        if everywhere is not None and self.spaces is not None:
+            raise Forbidden(everywhere)
+
+    def require_space(self, space: str) -> str:
+        """The name of a space within reach.
+
+        Raises: NotFound, as of a space that there is not: nobody learns of one that he may not see.
+        """
+        if not self.reaches(space):
+            raise NotFound(
+                f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
+            )
+        return space
 
 
+#: What is said to whoever may read the metrics of some spaces only.
+METRICS_EVERYWHERE: Final = "metrics cover all spaces: use a token for all spaces"
 #: A program that holds the database itself may do everything.
 EVERYTHING: Final = Grant.of("admin")
 
@@ -72,22 +87,21 @@ Result = TypeVar("Result")
 Method = Callable[Concatenate[HolderT, Given], Result]
 
 
-def needs(scope: Scope) -> Callable[[Method[HolderT, Given, Result]], Method[HolderT, Given, Result]]:
-    """Declares which scope a method needs, and has it checked before anything is done."""
+def needs(
+    scope: Scope, *, everywhere: str | None = None
+) -> Callable[[Method[HolderT, Given, Result]], Method[HolderT, Given, Result]]:
+    """Declares which scope a method needs, and has it checked before anything is done.
+
+    `everywhere`: what is said to whoever holds it in some spaces only.
+    """
 
     def declared(method: Method[HolderT, Given, Result]) -> Method[HolderT, Given, Result]:
         @wraps(method)
         def checked(self: HolderT, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-            self._grant.require(scope)
+            self._grant.require(scope, everywhere=everywhere)
             return method(self, *args, **kwargs)
 
         checked.__needs__ = scope  # type: ignore[attr-defined]
         return checked
 
     return declared
-
-
-def needed(method: Any) -> Scope | None:
-    """The scope that a method or property was declared with."""
-    scope: Scope | None = getattr(getattr(method, "fget", method), "__needs__", None)
-    return scope

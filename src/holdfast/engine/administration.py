@@ -4,13 +4,13 @@ The counterpart of `Memories`, which knows one space from inside.
 """
 
 from holdfast.app import wiring
-from holdfast.domain.access import EVERYTHING, Grant, needs
+from holdfast.domain.access import EVERYTHING, METRICS_EVERYWHERE, Grant, needs
 from holdfast.engine import spaces, stats, tokens
 from holdfast.engine.ports import Clock, NewId, Space, Store, Token
-from holdfast.engine.spaces import DEFAULT, Overview, no_space
+from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import NewToken
-from holdfast.errors import Forbidden, NotFound
+from holdfast.errors import NotFound
 
 
 class Administration:
@@ -50,9 +50,9 @@ class Administration:
 
         Raises: NotFound.
         """
-        return spaces.overview(self._reached(name), store=self._store)
+        return spaces.overview(self._grant.require_space(name), store=self._store)
 
-    @needs("admin")
+    @needs("admin", everywhere="this token is limited to its own spaces: use a token for all spaces")
     def create_space(
         self, name: str, *, profile: str = DEFAULT, text: str | None = None, keeps_messages: bool = True
     ) -> Space:
@@ -60,8 +60,6 @@ class Administration:
 
         Raises: Forbidden, Invalid, Conflict.
         """
-        if self._grant.spaces is not None:
-            raise Forbidden("this token is limited to its own spaces: use a token for all spaces")
         made = spaces.create_space(name, store=self._store, clock=self._clock, profile=profile, text=text)
         if keeps_messages:
             return made
@@ -73,7 +71,7 @@ class Administration:
 
         Raises: NotFound.
         """
-        return spaces.set_keeps_messages(self._reached(name), keeps_messages, store=self._store)
+        return spaces.set_keeps_messages(self._grant.require_space(name), keeps_messages, store=self._store)
 
     @needs("admin")
     def delete_space(self, name: str) -> Overview:
@@ -81,18 +79,16 @@ class Administration:
 
         Raises: NotFound.
         """
-        gone = spaces.overview(self._reached(name), store=self._store)
+        gone = spaces.overview(self._grant.require_space(name), store=self._store)
         spaces.delete_space(name, store=self._store)
         return gone
 
-    @needs("metrics")
+    @needs("metrics", everywhere=METRICS_EVERYWHERE)
     def figures(self, *, embedder: str | None = None) -> Figures:
         """How much there is and how much waits, in all spaces together; `embedder` is the one in use.
 
         Raises: Forbidden, to who reaches some spaces only.
         """
-        if self._grant.spaces is not None:
-            raise Forbidden("metrics cover all spaces: use a token for all spaces")
         return stats.figures(store=self._store, now=self._clock(), embedder=embedder)
 
     @needs("admin")
@@ -108,10 +104,11 @@ class Administration:
 
         Raises: Forbidden, Invalid, NotFound.
         """
-        if spaces is None and self._grant.spaces is not None:
-            raise Forbidden("this token is limited to its own spaces: name one of them")
+        if spaces is None:
+            limited = "this token is limited to its own spaces: name one of them"
+            self._grant.require("admin", everywhere=limited)
         for space in spaces or ():
-            self._reached(space)
+            self._grant.require_space(space)
         return tokens.create_token(
             store=self._store, clock=self._clock, ids=self._ids, scopes=scopes, spaces=spaces, name=name
         )
@@ -131,8 +128,3 @@ class Administration:
         if self._grant.spaces is None:
             return True
         return names is not None and all(self._grant.reaches(name) for name in names)
-
-    def _reached(self, name: str) -> str:
-        if not self._grant.reaches(name):
-            raise no_space(name)
-        return name

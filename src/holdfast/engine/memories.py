@@ -97,7 +97,7 @@ from holdfast.engine.revise import Revised
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
 from holdfast.engine.space_context import Readers, SpaceContext
-from holdfast.engine.spaces import Overview, no_space
+from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.stats import Stats
 from holdfast.engine.tend import Preview, Tended
@@ -211,8 +211,7 @@ class Memories:
 
         Raises: NotFound, for a space that the grant does not reach; it looks like one that is not there.
         """
-        if not grant.reaches(self.space):
-            raise no_space(self.space)
+        grant.require_space(self.space)
         return Memories(
             self._ctx, origin=self._origin, session=self._session, project=self._project, grant=grant
         )

@@ -61,11 +61,6 @@ def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
     return space
 
 
-def no_space(name: str) -> NotFound:
-    """What is said of a space that there is not, and of one that the caller may not see."""
-    return NotFound(f"there is no space {name!r}", command=f"create it with `holdfast space create {name}`")
-
-
 def profile_of(space: Space) -> Profile:
     """The rules of a space."""
     if space.profile_text is not None:

@@ -14,9 +14,10 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from starlette.responses import Response
 
 from holdfast import __version__
+from holdfast.domain.access import METRICS_EVERYWHERE, Grant
 from holdfast.domain.spend import MICRO
 from holdfast.engine.stats import Figures
-from holdfast.errors import Forbidden, Unavailable
+from holdfast.errors import Unavailable
 from holdfast.web.service.request_facts import RequestFacts
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -63,10 +64,8 @@ router = APIRouter()
 @router.get("/metrics", include_in_schema=False)
 def read(request: Request) -> Response:
     """The figures of the application that is asked (`request.state.metrics`)."""
-    grant = request.state.grant
-    grant.require("metrics")
-    if grant.spaces is not None:
-        raise Forbidden("metrics cover all spaces: use a token for all spaces")
+    grant: Grant = request.state.grant
+    grant.require("metrics", everywhere=METRICS_EVERYWHERE)
     metrics: Metrics = request.state.metrics
     return Response(metrics.text(), media_type=MEDIA_TYPE)
 
