@@ -9,11 +9,10 @@ from sqlalchemy import Connection, Engine
 
 from holdfast.engine.ports import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
-from holdfast.store import migrate, postgres, scrub, sqlite, type_check
+from holdfast.store import health, migrate, postgres, scrub, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
-from holdfast.store.open_file import OpenFile
 from holdfast.store.spaces import OpenTokens, SpaceTable, TokenTable
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
@@ -25,7 +24,9 @@ _MISREAD = (TypeError, ValueError, AttributeError)
 class Database:
     """A SQLite file or a PostgreSQL database with our schema in it."""
 
-    def __init__(self, engine: Engine, *, path: Path | None = None, file: OpenFile | None = None) -> None:
+    def __init__(
+        self, engine: Engine, *, path: Path | None = None, file: sqlite.OpenFile | None = None
+    ) -> None:
         self.engine = engine
         self.path = path
         self._file = file
@@ -159,9 +160,9 @@ class Database:
         with self._troubles(), self._writing():
             self.check()
             if self.path is None:
-                return scrub.postgres(self.engine)
+                return postgres.vacuum(self.engine)
             gone = scrub.Gone(space, tuple(memory_ids), tuple(message_ids))
-            return scrub.sqlite_files(self.engine, self.path, texts=texts, gone=gone)
+            return scrub.scrub_files(self.engine, self.path, texts=texts, gone=gone)
 
     def close(self) -> None:
         """Lets go of the database, without waiting for anybody.
@@ -274,4 +275,4 @@ class Database:
         if self.path is None:
             return False
         with self._connected() as connection:
-            return bool(type_check.of_another_kind(sqlite.driver_of(connection)))
+            return bool(health.of_another_kind(sqlite.driver_of(connection)))

@@ -8,12 +8,12 @@ from sqlalchemy import Connection, Table, func, select, update
 
 from holdfast.domain.memory import Memory, Message
 from holdfast.store import schema
+from holdfast.store.history import checksum
 from holdfast.store.memories import MemoryTable
 from holdfast.store.queries import WordIndex
 from holdfast.store.rows import SpaceRows
 from holdfast.store.sessions import SessionTable
 from holdfast.store.types import UtcTime, to_text
-from holdfast.store.versions import checksum
 
 #: In an order that satisfies the foreign keys. Vectors are left out: they are a cache and can be made again.
 TABLES: tuple[Table, ...] = (
@@ -112,8 +112,7 @@ class TableDump(SpaceRows):
         return counted is not None and (counted == 0 or self._highest() > 0)
 
     def last_seq(self) -> int:
-        query = select(schema.heads.c.seq).where(schema.heads.c.space == self._space)
-        return int(self._connection.execute(query).scalar_one())
+        return self._head(schema.heads.c.seq)
 
     def next_seq(self) -> int:
         seq = self.last_seq() + 1

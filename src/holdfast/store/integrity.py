@@ -12,10 +12,10 @@ from holdfast.domain.health import Damage
 from holdfast.domain.memory import Memory, Message
 from holdfast.store import schema
 from holdfast.store.full_text import MEMORIES, MESSAGES, Indexed
+from holdfast.store.history import checksum
 from holdfast.store.mapping import value_of
 from holdfast.store.queries import WordIndex, queries_of
 from holdfast.store.vector_feed import KINDS, Kind, of_model
-from holdfast.store.versions import checksum
 
 if TYPE_CHECKING:
     from holdfast.store.transaction import SpaceTransaction

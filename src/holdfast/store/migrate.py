@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from holdfast.errors import NewerSchema
-from holdfast.store.queries_sqlite import tell_planner
+from holdfast.store.queries import queries_of
 from holdfast.store.sqlite import APPLICATION_ID
 from holdfast.store.types import DamagedValue
 
@@ -46,11 +46,8 @@ def upgrade(engine: Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(_HERE).replace("%", "%%"))
     with engine.connect().execution_options(holdfast_write=True) as connection, connection.begin():
-        if engine.dialect.name == "postgresql":
-            # Of two that migrate at once, the second waits and then finds nothing to do.
-            connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": APPLICATION_ID})
+        queries = queries_of(connection)
+        queries.before_migration(APPLICATION_ID)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        if engine.dialect.name == "sqlite":
-            connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-            tell_planner(connection)
+        queries.after_migration(APPLICATION_ID)

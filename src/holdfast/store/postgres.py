@@ -12,7 +12,10 @@ from holdfast.errors import Invalid, Unavailable
 # even where the server's default says otherwise. Nobody waits for a lock for ever.
 _SETTINGS = "-c timezone=UTC -c synchronous_commit=on -c lock_timeout=60s"
 
-
+_OTHERS = text(
+    "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace "
+    "AND NOT pg_has_role(relowner, 'USAGE')"
+)
 _ENTER = text("SELECT set_config('holdfast.space', :space, true)")
 _CITUS = text("SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')")
 #: Whether the server of an engine spreads its tables over several nodes.
@@ -41,6 +44,17 @@ def beyond_row_security(connection: Connection) -> bool:
     """Whether the role sees rows of all spaces, whatever it asks for: a superuser, or one with BYPASSRLS."""
     asked = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
     return bool(connection.execute(asked).scalar())
+
+
+def vacuum(engine: Engine) -> list[str]:
+    """Vacuums the tables; answers what can't be reached from here."""
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        others = connection.execute(_OTHERS).scalar_one()  # which VACUUM passes over
+        connection.execute(text("VACUUM"))
+    left = ["PostgreSQL's write-ahead log and its archives, replicas, and backups of the server"]
+    if others:
+        left.append("old rows in PostgreSQL's files, until the owner of the tables runs VACUUM")
+    return left
 
 
 def server_url(place: str) -> URL:

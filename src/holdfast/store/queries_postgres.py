@@ -133,6 +133,13 @@ class PostgresQueries:
         }
         return values_of(Message, self.connection.execute(_MESSAGES_AT, values))
 
+    def before_migration(self, ours: int) -> None:
+        """Of two that migrate at once, the second waits and then finds nothing to do."""
+        self.connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": ours})
+
+    def after_migration(self, ours: int) -> None:
+        """Nothing: the server's planner counts for itself."""
+
     def words(self, index: Indexed[Owner], totals: Totals) -> PostgresFullText[Owner]:
         """The full-text index."""
         return PostgresFullText(self.connection, self.space, index, totals)

@@ -19,6 +19,7 @@ from sqlalchemy import (
 
 from holdfast.store.mapping import row_of, table_of, value_of, values_of
 from holdfast.store.queries import queries_of
+from holdfast.store.schema import heads
 
 AnyRow = Row[Any]
 Value = TypeVar("Value")
@@ -68,6 +69,11 @@ class SpaceRows:
     def _count(self, table: Table, *where: ColumnElement[bool]) -> int:
         query = select(func.count()).select_from(table).where(table.c.space == self._space, *where)
         return int(self._connection.execute(query).scalar_one())
+
+    def _head(self, counter: Column[int]) -> int:
+        """One of the numbers that were given out last in the space."""
+        found = self._connection.execute(select(counter).where(heads.c.space == self._space))
+        return int(found.scalar_one())
 
     def _one_of(self, column: Column[Any], values: Iterable[str]) -> ColumnElement[bool]:
         return self._sql.one_of(column, values if isinstance(values, Collection) else list(values))

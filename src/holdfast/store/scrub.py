@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from holdfast.store import sqlite
 from holdfast.store.error_texts import TROUBLES, unavailable
@@ -46,7 +46,7 @@ class Gone:
     messages: tuple[str, ...]
 
 
-def sqlite_files(engine: Engine, path: Path, *, texts: Sequence[str], gone: Gone) -> list[str]:
+def scrub_files(engine: Engine, path: Path, *, texts: Sequence[str], gone: Gone) -> list[str]:
     """Cleans the database, its log and its copies; answers what is left. The caller holds the write lock.
 
     The rows are gone already, so trouble on the way is told as something left, not raised.
@@ -69,23 +69,6 @@ def sqlite_files(engine: Engine, path: Path, *, texts: Sequence[str], gone: Gone
     pieces = {path: sqlite.raw_bytes(path, _CHUNK)}
     pieces |= {file: _pieces(file) for file in (path.with_name(path.name + "-wal"), *copies(path))}
     return left + [f"a trace in {file}" for file, found in pieces.items() if contains(found, texts)]
-
-
-_OTHERS = text(
-    "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace "
-    "AND NOT pg_has_role(relowner, 'USAGE')"
-)
-
-
-def postgres(engine: Engine) -> list[str]:
-    """Vacuums the tables; answers what can't be reached from here."""
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        others = connection.execute(_OTHERS).scalar_one()  # which VACUUM passes over
-        connection.execute(text("VACUUM"))
-    left = ["PostgreSQL's write-ahead log and its archives, replicas, and backups of the server"]
-    if others:
-        left.append("old rows in PostgreSQL's files, until the owner of the tables runs VACUUM")
-    return left
 
 
 def copies(path: Path) -> list[Path]:

@@ -135,8 +135,7 @@ class SessionTable(SpaceRows):
 
     def message_count(self) -> int:
         """How many messages there are: the position of the newest, since none is ever taken out."""
-        query = select(heads.c.messages).where(heads.c.space == self._space)
-        return int(self._connection.execute(query).scalar_one())
+        return self._head(heads.c.messages)
 
     def saying(self, texts: Sequence[str]) -> list[str]:
         """Ids of the messages in which any of `texts` stands."""

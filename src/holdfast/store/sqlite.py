@@ -8,17 +8,20 @@ itself. The lock is a file lock, which the system drops when a process dies.
 Nothing else may open the database file in this process: closing any descriptor of it drops the locks that
 SQLite holds on it, and another process could then remove the log under us. `raw_bytes` alone reads the file.
 """
+# budget: who may open, write and copy the file is one set of rules.
 
 import errno
 import fcntl
 import json
+import logging
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
@@ -26,7 +29,10 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from holdfast.domain.query import says
 from holdfast.errors import Unavailable
-from holdfast.store.open_file import OpenFile
+
+_log = logging.getLogger(__name__)
+
+Identity = tuple[int, int]  # device and inode
 
 APPLICATION_ID = 0x486F6C64  # "Hold": tells our files from other programs' databases
 PATIENCE = 60.0  # seconds to wait for the write lock
@@ -52,7 +58,7 @@ _PRAGMAS = (
 _UNWRITABLE = ("unable to open", "disk I/O error", "disk is full", "readonly database")
 
 
-def open_engine(path: Path) -> tuple[Engine, OpenFile]:
+def open_engine(path: Path) -> tuple[Engine, "OpenFile"]:
     """An engine on the file at `path`, which is made, for its owner only, if it is not there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.is_dir():
@@ -129,6 +135,62 @@ def _reads_only(record: ConnectionPoolEntry) -> bool:
     driver = record.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     return str(driver.execute("PRAGMA journal_mode").fetchone()[0]) != "wal"
+
+
+class OpenFile:
+    """The database file as it was when it was opened, with its write-ahead log.
+
+    SQLite goes on writing into a file that has lost its name: what is acknowledged then is gone with the last
+    descriptor. So the file at the path is compared with the one that was opened, by device and inode, without
+    opening it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._wal = f"{path}-wal"
+        self._opened = _identity(path)
+        self._lost_log: Identity | None = None
+        self._reported: set[str] = set()
+
+    def check(self) -> None:
+        """Raises: Unavailable, when another file, or none, is at the path now."""
+        self._compare("the database file", self._path, self._opened)
+        if self._lost_log is not None:
+            self._compare("the write-ahead log of the database", self._wal, self._lost_log)
+
+    def check_log(self, seen: MutableMapping[Any, Any]) -> None:
+        """The same for the log of a connection, which `seen` belongs to: its log stays while it is open.
+
+        Raises: Unavailable.
+        """
+        found, known = _identity(self._wal), seen.get("holdfast_log")
+        if known is None:
+            seen["holdfast_log"] = found
+        elif found != known:
+            self._lost_log = known
+            self.check()
+
+    def _compare(self, what: str, path: Path | str, opened: Identity | None) -> None:
+        found = _identity(path)
+        if found == opened:
+            self._reported.discard(what)
+            return
+        happened = "removed" if found is None else "replaced"
+        if what not in self._reported:
+            self._reported.add(what)
+            _log.error("%s was %s while it was open: nothing can be saved", what, happened)
+        raise Unavailable(
+            f"{self._path}: {what} was {happened} while it was open, so nothing can be saved: "
+            "put the file back, or restore a backup, then stop and start the service"
+        )
+
+
+def _identity(path: Path | str) -> Identity | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class WriteLock:

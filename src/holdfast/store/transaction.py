@@ -9,9 +9,9 @@ from holdfast.engine.ports import Space
 from holdfast.store.dump import TableDump
 from holdfast.store.files import FileTable
 from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
+from holdfast.store.history import JournalTable, RepetitionTable, VersionTable
 from holdfast.store.integrity import SpaceIntegrity
 from holdfast.store.jobs import JobTable
-from holdfast.store.journal import JournalTable
 from holdfast.store.memories import MemoryTable
 from holdfast.store.operations import CooldownTable, EventTable
 from holdfast.store.queries import queries_of
@@ -21,7 +21,6 @@ from holdfast.store.sessions import SessionTable
 from holdfast.store.spend import SpendTable
 from holdfast.store.vector_feed import MEMORY_VECTORS, MESSAGE_VECTORS, MemoryFeed, MessageFeed, ModelTable
 from holdfast.store.vector_rows import VectorCache, VectorTable
-from holdfast.store.versions import RepetitionTable, VersionTable
 
 
 @dataclass(frozen=True, slots=True)

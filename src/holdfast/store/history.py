@@ -1,21 +1,86 @@
-"""Queries over the journal: every change in a space, in order."""
+"""Queries over versions, repetitions and the journal: how memories were worded, and every change of them."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Text, and_, case, func, or_, select, type_coerce, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Text,
+    and_,
+    case,
+    func,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from holdfast.domain.history import Action, Entry, remembered
-from holdfast.domain.memory import Memory, Origin, Source
-from holdfast.store.mapping import value_of
+from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
+from holdfast.store.mapping import row_of, value_of
 from holdfast.store.rows import SpaceRows, same_or_none
-from holdfast.store.schema import heads, journal
+from holdfast.store.schema import heads, journal, repetitions, versions
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
 #: What leaves a memory saying what its writer said.
 _SAVES = ("added", "reinforced", "merged", "revised", "waiting")
+
+
+def checksum(content: str) -> str:
+    """What a version's text is verified by."""
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+class VersionTable(SpaceRows):
+    """The wordings of one space's memories."""
+
+    def add(self, *wordings: Version) -> None:
+        rows = [{**row_of(one, self._space), "checksum": checksum(one.content)} for one in wordings]
+        if rows:
+            self._connection.execute(insert(versions), rows)
+
+    def of(self, memory_id: str) -> list[Version]:
+        """All wordings of a memory, oldest first."""
+        query = self._select(Version, versions.c.memory_id == memory_id)
+        return self._values(Version, query.order_by(versions.c.number))
+
+    def get(self, memory_id: str, number: int) -> Version | None:
+        mine = (versions.c.memory_id == memory_id, versions.c.number == number)
+        return self._value(Version, self._select(Version, *mine))
+
+
+class RepetitionTable(SpaceRows):
+    """The repetitions of one space."""
+
+    def add(self, wording: Repetition) -> None:
+        self._add([wording])
+
+    def of(self, memory_id: str) -> list[Repetition]:
+        """The wordings of a memory, oldest first."""
+        query = self._select(Repetition, self._of(memory_id))
+        return self._values(Repetition, query.order_by(repetitions.c.number))
+
+    def last_number(self, memory_id: str) -> int:
+        """The highest number that a wording of the memory has; 0 without one."""
+        query = select(func.max(repetitions.c.number)).where(
+            repetitions.c.space == self._space, self._of(memory_id)
+        )
+        return int(self._connection.execute(query).scalar() or 0)
+
+    def remove(self, memory_id: str, number: int) -> None:
+        self._remove(repetitions, self._of(memory_id), repetitions.c.number == number)
+
+    def remove_session(self, session_id: str) -> int:
+        """Removes the wordings that came from a session; answers how many."""
+        return self._remove(repetitions, repetitions.c.session_id == session_id)
+
+    def _of(self, memory_id: str) -> ColumnElement[bool]:
+        return repetitions.c.memory_id == memory_id
 
 
 class JournalTable(SpaceRows):
@@ -93,8 +158,7 @@ class JournalTable(SpaceRows):
 
     def last(self) -> int:
         """The number of the newest entry; 0 before the first."""
-        found = self._connection.execute(select(heads.c.seq).where(heads.c.space == self._space))
-        return int(found.scalar_one())
+        return self._head(heads.c.seq)
 
     def newest_before(self, moment: datetime) -> datetime | None:
         """The time of the newest entry that was written at `moment` or earlier."""
