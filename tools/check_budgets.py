@@ -30,7 +30,7 @@ LINES = (57_720, 44_000)
 CORE_LINES = (26_430, 19_000)
 MODULES = (456, 330)
 ROOT_MODULES = (6, 6)
-CONFIRMED_AT = (14, 6)
+CONFIRMED_AT = (13, 6)
 CLASS_NAMES = (35, 0)
 
 BANNED_SUFFIXES = ("Manager", "Helper", "Util", "Utils", "Base", "Impl", "Processor", "Data", "Info")
