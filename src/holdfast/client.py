@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -39,11 +39,13 @@ from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.undo import Undone
 from holdfast.errors import Conflict
-from holdfast.wire import from_json
 from holdfast.wire.http_client import ServiceConnection
+from holdfast.wire.values import from_json
 
 if TYPE_CHECKING:
     import httpx2
+
+Value = TypeVar("Value")
 
 _PAGE = 1_000
 
@@ -67,7 +69,6 @@ class Client:
         self._origin: Origin | None = None
         self._session: str | None = None
         self._project: str | None = None
-        self._read: from_json.JsonReader | None = None
         self._name: str | None = None
 
     def speaking_as(
@@ -75,7 +76,7 @@ class Client:
     ) -> "Client":
         """The same memories for another speaker; the connection is shared."""
         other = Client.__new__(Client)
-        other._line, other._read, other._name = self._line, self._read, self._name
+        other._line, other._name = self._line, self._name
         other._origin, other._session, other._project = origin, session, project
         return other
 
@@ -106,7 +107,7 @@ class Client:
         told = self._line.ask("POST", "/memory/", body=body, headers=headers, also=(409,))
         if "outcome" not in told:
             raise Conflict(told["detail"])
-        return self._reader.outcome(told)
+        return self._outcome(told)
 
     def revise(
         self,
@@ -124,35 +125,35 @@ class Client:
         body = {"content": content, **fields, **self._speaker()}
         told = self._line.ask("PUT", _of(memory_id), body=body, headers=_expecting(expect_version))
         if "outcome" in told:
-            waiting = self._reader.outcome(told)
+            waiting = self._outcome(told)
             assert isinstance(waiting, Waiting)
             return waiting
-        return Revised(self._reader.memory(told), self._reader.memory(told["previous"]))
+        return Revised(self._read(Memory, told), self._read(Memory, told["previous"]))
 
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
         """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
         told = self._line.ask("DELETE", _of(memory_id), headers=_expecting(expect_version))
-        return Forgotten(self._reader.memory(told), told["restorable"])
+        return self._read(Forgotten, told)
 
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back."""
-        return self._reader.memory(self._line.ask("POST", f"{_of(memory_id)}/restore"))
+        return self._read(Memory, self._line.ask("POST", f"{_of(memory_id)}/restore"))
 
     def split(self, memory_id: str, number: int) -> Split:
         """Makes a wording that was counted as a repetition a memory of its own."""
-        return self._reader.split(self._line.ask("POST", f"{_of(memory_id)}/split", body={"number": number}))
+        return self._read(Split, self._line.ask("POST", f"{_of(memory_id)}/split", body={"number": number}))
 
     def promote(self, memory_id: str) -> Memory:
         """Lets a memory of one project hold in all of them."""
-        return self._reader.memory(self._line.ask("POST", f"{_of(memory_id)}/promote"))
+        return self._read(Memory, self._line.ask("POST", f"{_of(memory_id)}/promote"))
 
     def erasure(self, memory_id: str) -> Erasure:
         """What `erase` would remove."""
-        return from_json.erasure(self._line.ask("GET", f"{_of(memory_id)}/erasure"))
+        return from_json(Erasure, self._line.ask("GET", f"{_of(memory_id)}/erasure"))
 
     def erase(self, memory_id: str) -> Erasure:
         """Removes a memory and every trace of it, for good."""
-        return from_json.erasure(self._line.ask("POST", f"{_of(memory_id)}/erase"))
+        return from_json(Erasure, self._line.ask("POST", f"{_of(memory_id)}/erase"))
 
     def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
         """Links two memories; false when they were linked so already."""
@@ -181,7 +182,7 @@ class Client:
         cursor, total = None, 0
         while True:
             page = self._line.ask("GET", "/memory/", query={**query, "limit": _PAGE, "cursor": cursor})
-            found += map(self._reader.memory, page["memories"])
+            found += [self._read(Memory, each) for each in page["memories"]]
             cursor, total = page["next"], page["total"]
             if cursor is None or (wanted is not None and len(found) >= wanted):
                 return Page(tuple(found[offset:wanted]), total)
@@ -189,12 +190,12 @@ class Client:
     def show(self, memory_id: str) -> Details:
         """One memory with its wordings and links."""
         told = self._line.ask("GET", _of(memory_id))
-        wordings = tuple(from_json.version(memory_id, each) for each in told["versions"])
-        return Details(self._reader.memory(told), wordings, tuple(map(from_json.link, told["links"])))
+        return self._read(Details, {**told, "memory": told}, memory=told["id"])
 
     def why(self, memory_id: str) -> Story:
         """Where a memory came from, how its confidence came about, and which prompts it went into."""
-        return self._reader.story(self._line.ask("GET", f"{_of(memory_id)}/why"))
+        told = self._line.ask("GET", f"{_of(memory_id)}/why")
+        return self._read(Story, told, memory=told["memory"]["id"])
 
     def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
         """What answers a question, remembered or said; of `project` and of none, unless `where` says more.
@@ -204,14 +205,14 @@ class Client:
         where = fields.get("where")
         body = {"query": query, **fields, "project": fields.get("project") or self._project}
         body |= {"where": _filter(where) if where is not None else None, "session": self._session}
-        return self._reader.recall(self._line.ask("POST", "/recall", body=body))
+        return self._read(Recall, self._line.ask("POST", "/recall", body=body))
 
     def brief(
         self, *, project: str | None = None, subject: str | None = None, budget: int | None = None
     ) -> Brief:
         """The block for a prompt, within its budget; in a session always the same one."""
         query = {"project": project or self._project, "subject": subject, "budget": budget}
-        return from_json.brief(self._line.ask("GET", "/brief", query={**query, "session": self._session}))
+        return from_json(Brief, self._line.ask("GET", "/brief", query={**query, "session": self._session}))
 
     def context(
         self, said: Sequence[NewMessage | str], *, project: str | None = None, budget: int = BUDGET
@@ -224,7 +225,7 @@ class Client:
             "budget": budget,
         }
         place = "/context" if self._session is None else f"{_in(self._session)}/context"
-        return self._reader.context(self._line.ask("POST", place, body=body))
+        return self._read(Context, self._line.ask("POST", place, body=body))
 
     def delta(self) -> str:
         """What others added since this session's brief, once; empty when there is nothing."""
@@ -235,52 +236,52 @@ class Client:
 
     def inbox(self) -> list[Item]:
         """What waits for a person, oldest first."""
-        return [self._reader.item(each) for each in self._line.ask("GET", "/inbox")["waiting"]]
+        return [self._read(Item, each) for each in self._line.ask("GET", "/inbox")["waiting"]]
 
     def approve(self, *memory_ids: str) -> list[Memory]:
         """Lets waiting memories in."""
         told = self._line.ask("POST", "/inbox/approve", body={"ids": list(memory_ids)})
-        return list(self._reader.memories(told["memories"]))
+        return [self._read(Memory, each) for each in told["memories"]]
 
     def reject(self, *memory_ids: str) -> list[Memory]:
         """Turns waiting memories down for good."""
         told = self._line.ask("POST", "/inbox/reject", body={"ids": list(memory_ids)})
-        return list(self._reader.memories(told["memories"]))
+        return [self._read(Memory, each) for each in told["memories"]]
 
     def undo_session(self, session_id: str) -> Undone:
         """Takes back what one session wrote."""
-        return self._reader.undone(self._line.ask("POST", f"{_in(session_id)}/undo"))
+        return self._read(Undone, self._line.ask("POST", f"{_in(session_id)}/undo"))
 
     def sessions(self, *, limit: int | None = None, offset: int = 0) -> list[Session]:
         """The sessions, the latest first."""
         told = self._listed("/sessions", "sessions", None if limit is None else offset + limit)
-        return [self._reader.session(each) for each in told[offset:]]
+        return [self._read(Session, each) for each in told[offset:]]
 
     def session(self, session_id: str) -> Conversation:
         """One session and what was said in it."""
         told = self._line.ask("GET", _in(session_id))
         messages = self._listed(f"{_in(session_id)}/messages", "messages", None)
-        return Conversation(self._reader.session(told), tuple(map(from_json.message, messages)))
+        return self._read(Conversation, {"session": told, "messages": messages})
 
     def open_session(
         self, session_id: str | None = None, *, tier: int | None = None, **fields: Unpack[SessionFields]
     ) -> Session:
         """Begins a session of an agent, or goes on with one; `fields`: name, client, directory, project."""
         told = self._line.ask("POST", "/sessions", body={"id": session_id, **fields, "tier": tier})
-        return self._reader.session(told)
+        return self._read(Session, told)
 
     def close_session(
         self, session_id: str, *, exit_code: int | None = None, usage: Mapping[str, Any] | None = None
     ) -> Session:
         """Ends a session, with what it cost as far as that is known."""
         body = {"exit_code": exit_code, "usage": dict(usage) if usage is not None else None}
-        return self._reader.session(self._line.ask("POST", f"{_in(session_id)}/close", body=body))
+        return self._read(Session, self._line.ask("POST", f"{_in(session_id)}/close", body=body))
 
     def say_all(self, session_id: str, said: Sequence[NewMessage]) -> list[Message]:
         """Keeps messages of a session in one step and answers those that are new."""
         body = {"messages": list(map(_message, said))}
         told = self._line.ask("POST", f"{_in(session_id)}/messages", body=body)
-        return list(map(from_json.message, told["messages"]))
+        return [from_json(Message, each) for each in told["messages"]]
 
     def say(self, session_id: str, role: str, content: str, **fields: Unpack[MessageFields]) -> Message:
         """Keeps a message of a session, so that memories can cite it; a known one is as it was said first.
@@ -292,17 +293,17 @@ class Client:
         said = replace(NewMessage(role=role, content=content, **fields), message_id=message_id)
         if new := self.say_all(session_id, [said]):
             return new[0]
-        return from_json.message(self._line.ask("GET", f"/messages/{quote(message_id, safe='')}"))
+        return from_json(Message, self._line.ask("GET", f"/messages/{quote(message_id, safe='')}"))
 
     def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
         """The jobs in one state, oldest first."""
         told = self._line.ask("GET", "/jobs", query={"state": state, "limit": limit})
-        return list(map(from_json.job, told["jobs"]))
+        return [from_json(Job, each, payload={}) for each in told["jobs"]]
 
     def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
         """Keeps what happened to a service, or in general."""
         body = {"level": level, "content": content, "service": service, "session": self._session}
-        return from_json.event(self._line.ask("POST", "/events", body=body))
+        return from_json(Event, self._line.ask("POST", "/events", body=body))
 
     def events(
         self,
@@ -316,7 +317,7 @@ class Client:
         """What happened, the latest first."""
         wanted = None if limit is None else offset + limit
         told = self._listed("/events", "events", wanted, level=level, service=service, session=session)
-        return list(map(from_json.event, told[offset:]))
+        return [from_json(Event, each) for each in told[offset:]]
 
     def record_attempt(
         self, action: str, service: str, succeeded: bool, *, content: str | None = None
@@ -324,16 +325,19 @@ class Client:
         """Keeps that an action was taken on a service, so that it is not taken too often."""
         body = {"action": action, "service": service, "succeeded": succeeded, "content": content}
         told = self._line.ask("POST", "/cooldowns", body={**body, "session": self._session})
-        return from_json.attempt(told, action, service)
+        return from_json(Attempt, told, action=action, service=service)
 
     def cooldowns(self, *, service: str | None = None) -> list[Standing]:
         """The actions inside their window, by service, and whether another one is allowed."""
         told = self._line.ask("GET", "/cooldowns", query={"service": service})
-        return list(map(from_json.standing, told["cooldowns"]))
+        return [
+            from_json(Standing, each, action=each["action"], service=each["service"])
+            for each in told["cooldowns"]
+        ]
 
     def overview(self) -> Overview:
         """The space and how much is in it."""
-        return from_json.overview(self._line.ask("GET", "/stats"))
+        return from_json(Overview, self._line.ask("GET", "/stats"), profile_text=None, key="")
 
     def export(self) -> Iterator[str]:
         """The whole space as lines of an archive."""
@@ -342,7 +346,7 @@ class Client:
     def import_archive(self, stream: Iterable[str]) -> list[Imported]:
         """Takes archives of spaces into this one, field by field."""
         told = self._line.ask("POST", "/import", body={"archive": "".join(stream)})
-        return list(map(from_json.imported, told["archives"]))
+        return [from_json(Imported, each) for each in told["archives"]]
 
     def import_drafts(
         self, drafts: Iterable[tuple[int, Draft]], *, review: bool = False
@@ -351,8 +355,10 @@ class Client:
         given = list(drafts)
         body = {"drafts": [_draft(draft) for _, draft in given], "review": review}
         told = self._line.ask("POST", "/import", body=body)["drafts"]
-        read = [self._reader.told(each) for each in told]
-        return [ImportResult(line, each.outcome) for (line, _), each in zip(given, read, strict=True)]
+        lines = (line for line, _ in given)
+        return [
+            self._read(ImportResult, {**each, "line": line}) for line, each in zip(lines, told, strict=True)
+        ]
 
     def close(self) -> None:
         """Lets go of the connection."""
@@ -366,11 +372,22 @@ class Client:
     ) -> None:
         self.close()
 
-    @property
-    def _reader(self) -> from_json.JsonReader:
-        if self._read is None:
-            self._read = from_json.JsonReader(self.space)
-        return self._read
+    def _read(self, kind: type[Value], told: Any, **given: Any) -> Value:
+        """A value that belongs to the space, whose name the answers leave out."""
+        return from_json(kind, told, space=self.space, **given)
+
+    def _outcome(self, told: dict[str, Any]) -> Outcome:
+        """From an answer whose own fields are the memory's, or from a problem that names the known one."""
+        match told["outcome"]:
+            case "update_suggested":
+                told = {**told, "known": told["memory"], "memory": None}
+            case "refused":
+                known = {"known_id": told.get("id"), "deleted": told.get("deleted")}
+                told = {"outcome": "refused", "memory": None, "reason": told["detail"], **known}
+            case _:
+                told = {**told, "memory": told}
+        outcome: Outcome = from_json(Outcome, told, space=self.space)
+        return outcome
 
     def _speaker(self) -> dict[str, Any]:
         return {"origin": self._origin, "session": self._session}

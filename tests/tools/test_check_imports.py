@@ -31,7 +31,7 @@ OUTWARD = [
     ("store/schema.py", "from holdfast.engine import tend", "may not import holdfast.engine.tend"),
     ("store/schema.py", "import holdfast.models", "may not import holdfast.models"),
     ("models/embedder.py", "import holdfast.store.schema", "may not import holdfast.store.schema"),
-    ("wire/as_json.py", "import holdfast.web.rest", "may not import holdfast.web.rest"),
+    ("wire/values.py", "import holdfast.web.rest", "may not import holdfast.web.rest"),
     ("files/forms.py", "import holdfast.agents", "may not import holdfast.agents"),
     ("quality.py", "import math", "holdfast.quality belongs to no part"),
     ("web/rest/app.py", "from holdfast.store import schema", "may not import holdfast.store.schema"),

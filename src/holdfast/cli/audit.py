@@ -9,7 +9,6 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.engine.audit import Finding, Kind
@@ -42,7 +41,7 @@ def audit(call: Call) -> None:
     lines = [line for finding in found.findings for line in _said(finding)]
     looked = f"Checked {say.memories(found.memories)}"
     lines.append(f"{looked}: no problems found" if found.clean else looked)
-    call.tell("\n".join(lines), as_json.audit(found))
+    call.tell("\n".join(lines), found)
     if not found.clean:
         raise click.exceptions.Exit(1)
 

@@ -6,7 +6,6 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.engine.cache_report import CacheReport, Difference, SessionReport
@@ -111,33 +110,16 @@ def _as_json(found: "CacheReport") -> dict[str, Any]:
 
 
 def _report(report: "SessionReport") -> dict[str, Any]:
-    before = report.before
     return {
         "session": report.session.id,
         "client": report.session.client,
         "project": report.session.project,
         "held": report.held,
-        "blocks": [
-            {
-                "sha256": block.sha256,
-                "tokens": block.tokens,
-                "memories": block.memories,
-                "given_at": as_json.moment(block.given_at),
-                "intact": block.intact,
-            }
-            for block in report.blocks
-        ],
-        "changes": [{"at": as_json.moment(change.at), "why": change.why} for change in report.changes],
+        "blocks": report.blocks,
+        "changes": report.changes,
         "trailing": {"blocks": report.trailing_blocks, "tokens": report.trailing_tokens},
         "answers": report.answers,
         "cacheable_tokens": report.cacheable_tokens,
-        "reported": dict(report.reported),
-        "before": before
-        and {
-            "session": before.session,
-            "same": before.same,
-            "added": before.added,
-            "reworded": before.reworded,
-            "gone": before.gone,
-        },
+        "reported": report.reported,
+        "before": report.before,
     }

@@ -1,10 +1,10 @@
 """The global options of one call, given before or after the sub-command.
 
-Knows options and output; results are formatted by `say` and `as_json`.
+Knows options and output; results are formatted by `say` and by `wire.values`.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -66,7 +66,7 @@ class Call:
 
         return self.clock or utc_now
 
-    def tell(self, text: str, answer: Mapping[str, Any]) -> None:
+    def tell(self, text: str, answer: object) -> None:
         """Prints `text`, or `answer` with --json; an empty text prints nothing."""
         if self.json:
             tell_json(answer)
@@ -74,15 +74,18 @@ class Call:
             click.echo(text)
 
 
-def tell_json(answer: Mapping[str, Any]) -> None:
-    """Prints one JSON object on one line, escaped where the output encoding is not UTF-8."""
+def tell_json(answer: object) -> None:
+    """Prints a value as one JSON object on one line, escaped where the output encoding is not UTF-8."""
     import json
 
-    line = json.dumps(answer, ensure_ascii=False)
+    from holdfast.wire.values import to_json
+
+    told = to_json(answer)
+    line = json.dumps(told, ensure_ascii=False)
     try:
         line.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
-        line = json.dumps(answer)
+        line = json.dumps(told)
     click.echo(line)
 
 

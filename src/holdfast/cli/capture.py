@@ -7,7 +7,6 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.engine.capture import Captured
@@ -48,8 +47,8 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     if leave:
         lines.append(f"{say.count(put_back, 'passage')} given up; the rules' result is kept")
     answer = {
-        "sessions": [_json(one) for one in read],
-        "with_model": [_model_json(one) for one in with_model],
+        "sessions": read,
+        "with_model": with_model,
     }
     call.tell("\n".join(lines or ["Nothing to read: everything is up to date"]), answer)
 
@@ -77,24 +76,3 @@ def _model_lines(one: "ChunkResult") -> list[str]:
     lines = [f"  {say.outcome(outcome)}" for outcome in one.outcomes]
     lines += [f"  Not stored: {say.one_line(why)}" for why in one.dropped]
     return [head, *lines] if lines else []
-
-
-def _json(one: "Captured") -> dict[str, object]:
-    return {
-        "session": one.session,
-        "messages": one.messages,
-        "outcomes": [as_json.outcome(outcome) for outcome in one.outcomes],
-        "withdrawn": [as_json.memory(memory) for memory in one.withdrawn],
-        "refused": list(one.refused),
-        "quiet": one.quiet,
-    }
-
-
-def _model_json(one: "ChunkResult") -> dict[str, object]:
-    return {
-        "session": one.session,
-        "outcomes": [as_json.outcome(outcome) for outcome in one.outcomes],
-        "dropped": list(one.dropped),
-        "trouble": one.trouble,
-        "quiet": one.quiet,
-    }

@@ -10,7 +10,6 @@ from holdfast.cli import param_types, say
 from holdfast.cli.call import Call, in_space
 from holdfast.cli.tables import on_terminal
 from holdfast.errors import Invalid
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.engine.sessions import NewMessage
@@ -40,7 +39,7 @@ def context(call: Call, session: str | None, project: str | None, budget: int) -
     with call.memories(origin="assistant", session=session) as memories:
         made = memories.context(said, project=project, budget=budget)
     if call.json:
-        call.tell("", as_json.context(made))
+        call.tell("", made)
     else:
         click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
 

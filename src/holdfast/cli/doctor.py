@@ -9,7 +9,6 @@ import click
 from holdfast.cli import say
 from holdfast.cli.call import Call, on_store
 from holdfast.cli.spaces import overview_table
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.app.checkup import Checkup
@@ -180,7 +179,7 @@ def _as_json(seen: "Checkup") -> dict[str, Any]:
             {"level": one.level, "says": one.says, "advice": one.command or one.advice}
             for one in seen.findings
         ],
-        "spaces": [as_json.overview(one) for one in seen.spaces],
+        "spaces": seen.spaces,
         "waiting": sum(one.waiting for one in seen.spaces),
         "embedder": seen.embedder,
         "repaired": [asdict(one) for one in seen.mended],

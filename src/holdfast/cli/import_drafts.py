@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.cli import say
 from holdfast.cli.call import Call
-from holdfast.wire import as_json
+from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,7 +120,7 @@ def _tally(told: "list[ImportResult]") -> tuple[dict[str, int], list[tuple[int, 
             case Reinforced(counted=False):
                 name = "known"
             case _:
-                name = str(as_json.outcome(one.outcome)["outcome"])
+                name = str(to_json(one.outcome)["outcome"])
         counts[name] = counts.get(name, 0) + 1
     return counts, refused
 

@@ -6,7 +6,6 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.engine.inbox import Item
@@ -36,7 +35,7 @@ def _listed(call: Call) -> None:
         items = memories.inbox()
     lines = [_item(item) for item in items]
     lines.append(f"{say.memories(len(items))} waiting" if items else "The inbox is empty")
-    call.tell("\n".join(lines), {"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
+    call.tell("\n".join(lines), {"waiting": items, "total": len(items)})
 
 
 @inbox.command()
@@ -54,7 +53,7 @@ def approve(call: Call, ids: tuple[str, ...]) -> None:
     with call.memories() as memories:
         approved = memories.approve(*dict.fromkeys(ids))
     text = "\n".join(f"Approved {say.line(memory)}" for memory in approved)
-    call.tell(text, {"approved": [as_json.memory(memory) for memory in approved]})
+    call.tell(text, {"approved": approved})
 
 
 @inbox.command()
@@ -70,7 +69,7 @@ def reject(call: Call, ids: tuple[str, ...]) -> None:
     with call.memories() as memories:
         rejected = memories.reject(*dict.fromkeys(ids))
     text = "\n".join(f"Rejected {say.headline(memory)}; it will not be proposed again" for memory in rejected)
-    call.tell(text, {"rejected": [as_json.memory(memory) for memory in rejected]})
+    call.tell(text, {"rejected": rejected})
 
 
 def _item(item: "Item") -> str:

@@ -7,7 +7,6 @@ import click
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
 from holdfast.cli.tables import Table, TableColumn
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.domain.operations import Standing
@@ -35,7 +34,7 @@ def events(call: Call, /, **asked: Any) -> None:
     with call.memories() as memories:
         found = memories.events(**asked)
     if call.json or not found:
-        return call.tell("No events", {"events": [as_json.event(event) for event in found]})
+        return call.tell("No events", {"events": found})
     table = Table(
         [
             TableColumn(title="when (UTC)", style="dim"),
@@ -68,7 +67,7 @@ def cooldowns(call: Call, service: str | None) -> None:
         found = memories.cooldowns(service=service)
     if call.json or not found:
         nothing = "No recent actions with a cooldown"
-        return call.tell(nothing, {"cooldowns": [as_json.standing(standing) for standing in found]})
+        return call.tell(nothing, {"cooldowns": found})
     table = Table(
         [
             TableColumn(title="service", most=24),

@@ -12,7 +12,6 @@ from holdfast.cli.call import Call, in_space
 from holdfast.cli.tables import Table, TableColumn, on_terminal, width
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Hit
@@ -82,7 +81,7 @@ def recall(
     with call.memories(session=session) as memories:
         found = memories.recall(" ".join(query), where=where, messages=not no_messages, **given_only)
     lines = [_hit(hit, " ".join(query), explain) for hit in found.hits] or ["Nothing found"]
-    call.tell("\n".join([*lines, *_found_how(found)]), as_json.recall(found))
+    call.tell("\n".join([*lines, *_found_how(found)]), found)
     if not found.hits:
         raise click.exceptions.Exit(1)
 
@@ -158,7 +157,7 @@ def list_(
         page = memories.find(where, order=sort, limit=limit, offset=offset, as_of=as_of)
         weighed = memories.profile.policy.weighs_confidence
     if call.json:
-        call.tell("", {"memories": [as_json.memory(item) for item in page.shown], "total": page.total})
+        call.tell("", {"memories": page.shown, "total": page.total})
         return
     least = _AS_TABLE if state == "active" else _WITH_DATES
     if page.memories and on_terminal() and width() >= least:
@@ -217,12 +216,7 @@ def show(call: Call, memory_id: str) -> None:
     """
     with call.memories() as memories:
         details = memories.show(memory_id)
-    answer = {
-        "memory": as_json.memory(details.memory),
-        "versions": [as_json.version(wording) for wording in details.versions],
-        "links": [as_json.link(tie) for tie in details.links],
-    }
-    call.tell(history.details(details), answer)
+    call.tell(history.details(details), details)
 
 
 @click.command()
@@ -239,7 +233,7 @@ def why(call: Call, memory_id: str) -> None:
     """
     with call.memories() as memories:
         told = memories.why(memory_id)
-    call.tell(history.story(told), as_json.story(told))
+    call.tell(history.story(told), told)
 
 
 @click.command()

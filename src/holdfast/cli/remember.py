@@ -8,7 +8,6 @@ from holdfast.cli import param_types, say
 from holdfast.cli.batch import each
 from holdfast.cli.call import Call, confirm, in_space
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Origin
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.engine.erase import Erasure
@@ -61,7 +60,7 @@ def remember(
             memories.open_session(session, tier=tier)
         outcome = memories.remember(content, **fields)
         text = say.outcome(outcome, weighed=memories.profile.policy.weighs_confidence)
-    call.tell(text, as_json.outcome(outcome))
+    call.tell(text, outcome)
     if settled(outcome) is None:
         raise click.exceptions.Exit(1)
 
@@ -93,8 +92,7 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
     for gone in results.done:
         back = f"restore with {say.command('restore', gone.memory.id)}" if gone.restorable else "for good"
         texts.append(f"Deleted {say.headline(gone.memory)}; {back}")
-    forgotten = [{**as_json.memory(gone.memory), "restorable": gone.restorable} for gone in results.done]
-    results.tell(call, texts, {"forgotten": forgotten})
+    results.tell(call, texts, {"forgotten": results.done})
 
 
 @click.command()
@@ -110,7 +108,7 @@ def restore(call: Call, ids: tuple[str, ...]) -> None:
     with call.memories() as memories:
         results = each(ids, memories.restore)
     texts = [f"Restored {say.line(memory)}" for memory in results.done]
-    results.tell(call, texts, {"restored": [as_json.memory(memory) for memory in results.done]})
+    results.tell(call, texts, {"restored": results.done})
 
 
 @click.command()
@@ -128,7 +126,7 @@ def promote(call: Call, ids: tuple[str, ...]) -> None:
     with call.memories() as memories:
         results = each(ids, memories.promote)
     texts = [f"Now global: {say.line(result.memory)}" for result in results.done]
-    results.tell(call, texts, {"promoted": [as_json.memory(result.memory) for result in results.done]})
+    results.tell(call, texts, {"promoted": [result.memory for result in results.done]})
 
 
 @click.command()

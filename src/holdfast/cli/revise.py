@@ -7,7 +7,6 @@ import click
 from holdfast.cli import param_types, say
 from holdfast.cli.call import Call, in_space
 from holdfast.domain.memory import ORIGINS, Memory, Origin
-from holdfast.wire import as_json
 
 
 @click.command()
@@ -62,12 +61,11 @@ def revise(
     with call.memories(origin, session) as memories:
         result = memories.revise(memory_id, tags=new_tags, **fields)
     if isinstance(result, Waiting):
-        call.tell(say.outcome(result), as_json.outcome(result))
+        call.tell(say.outcome(result), result)
         return
     text = f"Revised {say.line(result.memory)}\n  {_changes(result.previous, result.memory)}"
     text += say.redacted(result.memory)
-    answer = {"memory": as_json.memory(result.memory), "previous": as_json.memory(result.previous)}
-    call.tell(text, answer)
+    call.tell(text, result)
 
 
 @click.command()
@@ -87,7 +85,7 @@ def split(call: Call, memory_id: str, number: int) -> None:
         done = memories.split(memory_id, number)
     told = [f"Split off {say.line(done.memory)}", f"  Original: {say.line(done.original)}"]
     told.append(f"  {_changes(done.previous, done.original)}")
-    call.tell("\n".join(told), as_json.split(done))
+    call.tell("\n".join(told), done)
 
 
 def _changes(before: Memory, after: Memory) -> str:

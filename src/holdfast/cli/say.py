@@ -128,10 +128,7 @@ def outcome(result: "Outcome", *, weighed: bool = True) -> str:
 
 def redacted(memory: "Memory") -> str:
     """A further line that names what was redacted in a memory; empty when nothing was."""
-    from holdfast.wire import as_json
-
-    kinds = as_json.redacted(memory)
-    return f"\n  Redacted before storing: {', '.join(kinds)}" if kinds else ""
+    return f"\n  Redacted before storing: {', '.join(memory.redacted)}" if memory.redacted else ""
 
 
 def _outcome(result: "Outcome", weighed: bool) -> str:

@@ -9,7 +9,6 @@ from holdfast.cli import say
 from holdfast.cli.call import Call, confirm, on_store
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Invalid
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.domain.profile import Profile
@@ -62,16 +61,8 @@ def create(call: Call, name: str, profile: str, messages: str | None) -> None:
         made = create_space(name, store=store, clock=call.time(), profile=profile, text=text)
         if messages == "off":
             made = set_keeps_messages(name, False, store=store)
-    answer = {
-        "space": {
-            "name": made.name,
-            "profile": made.profile,
-            "keeps_messages": made.keeps_messages,
-            "created_at": as_json.moment(made.created_at),
-        }
-    }
     kept = "" if made.keeps_messages else "; messages are not stored"
-    call.tell(f"Created space {made.name} with profile {made.profile}{kept}", answer)
+    call.tell(f"Created space {made.name} with profile {made.profile}{kept}", {"space": made})
 
 
 @space.command()
@@ -128,7 +119,7 @@ def list_(call: Call) -> None:
     with call.store() as store:
         found = [overview(one.name, store=store) for one in store.spaces()]
     if call.json:
-        call.tell("", {"spaces": [as_json.overview(one) for one in found], "total": len(found)})
+        call.tell("", {"spaces": found, "total": len(found)})
     elif found:
         overview_table(found).show()
     else:
@@ -153,9 +144,8 @@ def show(call: Call, name: str) -> None:
     with call.store() as store:
         found = overview(name, store=store)
     profile = profile_of(found.space)
-    answer = {"space": as_json.overview(found), "profile": {"name": profile.name, "says": profile.says}}
-    answer["profile"]["categories"] = list(profile.category_names)
-    call.tell(_described(found, profile), answer)
+    rules = {"name": profile.name, "says": profile.says, "categories": profile.category_names}
+    call.tell(_described(found, profile), {"space": found, "profile": rules})
 
 
 @space.command()

@@ -6,7 +6,6 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.domain.spend import GroupedBy, SpendReport, Spent
@@ -36,7 +35,7 @@ def spend(call: Call, by: "GroupedBy", days: int | None) -> None:
     with call.memories() as memories:
         report = memories.spend(by=by, days=days)
     if call.json:
-        call.tell("", as_json.spend(report))
+        call.tell("", report)
     else:
         _show(report)
 

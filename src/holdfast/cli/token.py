@@ -8,7 +8,7 @@ from holdfast.cli import say
 from holdfast.cli.call import Call, on_store
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.domain.access import SCOPES
-from holdfast.wire import as_json
+from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from holdfast.engine.administration import Administration
@@ -61,7 +61,7 @@ def create(
         f"  {made.secret}",
         "  Copy it now: it is not shown again",
     ]
-    call.tell("\n".join(lines), {**as_json.token(made.token), "token": made.secret})
+    call.tell("\n".join(lines), {**to_json(made.token), "token": made.secret})
 
 
 @token.command("list")
@@ -76,7 +76,7 @@ def list_(call: Call) -> None:
     with call.store() as store:
         found = _administration(call, store).tokens()
     if call.json:
-        call.tell("", {"tokens": [as_json.token(one) for one in found], "total": len(found)})
+        call.tell("", {"tokens": found, "total": len(found)})
         return
     if not found:
         click.echo("No tokens yet: create one with `holdfast token create --space NAME --scope read`")
@@ -103,7 +103,7 @@ def revoke(call: Call, token_id: str) -> None:
     """
     with call.store() as store:
         ended = _administration(call, store).revoke_token(token_id)
-    call.tell(f"Revoked token {ended.id}: {_may(ended)}", {"revoked": as_json.token(ended)})
+    call.tell(f"Revoked token {ended.id}: {_may(ended)}", {"revoked": ended})
 
 
 def _administration(call: Call, store: "Store") -> "Administration":

@@ -232,14 +232,14 @@ def _connect(guide: Guide) -> None:
 def _first_recall(guide: Guide) -> None:
     from holdfast.domain.query import Filter
     from holdfast.language.demo_questions import questions
-    from holdfast.wire import as_json
+    from holdfast.wire.values import to_json
 
     with guide.call.memories() as memories:
         for question in questions(guide.said):
             found = memories.recall(question, where=Filter(), limit=3)
             if found.hits:
                 shown = "\n".join([say.one_line(question), *map(_shown, found.hits)])
-                guide.tell("recall", shown, question=question, **as_json.recall(found))
+                guide.tell("recall", shown, question=question, **to_json(found))
                 return
     hint = "nothing to search yet: use `holdfast remember`, or work with a connected agent"
     guide.tell("recall", hint, question=None, hits=[])

@@ -11,7 +11,6 @@ import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space, on_store
-from holdfast.wire import as_json
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -59,7 +58,7 @@ def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
         lines.append(f"Embedded {say.count(done.embedded, 'text')}")
     if done.trouble:
         lines.append(f"Embedding stopped, the rest is pending: {say.one_line(done.trouble)}")
-    call.tell("\n".join(lines or ["Nothing to do: everything is up to date"]), as_json.tended(done))
+    call.tell("\n".join(lines or ["Nothing to do: everything is up to date"]), done)
 
 
 def _preview(call: Call) -> None:
@@ -72,7 +71,7 @@ def _preview(call: Call) -> None:
     lines += [f"Would propose: {say.one_line(each.reason)}" for each in plan.proposed]
     lines += [_doubt(plan.clock_doubt)] if plan.clock_doubt else []
     lines = [*lines, "Nothing was changed"] if lines else ["Nothing to do: everything is up to date"]
-    call.tell("\n".join(lines), as_json.tend_preview(plan))
+    call.tell("\n".join(lines), plan)
 
 
 def _doubt(doubt: str) -> str:
@@ -119,13 +118,7 @@ def undo_session(call: Call, session_id: str) -> None:
     lines += [f"Kept {say.line(memory)}: confirmed or revised by others since" for memory in undone.kept]
     if undone.links:
         lines.append(f"Removed {say.count(undone.links, 'link')}")
-    answer = {
-        "removed": [as_json.memory(memory) for memory in undone.removed],
-        "changed": [as_json.memory(memory) for memory in undone.changed],
-        "kept": [as_json.memory(memory) for memory in undone.kept],
-        "links": undone.links,
-    }
-    call.tell("\n".join(lines or ["Nothing to undo: none of this session's changes are left"]), answer)
+    call.tell("\n".join(lines or ["Nothing to undo: none of this session's changes are left"]), undone)
 
 
 @click.command()

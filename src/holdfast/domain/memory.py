@@ -2,6 +2,7 @@
 
 Knows nothing of storage, profiles or time: ids and moments are passed in.
 """
+# budget: the values that all other packages are about, in one place.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -145,20 +146,20 @@ class Memory:
     id: str
     space: str
     category: str
-    content: str
     subject: str | None = None  # the service, person or file it is about; none = general
-    summary: str | None = None  # one line for indexes
-    project: str | None = None
+    content: str
+    version: int = 1
+    created_at: datetime
+    updated_at: datetime
     confidence: float = 0.7
     importance: int = 3
     tags: tuple[str, ...] = ()
     state: State = "active"
-    waiting_for: str | None = None  # what a person has to decide, while it waits
-    pinned: bool = False
-    version: int = 1
     source: Source = field(default_factory=Source)
-    created_at: datetime
-    updated_at: datetime
+    project: str | None = None
+    summary: str | None = None  # one line for indexes
+    pinned: bool = False
+    waiting_for: str | None = None  # what a person has to decide, while it waits
     confirmed_at: datetime  # what decay counts from
     decayed_weeks: int = 0  # weeks since then that decay has already taken off
     accessed_at: datetime | None = None
@@ -169,6 +170,13 @@ class Memory:
     @property
     def active(self) -> bool:
         return self.state == "active"
+
+    @property
+    def redacted(self) -> tuple[str, ...]:
+        """The kinds of secrets that were taken out of it before it was stored."""
+        from holdfast.domain.secrets import marks_in
+
+        return tuple(marks_in(self.content, self.subject, self.summary, *self.tags))
 
     def worded(self, content: str, *, summary: str | None, now: datetime) -> "Memory":
         """The same memory in its next wording."""
@@ -217,8 +225,8 @@ class Link:
     from_id: str
     to_id: str
     kind: LinkKind
-    created_at: datetime
     session: str | None = None
+    created_at: datetime
 
 
 class SessionFields(TypedDict, total=False):
@@ -259,6 +267,13 @@ class Message:
     content: str | None  # none once its text was erased
     said_at: datetime
     off_record: bool = False  # kept for the session's story alone
+
+    @property
+    def redacted(self) -> tuple[str, ...]:
+        """The kinds of secrets that were taken out of it before it was stored."""
+        from holdfast.domain.secrets import marks_in
+
+        return tuple(marks_in(self.content))
 
     @property
     def findable(self) -> bool:

@@ -42,8 +42,8 @@ class Standing:
 
     service: str
     cooldown: Cooldown
-    attempts: tuple[Attempt, ...]  # inside the window, the newest first
     free_at: datetime | None  # none: it may be done now
+    attempts: tuple[Attempt, ...]  # inside the window, the newest first
 
     @property
     def allowed(self) -> bool:

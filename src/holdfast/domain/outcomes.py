@@ -62,7 +62,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """When and how something was deleted, and whether its memory can be restored."""
+    """An earlier deletion of the same text; if `restorable`, the memory can be restored."""
 
     reason: Literal["forgotten", "rejected", "erased", "undone"]
     at: datetime

@@ -6,8 +6,9 @@ be held against one floor. What speaks for a message besides stands in `message_
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Literal
 
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.profile import Policy
@@ -51,28 +52,31 @@ FRESH = timedelta(days=7)
 STALE = timedelta(days=90)
 
 
+Matched = Literal["meaning", "text"]
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryHit:
-    """A memory that recall found, its score and the parts of the score."""
+    """A memory that recall found, with its source message, its score and the parts of the score."""
 
     memory: Memory
+    cites: Message | None = field(default=None, kw_only=True)  # what it was taken from
     score: float
     parts: Mapping[str, float]  # the factors that make the score; "message": it stands where its message does
     evidence: Mapping[str, float]  # what makes the relevance
-    matched: str = "text"  # by "meaning", or by "text" alone
-    cites: Message | None = None  # what it was taken from
+    matched: Matched = "text"  # by meaning, or by text alone
 
 
 @dataclass(frozen=True, slots=True)
 class MessageHit:
-    """Something said that recall found."""
+    """A message that recall found, with its session."""
 
     message: Message
     session: Session | None
     score: float
     parts: Mapping[str, float]
     evidence: Mapping[str, float]
-    matched: str = "text"
+    matched: Matched = "text"
 
 
 Hit = MemoryHit | MessageHit

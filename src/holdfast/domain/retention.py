@@ -14,7 +14,7 @@ from holdfast.domain.profile import Category, Profile
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A memory that is to be archived, and the rule that says so."""
+    """A memory to archive, and the rule that says so."""
 
     memory: Memory
     reason: str

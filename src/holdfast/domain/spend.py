@@ -69,9 +69,21 @@ class Spent:
     unpriced_calls: int = 0
     unpriced: Usage = Usage()
 
+    @property
+    def dollars(self) -> float:
+        return self.micro_dollars / MICRO
+
     def at_most(self, cautious: Price) -> int:
         """Micro-dollars, with what has no known price taken at a cautious one."""
         return self.micro_dollars + cautious.of(self.unpriced)
+
+
+@dataclass(frozen=True, slots=True)
+class SpentBy:
+    """What was spent under one label."""
+
+    name: str | None
+    spent: Spent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +104,20 @@ class SpendReport:
     today: Spent
     caps: Caps = Caps()
     stopped: str | None = None  # why no model is asked for the rest of the day
+
+    @property
+    def by_name(self) -> tuple[SpentBy, ...]:
+        return tuple(SpentBy(name, spent) for name, spent in self.groups)
+
+    @property
+    def daily_cap(self) -> float | None:
+        """In dollars."""
+        return None if self.caps.daily is None else self.caps.daily / MICRO
+
+    @property
+    def session_cap(self) -> float | None:
+        """In dollars."""
+        return None if self.caps.session is None else self.caps.session / MICRO
 
 
 def total(sums: Iterable[Spent]) -> Spent:

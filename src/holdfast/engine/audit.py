@@ -52,7 +52,7 @@ _SAYS: dict[Kind, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One kind of junk: whose, how much of it, and what to do."""
+    """One kind of junk; `count` counts pairs for duplicates and contradictions."""
 
     kind: Kind
     ids: tuple[str, ...]  # of memories; of models for `other_model`

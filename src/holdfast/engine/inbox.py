@@ -27,6 +27,10 @@ class Item:
     memory: Memory
     known: tuple[Memory, ...]
 
+    @property
+    def reason(self) -> str | None:
+        return self.memory.waiting_for
+
 
 MOST_BESIDE = 3
 _ASKED = 1_000  # characters of a waiting text that are searched with

@@ -57,8 +57,8 @@ class Space:
     profile: str
     profile_text: str | None
     key: str
-    created_at: datetime
     keeps_messages: bool = True  # false: what is said in it is not stored
+    created_at: datetime
 
 
 JobState = Literal["queued", "running", "done", "failed"]

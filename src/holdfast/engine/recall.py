@@ -11,7 +11,7 @@ from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter, Query
-from holdfast.domain.ranking import Hit, MemoryHit, MessageHit, bounded, factors, score
+from holdfast.domain.ranking import Hit, Matched, MemoryHit, MessageHit, bounded, factors, score
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
 from holdfast.engine.intake import safe
@@ -39,7 +39,7 @@ class Recall:
 
     hits: tuple[Hit, ...]
     below: int
-    matched: str = "text"  # "meaning", when meaning could be searched; else "text"
+    matched: Matched = "text"  # "meaning", when meaning could be searched; else "text"
     other_projects: int = 0  # memories of other projects that answer as well
 
     @property
@@ -64,7 +64,7 @@ class RecallCandidates:
         above = [each for each in self.all if _answers(each, threshold)]
         return above, [each for each in self.all if not _answers(each, threshold)]
 
-    def matched(self, asked: PreparedQuery) -> str:
+    def matched(self, asked: PreparedQuery) -> Matched:
         """Whether meaning could be searched, or words alone."""
         found = self.all
         by_meaning = asked.meaning is not None and (not found or any(each.by_meaning for each in found))
@@ -207,7 +207,7 @@ def _answers(found: FoundMemory | FoundMessage, threshold: float | None) -> bool
 
 def _hit(found: FoundMemory | FoundMessage, policy: Policy, now: datetime) -> Hit:
     evidence = {name: round(part, 4) for name, part in found.evidence.items()}
-    matched = "meaning" if found.by_meaning else "text"
+    matched: Matched = "meaning" if found.by_meaning else "text"
     relevance = bounded(found.relevance, by_meaning=found.by_meaning)
     if relevance < found.relevance:
         evidence["limit"] = round(relevance - found.relevance, 4)

@@ -23,7 +23,7 @@ _FROM = "split from "
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The new memory, and the one that it was counted as: as it is now, and as it was."""
+    """The new memory, and the one it was split from, now and before."""
 
     memory: Memory
     original: Memory

@@ -31,20 +31,36 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Tended:
-    """What the upkeep changed: each memory that faded before and after, and what else it did."""
+class _Faded:
+    """Each memory that faded, before and after."""
 
     decayed: tuple[tuple[Memory, Memory], ...]
-    embedded: int = 0  # memories and messages that got their vector
-    trouble: str | None = None  # why others did not
-    archived: tuple[tuple[Memory, str], ...] = ()  # each with the reason
-    proposed: tuple[Memory, ...] = ()  # waiting in the inbox
-    clock_doubt: str | None = None  # why nothing faded, though it was time by this clock
-    session: str | None = None  # that the fading is undone by
+
+    @property
+    def faded(self) -> tuple[Memory, ...]:
+        """As they are afterwards."""
+        return tuple(after for _, after in self.decayed)
 
     @property
     def deactivated(self) -> int:
         return sum(before.active and not after.active for before, after in self.decayed)
+
+
+@dataclass(frozen=True, slots=True)
+class Tended(_Faded):
+    """What the upkeep changed: each memory that faded before and after, and what else it did."""
+
+    archived: tuple[tuple[Memory, str], ...] = ()  # each with the reason
+    proposed: tuple[Memory, ...] = ()  # waiting in the inbox
+    embedded: int = 0  # memories and messages that got their vector
+    trouble: str | None = None  # why others did not
+    clock_doubt: str | None = None  # why nothing faded, though it was time by this clock
+    session: str | None = None  # that the fading is undone by
+
+    @property
+    def reasons(self) -> tuple[Due, ...]:
+        """What was archived, as the preview names it."""
+        return tuple(Due(memory, reason) for memory, reason in self.archived)
 
     def with_step(self, step: "Tended") -> "Tended":
         """What this and one more step did."""
@@ -59,10 +75,9 @@ class Tended:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(_Faded):
     """What the upkeep would change now; nothing was changed."""
 
-    decayed: tuple[tuple[Memory, Memory], ...]
     archived: tuple[Due, ...]
     proposed: tuple[Proposal, ...]
     clock_doubt: str | None = None

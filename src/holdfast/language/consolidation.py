@@ -19,7 +19,7 @@ _CONTRADICTS = " contradicts the older "
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`kept` takes the wording, `dropped` goes out of sight; `reason` is what a person reads."""
+    """Two memories that could be merged: `kept` would get the text `content`, `dropped` would be removed."""
 
     kept: Memory
     dropped: Memory
@@ -29,6 +29,10 @@ class Proposal:
     @property
     def id(self) -> str:
         return pair_id(self.kept.id, self.dropped.id)
+
+    @property
+    def content(self) -> str:
+        return self.wording.content
 
     @property
     def ids(self) -> tuple[str, str]:

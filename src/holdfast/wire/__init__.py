@@ -1,1 +1,1 @@
-"""The JSON of every interface, both ways: values, errors and cursors. Knows no framework."""
+"""The JSON of every interface, both ways: values and their schemas, errors and cursors."""

@@ -12,8 +12,7 @@ from holdfast.domain import outcomes
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.domain.render import inline, label
-from holdfast.domain.secrets import marks_in
-from holdfast.wire import as_json
+from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from holdfast.domain.history import Story
@@ -72,7 +71,7 @@ def changed(
     stored: "Memory | None" = None,
 ) -> Answer:
     """The answer to a call that meant to change something; it says what was taken out of what is `stored`."""
-    redacted = marks_in(stored.content, stored.subject, stored.summary, *stored.tags) if stored else []
+    redacted = list(stored.redacted) if stored else []
     if redacted:
         said += f"\nRedacted before storing: {', '.join(redacted)}."
     return Answer(said, {"outcome": outcome, "id": memory_id, "said": said, "redacted": redacted}, failed)
@@ -121,7 +120,7 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
             answer = changed("refused", known_id, f"Not stored: {inline(reason)}{back}.", failed=True)
             if deleted is None:
                 return answer
-            return replace(answer, values={**(answer.values or {}), "deleted": as_json.deletion(deleted)})
+            return replace(answer, values={**(answer.values or {}), "deleted": to_json(deleted)})
         case _:
             assert_never(outcome)
 

@@ -8,9 +8,10 @@ from holdfast.web.rest import memory, memory_tool, operations, recall, sessions,
 from holdfast.web.rest.openapi import describing
 from holdfast.web.rest.responses import Problem
 from holdfast.wire.http_errors import MEDIA_TYPE
+from holdfast.wire.schemas import schema_of
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}, "description": says}
+    status: {"content": {MEDIA_TYPE: {"schema": schema_of(Problem).model_json_schema()}}, "description": says}
     for status, says in {
         400: "Malformed request body",
         401: "Missing or unknown token",

@@ -12,26 +12,33 @@ from starlette.requests import ClientDisconnect
 
 from holdfast.errors import Invalid
 from holdfast.web.rest.access import Checked
+from holdfast.wire.schemas import schema_of
+from holdfast.wire.values import is_value, to_json
 
 MOST_DEPTH = 32  # brackets within brackets
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JsonResponse(Response):
-    """An answer in JSON."""
+    """An answer in JSON: a value of ours, or what holds some."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(to_json(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode("utf-8", "backslashreplace")  # half a character goes out as JSON's own escape
 
 
 class BoundedRoute(APIRoute):
-    """A route whose body is read with care, and whose description tells the scope that it needs."""
+    """A route whose body is read with care, and whose description tells the scope that it needs.
+
+    It names the values that it answers with: their models are made from their declarations.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+        others = options.get("responses") or {}
+        options["responses"] = {status: _modelled(told, "model") for status, told in others.items()}
+        super().__init__(*args, **_modelled(options, "response_model"))
         calls: list[object] = [each.call for each in self.dependant.dependencies]
         [scope] = [call.scope for call in calls if isinstance(call, Checked)]
         self.openapi_extra = {**(self.openapi_extra or {}), "x-scope": scope}
@@ -49,6 +56,11 @@ class BoundedRoute(APIRoute):
             return await answer(careful)
 
         return bounded
+
+
+def _modelled(told: dict[str, Any], name: str) -> dict[str, Any]:
+    kind = told.get(name)
+    return {**told, name: schema_of(kind)} if is_value(kind) else told
 
 
 def _names(dependant: Dependant) -> set[str]:

@@ -5,14 +5,18 @@ from typing import Annotated, Any, assert_never
 from fastapi import APIRouter, Header, Path, Query
 
 from holdfast.domain import outcomes
+from holdfast.domain.history import Story
 from holdfast.domain.memory import DraftFields, LinkKind, Memory, Origin, RevisionFields, State
 from holdfast.domain.query import Filter, Order, newer_first
+from holdfast.engine.erase import Erasure
+from holdfast.engine.split import Split
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.web.rest.etag import Match, expected, tag_of
 from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
-from holdfast.wire import as_json, http_errors
+from holdfast.wire import http_errors
 from holdfast.wire.cursors import MOST, Cursor, Limit, page
+from holdfast.wire.values import to_json
 
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=BoundedRoute)
 
@@ -81,8 +85,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
         return found.memories
 
     items, following = page(fetch, cursor, limit)
-    shown = [as_json.memory(each) for each in newer_first(items)]
-    return JsonResponse({"memories": shown, "total": total, "next": following})
+    return JsonResponse(responses.MemoryPage(newer_first(items), total, following))
 
 
 @router.post("/", status_code=201, response_model=responses.Created, responses=_CREATED)
@@ -106,23 +109,22 @@ def _created(outcome: outcomes.Outcome) -> JsonResponse:
         case outcomes.UpdateSuggested(known, relation):
             what = "duplicate of" if relation == "same" else "contradicts"
             advice = f"{what} memory {known.id} ({known.content!r}): update that memory with PUT"
-            told = as_json.memory(known)
             return _conflict(
                 advice, outcome="update_suggested", relation=relation, id=known.id, content=known.content,
-                memory=told,
+                memory=known,
             )  # fmt: skip
         case outcomes.Refused(reason, known_id, deleted):
             if deleted is None:
                 return _conflict(reason, outcome="refused", id=known_id)
             way = f"POST /api/memory/{known_id}/restore or " if deleted.restorable else ""
             advice = f'{reason}: use {way}"anyway": true to store it again'
-            return _conflict(advice, outcome="refused", id=known_id, deleted=as_json.deletion(deleted))
+            return _conflict(advice, outcome="refused", id=known_id, deleted=deleted)
         case _:
             assert_never(outcome)
 
 
 def _stored(status: int, outcome: outcomes.Outcome) -> JsonResponse:
-    told = as_json.outcome(outcome)
+    told = to_json(outcome)
     memory = told.pop("memory")
     headers = {"ETag": tag_of(memory["version"]), "Location": f"/api/memory/{memory['id']}"}
     return JsonResponse({**memory, **told}, status_code=status, headers=headers)
@@ -134,15 +136,11 @@ def _conflict(detail: str, **more: Any) -> JsonResponse:
     )
 
 
-@router.get("/{memory_id}", response_model=responses.Details)
+@router.get("/{memory_id}", response_model=responses.ShownMemory)
 def show(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """One memory with its versions and links; also a deleted one that can be restored."""
     found = memories.show(memory_id)
-    body = {
-        **as_json.memory(found.memory),
-        "versions": [as_json.version(wording) for wording in found.versions],
-        "links": [as_json.link(tie) for tie in found.links],
-    }
+    body = responses.ShownMemory(found.memory, found.versions, found.links)
     return JsonResponse(body, headers={"ETag": tag_of(found.memory.version)})
 
 
@@ -157,12 +155,8 @@ def change(
     result = speaker.revise(memory_id, changed.content, expect_version=expected(match), **fields)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
-    body = {
-        **as_json.memory(result.memory),
-        "old_content": result.previous.content,
-        "new_content": result.memory.content,
-        "previous": as_json.memory(result.previous),
-    }
+    was, now = result.previous, result.memory
+    body = responses.Changed(now, was.content, now.content, was)
     return JsonResponse(body, headers={"ETag": tag_of(result.memory.version)})
 
 
@@ -171,60 +165,60 @@ def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> JsonR
     """Soft-deletes a memory: it is gone from lists, briefs and recall, and can be restored unless the profile
     deletes for good. Returns the deleted memory."""
     gone = memories.forget(memory_id, expect_version=expected(match))
-    return JsonResponse({**as_json.memory(gone.memory), "deleted": True, "restorable": gone.restorable})
+    return JsonResponse(responses.Deleted(gone.memory, True, gone.restorable))
 
 
-@router.post("/{memory_id}/restore", response_model=responses.Memory)
+@router.post("/{memory_id}/restore", response_model=Memory)
 def restore(memories: Writing, memory_id: MemoryId) -> JsonResponse:
     """Restores a deleted memory."""
     back = memories.restore(memory_id)
-    return JsonResponse(as_json.memory(back), headers={"ETag": tag_of(back.version)})
+    return JsonResponse(back, headers={"ETag": tag_of(back.version)})
 
 
-@router.post("/{memory_id}/promote", response_model=responses.Memory, responses=_WAITS)
+@router.post("/{memory_id}/promote", response_model=Memory, responses=_WAITS)
 def promote(memories: Writing, memory_id: MemoryId) -> JsonResponse:
     """Makes a memory of one project global."""
     result = memories.promote(memory_id)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
-    return JsonResponse(as_json.memory(result.memory), headers={"ETag": tag_of(result.memory.version)})
+    return JsonResponse(result.memory, headers={"ETag": tag_of(result.memory.version)})
 
 
 @router.get("/{memory_id}/history", response_model=responses.Versions)
 def history(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """All versions, oldest first."""
-    return JsonResponse({"versions": [as_json.version(each) for each in memories.show(memory_id).versions]})
+    return JsonResponse(responses.Versions(memories.show(memory_id).versions))
 
 
-@router.get("/{memory_id}/why", response_model=responses.Story)
+@router.get("/{memory_id}/why", response_model=Story)
 def why(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """Its source, its changes of confidence, and the prompts it was used in."""
-    return JsonResponse(as_json.story(memories.why(memory_id)))
+    return JsonResponse(memories.why(memory_id))
 
 
-@router.post("/{memory_id}/split", status_code=201, response_model=responses.Split)
+@router.post("/{memory_id}/split", status_code=201, response_model=Split)
 def split(memories: Writing, memory_id: MemoryId, chosen: request_bodies.Splitting) -> JsonResponse:
     """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
-    return JsonResponse(as_json.split(memories.split(memory_id, chosen.number)), status_code=201)
+    return JsonResponse(memories.split(memory_id, chosen.number), status_code=201)
 
 
-@router.get("/{memory_id}/erasure", response_model=responses.Erasure)
+@router.get("/{memory_id}/erasure", response_model=Erasure)
 def erasure(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """Previews what erasing would remove."""
-    return JsonResponse(as_json.erasure(memories.erasure(memory_id)))
+    return JsonResponse(memories.erasure(memory_id))
 
 
-@router.post("/{memory_id}/erase", response_model=responses.Erasure)
+@router.post("/{memory_id}/erase", response_model=Erasure)
 def erase(memories: Deciding, memory_id: MemoryId) -> JsonResponse:
     """Erases a memory and all its traces for good."""
-    return JsonResponse(as_json.erasure(memories.erase(memory_id)))
+    return JsonResponse(memories.erase(memory_id))
 
 
 @router.post("/{memory_id}/links", status_code=201, response_model=responses.Linked, responses=_LINKED)
 def link(memories: Writing, memory_id: MemoryId, tie: request_bodies.NewLink) -> JsonResponse:
     """Links two memories; 200 if they are already linked."""
     new = memories.link(memory_id, tie.to, tie.kind)
-    return JsonResponse({"linked": new}, status_code=201 if new else 200)
+    return JsonResponse(responses.Linked(new), status_code=201 if new else 200)
 
 
 @router.delete("/{memory_id}/links/{to}", response_model=responses.Unlinked)
@@ -232,4 +226,4 @@ def unlink(
     memories: Writing, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None
 ) -> JsonResponse:
     """Removes links to another memory, of one kind or all kinds."""
-    return JsonResponse({"removed": memories.unlink(memory_id, to, kind)})
+    return JsonResponse(responses.Unlinked(memories.unlink(memory_id, to, kind)))

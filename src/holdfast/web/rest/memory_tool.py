@@ -3,15 +3,17 @@
 The body is the tool's input as the model sent it; the answer is what goes into the tool result.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from holdfast.agents.tools.anthropic_memory import answered
-from holdfast.web.rest import request_bodies, responses
+from holdfast.web.rest import request_bodies
 from holdfast.web.rest.access import Reading, speaking
 from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
+from holdfast.wire.values import shaped
 
 router = APIRouter(tags=["memory tool"], route_class=BoundedRoute)
 
@@ -34,14 +36,16 @@ class MemoryCommand(request_bodies.Body):
     new_path: _Path | None = None
 
 
-class ToolResult(responses.Answer):
+@shaped(schema="ToolResult")
+@dataclass(frozen=True, slots=True)
+class MemoryToolResult:
     """The tool result for the model."""
 
     content: str
     is_error: bool
 
 
-@router.post("/memory-tool", response_model=ToolResult)
+@router.post("/memory-tool", response_model=MemoryToolResult)
 def memory_tool(
     memories: Reading,
     command: MemoryCommand,
@@ -51,4 +55,4 @@ def memory_tool(
     with scope write. Errors of the model are returned with is_error and a message for the model."""
     model = speaking(memories, origin="assistant", session=session)
     answer = answered(model, command.model_dump(exclude_none=True))
-    return JsonResponse({"content": answer.text, "is_error": answer.failed})
+    return JsonResponse(MemoryToolResult(answer.text, answer.failed))

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
 from holdfast.domain.memory import Draft, Source
-from holdfast.domain.operations import Event
-from holdfast.domain.spend import GroupedBy
+from holdfast.domain.operations import Attempt, Event
+from holdfast.domain.spend import GroupedBy, SpendReport
 from holdfast.engine.ports import JobState
+from holdfast.engine.spaces import Overview
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
-from holdfast.wire import as_json
 from holdfast.wire.cursors import Cursor, Limit, page
 
 router = APIRouter(tags=["operations"], route_class=BoundedRoute)
@@ -25,10 +25,10 @@ _IN_MEMORY = 4 * 1024 * 1024  # bytes of an export; a longer one goes through a 
 _CHUNK = 256 * 1024
 
 
-@router.get("/stats", response_model=responses.Space)
+@router.get("/stats", response_model=Overview)
 def stats(memories: Reading) -> JsonResponse:
     """The space and its counts."""
-    return JsonResponse(as_json.overview(memories.overview()))
+    return JsonResponse(memories.overview())
 
 
 @router.get("/jobs", response_model=responses.Jobs)
@@ -38,17 +38,17 @@ def jobs(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> JsonResponse:
     """Background jobs in one state."""
-    return JsonResponse({"jobs": [as_json.job(each) for each in memories.jobs(state, limit=limit)]})
+    return JsonResponse(responses.Jobs(memories.jobs(state, limit=limit)))
 
 
-@router.get("/spend", response_model=responses.Spend)
+@router.get("/spend", response_model=SpendReport)
 def spend(
     memories: Reading,
     by: GroupedBy = "purpose",
     days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
 ) -> JsonResponse:
     """Model cost of the space: calls, tokens, list prices and limits."""
-    return JsonResponse(as_json.spend(memories.spend(by=by, days=days)))
+    return JsonResponse(memories.spend(by=by, days=days))
 
 
 @router.get("/events", response_model=responses.EventPage)
@@ -66,31 +66,29 @@ def events(
         return memories.events(level=level, service=service, session=session, limit=most, offset=offset)
 
     items, following = page(fetch, cursor, limit)
-    return JsonResponse({"events": [as_json.event(each) for each in items], "next": following})
+    return JsonResponse(responses.EventPage(items, following))
 
 
-@router.post("/events", status_code=201, response_model=responses.Event)
+@router.post("/events", status_code=201, response_model=Event)
 def record_event(memories: Writing, seen: request_bodies.NewEvent) -> JsonResponse:
     """Records an event."""
     speaker = speaking(memories, session=seen.session)
     event = speaker.record_event(seen.level, seen.content, service=seen.service)
-    return JsonResponse(as_json.event(event), status_code=201)
+    return JsonResponse(event, status_code=201)
 
 
 @router.get("/cooldowns", response_model=responses.Standings)
 def cooldowns(memories: Reading, service: Name = None) -> JsonResponse:
     """Recent actions on services, and whether another one is allowed."""
-    return JsonResponse(
-        {"cooldowns": [as_json.standing(each) for each in memories.cooldowns(service=service)]}
-    )
+    return JsonResponse(responses.Standings(memories.cooldowns(service=service)))
 
 
-@router.post("/cooldowns", status_code=201, response_model=responses.Attempt)
+@router.post("/cooldowns", status_code=201, response_model=Attempt)
 def record_attempt(memories: Writing, made: request_bodies.NewAttempt) -> JsonResponse:
     """Records an action on a service."""
     speaker = speaking(memories, session=made.session)
     attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
-    return JsonResponse(as_json.attempt(attempt), status_code=201)
+    return JsonResponse(attempt, status_code=201)
 
 
 @router.get("/export", response_class=StreamingResponse)
@@ -123,11 +121,7 @@ def import_(memories: Deciding, given: request_bodies.Import) -> JsonResponse:
         archives = memories.import_archive(given.archive.splitlines(keepends=True))
     else:
         drafts = memories.import_drafts(_numbered(given.drafts or []), review=given.review)
-    body = {
-        "archives": [as_json.imported(part) for part in archives],
-        "drafts": [as_json.told(each) for each in drafts],
-    }
-    return JsonResponse(body)
+    return JsonResponse(responses.ImportReport(archives, drafts))
 
 
 def _numbered(drafts: list[request_bodies.NewDraft]) -> list[tuple[int, Draft]]:

@@ -4,12 +4,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from holdfast.engine.audit import Audit
+from holdfast.engine.brief import Brief
+from holdfast.engine.context import Context
 from holdfast.engine.memories import Memories
+from holdfast.engine.recall import Recall
 from holdfast.engine.sessions import NewMessage
+from holdfast.engine.tend import Preview, Tended
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
 from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
-from holdfast.wire import as_json
 
 router = APIRouter(tags=["recall"], route_class=BoundedRoute)
 
@@ -17,7 +21,7 @@ Name = Annotated[str | None, Query(max_length=1_000)]
 SessionName = Annotated[str | None, Query(min_length=1, max_length=200)]
 
 
-@router.get("/recall", response_model=responses.Recall)
+@router.get("/recall", response_model=Recall)
 def recall(
     memories: Reading,
     query: Annotated[str, Query(max_length=10_000)],
@@ -33,7 +37,7 @@ def recall(
     return _recalled(memories, asked)
 
 
-@router.post("/recall", response_model=responses.Recall)
+@router.post("/recall", response_model=Recall)
 def recall_in_detail(memories: Reading, asked: request_bodies.Question) -> JsonResponse:
     """Searches with filters, or as of a past time."""
     return _recalled(memories, asked)
@@ -43,10 +47,10 @@ def _recalled(memories: Memories, asked: request_bodies.Question) -> JsonRespons
     fields = asked.model_dump(exclude={"query", "session", "where"})
     where = asked.where.filter() if asked.where is not None else None
     found = speaking(memories, session=asked.session).recall(asked.query, where=where, **fields)
-    return JsonResponse(as_json.recall(found))
+    return JsonResponse(found)
 
 
-@router.get("/brief", response_model=responses.Brief)
+@router.get("/brief", response_model=Brief)
 def brief(
     memories: Reading,
     project: Name = None,
@@ -56,56 +60,54 @@ def brief(
 ) -> JsonResponse:
     """The block for a prompt, within a token budget; the same text throughout a session."""
     speaker = speaking(memories, session=session)
-    return JsonResponse(as_json.brief(speaker.brief(project=project, subject=subject, budget=budget)))
+    return JsonResponse(speaker.brief(project=project, subject=subject, budget=budget))
 
 
-@router.post("/context", response_model=responses.Context)
+@router.post("/context", response_model=Context)
 def context(memories: Reading, recent: request_bodies.Recent) -> JsonResponse:
     """Memories relevant to the last messages, as a block for a prompt."""
     made = memories.context(said(recent.messages), project=recent.project, budget=recent.budget)
-    return JsonResponse(as_json.context(made))
+    return JsonResponse(made)
 
 
 @router.get("/inbox", response_model=responses.Inbox, tags=["inbox"])
 def inbox(memories: Reading) -> JsonResponse:
     """Memories waiting for review, oldest first."""
     items = memories.inbox()
-    return JsonResponse({"waiting": [as_json.waiting(item) for item in items], "total": len(items)})
+    return JsonResponse(responses.Inbox(items, len(items)))
 
 
 @router.post("/inbox/approve", response_model=responses.Decided, tags=["inbox"])
 def approve(memories: Deciding, chosen: request_bodies.Ids) -> JsonResponse:
     """Approves waiting memories: all of them, or none if one fails."""
-    approved = memories.approve(*dict.fromkeys(chosen.ids))
-    return JsonResponse({"memories": [as_json.memory(each) for each in approved]})
+    return JsonResponse(responses.Decided(memories.approve(*dict.fromkeys(chosen.ids))))
 
 
 @router.post("/inbox/reject", response_model=responses.Decided, tags=["inbox"])
 def reject(memories: Deciding, chosen: request_bodies.Ids) -> JsonResponse:
     """Rejects waiting memories: all of them, or none if one fails. The same text is not stored again."""
-    rejected = memories.reject(*dict.fromkeys(chosen.ids))
-    return JsonResponse({"memories": [as_json.memory(each) for each in rejected]})
+    return JsonResponse(responses.Decided(memories.reject(*dict.fromkeys(chosen.ids))))
 
 
-@router.post("/tend", response_model=responses.Tended, tags=["care"])
+@router.post("/tend", response_model=Tended, tags=["care"])
 def tend(memories: Writing, clock_is_right: bool = False) -> JsonResponse:
     """Runs upkeep: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
 
     After a pause of more than 180 days nothing decays unless `clock_is_right`; `clock_doubt` reports this.
     """
-    return JsonResponse(as_json.tended(memories.tend(clock_is_right=clock_is_right)))
+    return JsonResponse(memories.tend(clock_is_right=clock_is_right))
 
 
-@router.get("/tend", response_model=responses.TendPreview, tags=["care"])
+@router.get("/tend", response_model=Preview, tags=["care"])
 def tend_preview(memories: Reading) -> JsonResponse:
     """What upkeep would do now; changes nothing."""
-    return JsonResponse(as_json.tend_preview(memories.tend_preview()))
+    return JsonResponse(memories.tend_preview())
 
 
-@router.get("/audit", response_model=responses.Audit, tags=["care"])
+@router.get("/audit", response_model=Audit, tags=["care"])
 def audit(memories: Reading) -> JsonResponse:
     """Finds junk: duplicates, contradictions, secrets and more, with ids and advice; changes nothing."""
-    return JsonResponse(as_json.audit(memories.audit()))
+    return JsonResponse(memories.audit())
 
 
 def said(messages: list[request_bodies.Message]) -> list[NewMessage]:

@@ -1,21 +1,25 @@
-"""What callers get, field by field: the shapes of `holdfast.wire.as_json` as the OpenAPI document shows them.
+"""What routes answer with that is no value of the engine: pages, reports of what was done, problems.
 
-Routes answer with plain values; a test holds every answer against these.
+Dataclasses like the engine's own, written and described by the same code.
 """
-# budget: a list of shapes; a reader looks for one here and nowhere else.
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from holdfast.domain.memory import Link, Memory, Message, Session, Version
+from holdfast.domain.operations import Event, Standing
+from holdfast.domain.outcomes import Deletion
+from holdfast.engine.imports import Imported, ImportResult
+from holdfast.engine.inbox import Item
+from holdfast.engine.ports import Job, Token
+from holdfast.engine.spaces import Overview
+from holdfast.wire.values import shaped
 
-from holdfast.domain.memory import LinkKind, Origin, State
 
-
-class Answer(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Problem(BaseModel):
+@shaped(optional=True)
+@dataclass(frozen=True, slots=True)
+class Problem:
     """An error (RFC 9457), with the field at fault and the allowed values."""
 
     title: str
@@ -24,91 +28,8 @@ class Problem(BaseModel):
     field: str | None = None
 
 
-class Memory(Answer):
-    id: str
-    category: str
-    subject: str | None
-    content: str
-    version: int
-    created_at: str
-    updated_at: str
-    confidence: float
-    importance: int
-    tags: list[str]
-    state: State
-    origin: Origin
-    session: str | None
-    message: str | None
-    tier: int | None
-    project: str | None
-    summary: str | None
-    pinned: bool
-    waiting_for: str | None
-    confirmed_at: str
-    accessed_at: str | None
-    accesses: int
-    redacted: list[str]  # the kinds of secrets that were taken out of it before it was stored
-    superseded_by: str | None
-
-
-class MemoryPage(Answer):
-    memories: list[Memory]
-    total: int
-    next: str | None
-
-
-class Version(Answer):
-    version: int
-    content: str
-    summary: str | None
-    origin: Origin
-    session: str | None
-    message: str | None
-    tier: int | None
-    created_at: str
-
-
-class Link(Answer):
-    model_config = ConfigDict(extra="allow")  # `from` is no name in Python
-
-    to: str
-    kind: LinkKind
-    session: str | None
-    created_at: str
-
-
-class Details(Memory):
-    versions: list[Version]
-    links: list[Link]
-
-
-class Created(Memory):
-    """The stored memory; `outcome` tells how it was stored."""
-
-    model_config = ConfigDict(extra="allow")
-
-    outcome: Literal["added", "reinforced", "merged", "contradicting", "waiting"]
-
-
-class Changed(Memory):
-    old_content: str
-    new_content: str
-    previous: Memory
-
-
-class Deleted(Memory):
-    deleted: bool
-    restorable: bool
-
-
-class Deletion(Answer):
-    """An earlier deletion of the same text; if `restorable`, the memory can be restored."""
-
-    reason: Literal["forgotten", "rejected", "erased", "undone"]
-    at: str
-    restorable: bool
-
-
+@shaped(optional=True)
+@dataclass(frozen=True, slots=True)
 class Known(Problem):
     """The known memory: update it instead."""
 
@@ -120,368 +41,144 @@ class Known(Problem):
     deleted: Deletion | None = None  # of a refusal: what is said was deleted before
 
 
-class Versions(Answer):
-    versions: list[Version]
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    memories: Sequence[Memory]
+    total: int
+    next: str | None
 
 
-class Session(Answer):
-    id: str
-    name: str | None
-    client: str | None
-    directory: str | None
-    project: str | None
-    tier: int | None
-    started_at: str
-    ended_at: str | None
-    exit_code: int | None
-    usage: dict[str, Any] | None
+@shaped(inlined=("memory",), schema="Details")
+@dataclass(frozen=True, slots=True)
+class ShownMemory:
+    memory: Memory
+    versions: Sequence[Version]
+    links: Sequence[Link]
 
 
-class Message(Answer):
-    id: str
-    session: str
-    number: int
-    role: str
-    speaker: str | None
-    content: str | None
-    said_at: str
-    redacted: list[str]
-
-
-class Hit(Answer):
-    """A memory with its source message, or a message with its session, according to `kind`."""
-
-    kind: Literal["memory", "message"]
-    memory: Memory | None = None
-    cites: Message | None = None
-    message: Message | None = None
-    session: Session | None = None
-    score: float
-    parts: dict[str, float]
-    evidence: dict[str, float]
-    matched: Literal["meaning", "text"]
-
-
-class Recall(Answer):
-    hits: list[Hit]
-    below: int
-    matched: Literal["meaning", "text"]
-    other_projects: int
-
-
-class Context(Answer):
-    text: str
-    sha256: str
-    tokens: int
-    hits: list[Hit]
-    left_out: int
-
-
-class Brief(Answer):
-    text: str
-    sha256: str
-    tokens: int
-    included: list[str]
-    left_out: int
-    frozen: bool
-
-
-class Delta(Answer):
-    text: str
-
-
-class Entry(Answer):
-    seq: int
-    action: str
-    origin: Origin
-    session: str | None
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
-    note: str | None
-    judged: str | None = None
-    created_at: str
-
-
-class Use(Answer):
-    receipt: str
-    kind: str
-    session: str | None
-    query: str | None
-    version: int | None
-    score: float | None
-    parts: dict[str, float] | None
-    created_at: str
-
-
-class Repetition(Answer):
-    number: int
-    content: str
-    category: str
-    subject: str | None
-    project: str | None
-    origin: Origin
-    session: str | None
-    message: str | None
-    tier: int | None
-    created_at: str
-
-
-class Split(Answer):
-    """The new memory, and the one it was split from, now and before."""
+@shaped(inlined=("memory",), open=True)
+@dataclass(frozen=True, slots=True)
+class Created:
+    """The stored memory; `outcome` tells how it was stored."""
 
     memory: Memory
-    original: Memory
+    outcome: Literal["added", "reinforced", "merged", "contradicting", "waiting"]
+
+
+@shaped(inlined=("memory",))
+@dataclass(frozen=True, slots=True)
+class Changed:
+    memory: Memory
+    old_content: str
+    new_content: str
     previous: Memory
 
 
-class Story(Answer):
+@shaped(inlined=("memory",))
+@dataclass(frozen=True, slots=True)
+class Deleted:
     memory: Memory
-    versions: list[Version]
-    entries: list[Entry]
-    links: list[Link]
-    session: Session | None
-    messages: list[Message]
-    uses: list[Use]
-    repetitions: list[Repetition]
+    deleted: bool
+    restorable: bool
 
 
-class SessionPage(Answer):
-    sessions: list[Session]
+@dataclass(frozen=True, slots=True)
+class Versions:
+    versions: Sequence[Version]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    linked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unlinked:
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    sessions: Sequence[Session]
     next: str | None
 
 
-class Conversation(Session):
+@shaped(inlined=("session",), schema="Conversation")
+@dataclass(frozen=True, slots=True)
+class ShownSession:
+    session: Session
     messages: int
 
 
-class MessagePage(Answer):
-    messages: list[Message]
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    messages: Sequence[Message]
     next: str | None
 
 
-class Kept(Answer):
+@dataclass(frozen=True, slots=True)
+class Kept:
     """The new messages and how many they are; all are on disk."""
 
     session: str
     received: int
     new: int
-    messages: list[Message]
+    messages: Sequence[Message]
 
 
-class Undone(Answer):
-    removed: list[Memory]
-    changed: list[Memory]
-    kept: list[Memory]
-    links: int
-
-
-class Waiting(Answer):
-    memory: Memory
-    reason: str | None
-    known: list[Memory]
-
-
-class Inbox(Answer):
-    waiting: list[Waiting]
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    waiting: Sequence[Item]
     total: int
 
 
-class Decided(Answer):
-    memories: list[Memory]
+@dataclass(frozen=True, slots=True)
+class Decided:
+    memories: Sequence[Memory]
 
 
-class Linked(Answer):
-    linked: bool
-
-
-class Unlinked(Answer):
-    removed: int
-
-
-class Erasure(Answer):
-    memories: list[str]
-    versions: int
-    links: int
-    messages: int
-    receipts: int
-    left: list[str]
-
-
-class Event(Answer):
-    id: str
-    level: str
-    service: str | None
-    content: str
-    session: str | None
-    created_at: str
-
-
-class EventPage(Answer):
-    events: list[Event]
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    events: Sequence[Event]
     next: str | None
 
 
-class Attempt(Answer):
-    id: str
-    succeeded: bool
-    content: str | None
-    session: str | None
-    created_at: str
+@dataclass(frozen=True, slots=True)
+class Standings:
+    cooldowns: Sequence[Standing]
 
 
-class Standing(Answer):
-    service: str
-    action: str
-    most: int
-    hours: float
-    allowed: bool
-    free_at: str | None
-    attempts: list[Attempt]
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    jobs: Sequence[Job]
 
 
-class Standings(Answer):
-    cooldowns: list[Standing]
-
-
-class Job(Answer):
-    id: str
-    kind: str
-    state: Literal["queued", "running", "done", "failed"]
-    attempts: int
-    error: str | None
-    due_at: str
-    created_at: str
-
-
-class Jobs(Answer):
-    jobs: list[Job]
-
-
-class Spent(Answer):
-    calls: int
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    dollars: float
-    calls_without_price: int
-
-
-class SpentBy(Spent):
-    name: str | None
-
-
-class Spend(Answer):
-    by: Literal["purpose", "model", "day", "session"]
-    groups: list[SpentBy]
-    total: Spent
-    today: Spent
-    daily_cap: float | None
-    session_cap: float | None
-    stopped: str | None
-
-
-class Space(Answer):
-    name: str
-    profile: str
-    keeps_messages: bool
-    active: int
-    inactive: int
-    waiting: int
-    forgotten: int
-    sessions: int
-    created_at: str
-
-
-class Spaces(Answer):
-    spaces: list[Space]
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    spaces: Sequence[Overview]
     total: int
 
 
-class Imported(Answer):
-    added: int
-    known: int
-    different: list[str]
-    buried: list[str]
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    archives: Sequence[Imported]
+    drafts: Sequence[ImportResult]
 
 
-class Told(Answer):
-    model_config = ConfigDict(extra="allow")
-
-    line: int
-    outcome: str
-    memory: Memory | None
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    tokens: Sequence[Token]
 
 
-class ImportReport(Answer):
-    archives: list[Imported]
-    drafts: list[Told]
-
-
-class Archived(Answer):
-    memory: Memory
-    reason: str
-
-
-class Tended(Answer):
-    decayed: list[Memory]
-    deactivated: int
-    archived: list[Archived]
-    proposed: list[Memory]
-    embedded: int
-    trouble: str | None
-    clock_doubt: str | None
-    session: str | None
-
-
-class Proposed(Answer):
-    """Two memories that could be merged: `kept` would get the text `content`, `dropped` would be removed."""
-
-    kept: Memory
-    dropped: Memory
-    content: str
-    reason: str
-
-
-class TendPreview(Answer):
-    decayed: list[Memory]
-    deactivated: int
-    archived: list[Archived]
-    proposed: list[Proposed]
-    clock_doubt: str | None
-
-
-class Finding(Answer):
-    """One kind of junk; `count` counts pairs for duplicates and contradictions."""
-
-    kind: Literal["duplicates", "undated", "secrets", "contradictions", "never_used", "other_model"]
-    count: int
-    ids: list[str]
-    pairs: list[tuple[str, str]]
-    says: str
-    advice: str
-
-
-class Audit(Answer):
-    memories: int
-    clean: bool
-    findings: list[Finding]
-
-
-class Token(Answer):
-    id: str
-    name: str | None
-    scopes: list[str]
-    spaces: list[str] | None
-    created_at: str
-    revoked_at: str | None
-    used_at: str | None
-
-
-class Tokens(Answer):
-    tokens: list[Token]
-
-
-class Secret(Token):
+@shaped(inlined=("known",))
+@dataclass(frozen=True, slots=True)
+class Secret:
     """A new token with its secret, which is shown only once."""
 
+    known: Token
     token: str

@@ -6,12 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 
 from holdfast.domain.memory import Message, Session
+from holdfast.engine.brief import Brief
+from holdfast.engine.context import Context
 from holdfast.engine.memories import Memories
+from holdfast.engine.undo import Undone
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Reading, Writing, speaking
 from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.web.rest.recall import said
-from holdfast.wire import as_json
 from holdfast.wire.cursors import Cursor, Limit, page
 
 router = APIRouter(tags=["sessions"], route_class=BoundedRoute)
@@ -27,31 +29,31 @@ def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> JsonR
         return memories.sessions(limit=most, offset=offset)
 
     items, following = page(fetch, cursor, limit)
-    return JsonResponse({"sessions": [as_json.session(each) for each in items], "next": following})
+    return JsonResponse(responses.SessionPage(items, following))
 
 
-@router.post("/sessions", status_code=201, response_model=responses.Session)
+@router.post("/sessions", status_code=201, response_model=Session)
 def open_(memories: Writing, new: request_bodies.NewSession) -> JsonResponse:
     """Opens a session, or continues a known one."""
     session = memories.open_session(new.id, **new.model_dump(exclude={"id"}))
-    return JsonResponse(as_json.session(session), status_code=201)
+    return JsonResponse(session, status_code=201)
 
 
-@router.get("/sessions/{session_id}", response_model=responses.Conversation)
+@router.get("/sessions/{session_id}", response_model=responses.ShownSession)
 def show(memories: Reading, session_id: SessionId) -> JsonResponse:
     """One session and its number of messages."""
     found = memories.session(session_id)
-    return JsonResponse({**as_json.session(found.session), "messages": len(found.messages)})
+    return JsonResponse(responses.ShownSession(found.session, len(found.messages)))
 
 
-@router.post("/sessions/{session_id}/close", response_model=responses.Session)
+@router.post("/sessions/{session_id}/close", response_model=Session)
 def close(
     memories: Writing, session_id: SessionId, end: request_bodies.SessionEnd | None = None
 ) -> JsonResponse:
     """Closes a session, optionally with exit code and usage."""
     told = end.model_dump() if end is not None else {}
     closed = memories.close_session(session_id, **told)
-    return JsonResponse(as_json.session(closed))
+    return JsonResponse(closed)
 
 
 @router.post("/sessions/{session_id}/messages", response_model=responses.Kept)
@@ -73,16 +75,16 @@ def messages(
         return found[offset : offset + most]
 
     items, following = page(fetch, cursor, limit)
-    return JsonResponse({"messages": [as_json.message(each) for each in items], "next": following})
+    return JsonResponse(responses.MessagePage(items, following))
 
 
-@router.get("/messages/{message_id}", response_model=responses.Message)
+@router.get("/messages/{message_id}", response_model=Message)
 def message(memories: Reading, message_id: SessionId) -> JsonResponse:
     """One message, as first received."""
-    return JsonResponse(as_json.message(memories.message(message_id)))
+    return JsonResponse(memories.message(message_id))
 
 
-@router.get("/sessions/{session_id}/context", response_model=responses.Context)
+@router.get("/sessions/{session_id}/context", response_model=Context)
 def context(
     memories: Reading,
     session_id: SessionId,
@@ -91,21 +93,21 @@ def context(
 ) -> JsonResponse:
     """Memories relevant to the session's last messages and not shown to it yet, as a block for a prompt."""
     speaker = speaking(memories, session=session_id)
-    return JsonResponse(as_json.context(speaker.context([text] if text else [], budget=budget)))
+    return JsonResponse(speaker.context([text] if text else [], budget=budget))
 
 
-@router.post("/sessions/{session_id}/context", response_model=responses.Context)
+@router.post("/sessions/{session_id}/context", response_model=Context)
 def context_of(memories: Reading, session_id: SessionId, recent: request_bodies.Recent) -> JsonResponse:
     """Memories relevant to the messages in the body and not shown to the session yet."""
     speaker = speaking(memories, session=session_id)
     made = speaker.context(said(recent.messages), project=recent.project, budget=recent.budget)
-    return JsonResponse(as_json.context(made))
+    return JsonResponse(made)
 
 
-@router.get("/sessions/{session_id}/brief", response_model=responses.Brief)
+@router.get("/sessions/{session_id}/brief", response_model=Brief)
 def brief(memories: Reading, session_id: SessionId) -> JsonResponse:
     """The brief of the session: the same text each time."""
-    return JsonResponse(as_json.brief(speaking(memories, session=session_id).brief()))
+    return JsonResponse(speaking(memories, session=session_id).brief())
 
 
 @router.get("/sessions/{session_id}/delta", response_model=responses.Delta)
@@ -113,13 +115,13 @@ def delta(
     memories: Reading, session_id: SessionId, project: Annotated[str | None, Query(max_length=1_000)] = None
 ) -> JsonResponse:
     """What others added since the brief of the session; each addition once."""
-    return JsonResponse({"text": speaking(memories, session=session_id, project=project).delta()})
+    return JsonResponse(responses.Delta(speaking(memories, session=session_id, project=project).delta()))
 
 
-@router.post("/sessions/{session_id}/undo", response_model=responses.Undone)
+@router.post("/sessions/{session_id}/undo", response_model=Undone)
 def undo(memories: Writing, session_id: SessionId) -> JsonResponse:
     """Undoes everything that the session wrote."""
-    return JsonResponse(as_json.undone(memories.undo_session(session_id)))
+    return JsonResponse(memories.undo_session(session_id))
 
 
 webhook = APIRouter(tags=["sessions"], route_class=BoundedRoute)
@@ -141,5 +143,4 @@ def _kept(
 ) -> JsonResponse:
     new = memories.say_all(session_id, said(heard))
     request.state.heard()  # the work in the background can begin
-    kept = [as_json.message(one) for one in new]
-    return JsonResponse({"session": session_id, "received": len(heard), "new": len(kept), "messages": kept})
+    return JsonResponse(responses.Kept(session_id, len(heard), len(new), new))

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 
+from holdfast.engine.ports import Token
+from holdfast.engine.spaces import Overview
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Administering, LookingAround, registry_of
 from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
-from holdfast.wire import as_json
 
 router = APIRouter(tags=["spaces"], route_class=BoundedRoute)
 
@@ -18,45 +19,45 @@ SpaceName = Annotated[str, Path(max_length=63)]
 def list_(administration: LookingAround) -> JsonResponse:
     """Lists the spaces that the token covers."""
     found = administration.spaces()
-    return JsonResponse({"spaces": [as_json.overview(each) for each in found], "total": len(found)})
+    return JsonResponse(responses.Spaces(found, len(found)))
 
 
-@router.post("/spaces", status_code=201, response_model=responses.Space)
+@router.post("/spaces", status_code=201, response_model=Overview)
 def create(administration: Administering, new: request_bodies.NewSpace) -> JsonResponse:
     """Creates a space."""
     administration.create_space(
         new.name, profile=new.profile, text=new.profile_text, keeps_messages=new.keeps_messages
     )
-    return JsonResponse(as_json.overview(administration.space(new.name)), status_code=201)
+    return JsonResponse(administration.space(new.name), status_code=201)
 
 
-@router.get("/spaces/{name}", response_model=responses.Space)
+@router.get("/spaces/{name}", response_model=Overview)
 def show(administration: LookingAround, name: SpaceName) -> JsonResponse:
     """One space and its counts."""
-    return JsonResponse(as_json.overview(administration.space(name)))
+    return JsonResponse(administration.space(name))
 
 
-@router.patch("/spaces/{name}", response_model=responses.Space)
+@router.patch("/spaces/{name}", response_model=Overview)
 def change(
     administration: Administering, name: SpaceName, changed: request_bodies.SpaceChange
 ) -> JsonResponse:
     """Sets whether the space stores messages."""
     administration.change_space(name, keeps_messages=changed.keeps_messages)
-    return JsonResponse(as_json.overview(administration.space(name)))
+    return JsonResponse(administration.space(name))
 
 
-@router.delete("/spaces/{name}", response_model=responses.Space)
+@router.delete("/spaces/{name}", response_model=Overview)
 def delete(administration: Administering, name: SpaceName, request: Request) -> JsonResponse:
     """Deletes a space and everything in it for good; returns its last counts."""
     gone = administration.delete_space(name)
     registry_of(request).left(name)
-    return JsonResponse(as_json.overview(gone))
+    return JsonResponse(gone)
 
 
 @router.get("/tokens", response_model=responses.Tokens, tags=["tokens"])
 def tokens(administration: Administering) -> JsonResponse:
     """Lists tokens, without their secrets."""
-    return JsonResponse({"tokens": [as_json.token(each) for each in administration.tokens()]})
+    return JsonResponse(responses.Tokens(administration.tokens()))
 
 
 @router.post("/tokens", status_code=201, response_model=responses.Secret, tags=["tokens"])
@@ -64,12 +65,12 @@ def create_token(administration: Administering, new: request_bodies.NewToken) ->
     """Creates a token. Its secret is shown only once."""
     spaces = tuple(new.spaces) if new.spaces is not None else None
     made = administration.create_token(*new.scopes, spaces=spaces, name=new.name)
-    return JsonResponse({**as_json.token(made.token), "token": made.secret}, status_code=201)
+    return JsonResponse(responses.Secret(made.token, made.secret), status_code=201)
 
 
-@router.delete("/tokens/{token_id}", response_model=responses.Token, tags=["tokens"])
+@router.delete("/tokens/{token_id}", response_model=Token, tags=["tokens"])
 def revoke_token(
     administration: Administering, token_id: Annotated[str, Path(max_length=200)]
 ) -> JsonResponse:
     """Revokes a token at once."""
-    return JsonResponse(as_json.token(administration.revoke_token(token_id)))
+    return JsonResponse(administration.revoke_token(token_id))
