@@ -12,7 +12,6 @@ from pkgutil import walk_packages
 from typing import Any
 
 import pytest
-from holdfast.engine.undo import Undone
 
 import holdfast
 from holdfast.domain.history import Entry, Story, Use
@@ -45,6 +44,7 @@ from holdfast.engine.recall import Recall
 from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.tend import Preview, Tended
+from holdfast.engine.undo import Undone
 from holdfast.language.consolidation import Proposal
 from holdfast.wire.schemas import schema_of
 from holdfast.wire.values import SHAPES, from_json, is_value, to_json
