@@ -68,10 +68,11 @@ def open_engine(path: Path) -> tuple[Engine, "OpenFile"]:
     opened = OpenFile(path)
 
     def connect() -> sqlite3.Connection:
-        opened.check()  # SQLite would make a new file
+        opened.check()
         try:
-            return _connected(str(path), path)
-        except sqlite3.OperationalError as error:
+            return _connected(existing(path), path)
+        except (sqlite3.OperationalError, FileNotFoundError) as error:
+            opened.check()  # it may have been removed since
             if not _only_unwritable(error, path):
                 raise
             return _connected(immutable(path), path)
@@ -101,7 +102,7 @@ def open_engine(path: Path) -> tuple[Engine, "OpenFile"]:
 
 def _connected(place: str, path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=place.startswith("file:")
+        place, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True
     )
     connection.create_function("holdfast_says", -1, _says, deterministic=True)
     try:
@@ -120,12 +121,17 @@ def _says(asked: str, tags: str, *parts: str | None) -> bool:
     return says((*parts, *json.loads(tags)), asked)
 
 
+def existing(path: Path) -> str:
+    """The file as SQLite opens it without making a new one in its place."""
+    return f"{path.absolute().as_uri()}?mode=rw"
+
+
 def immutable(path: Path) -> str:
     """The file as SQLite reads it without a log: for a disk that is full or can't be written."""
-    return f"{path.as_uri()}?mode=ro&immutable=1"
+    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
 
 
-def _only_unwritable(error: sqlite3.OperationalError, path: Path) -> bool:
+def _only_unwritable(error: Exception, path: Path) -> bool:
     """Whether a file can be read as it is: the log can't be made beside it, and none that is there counts."""
     said = str(error)
     return any(sign in said for sign in _UNWRITABLE) and path.stat().st_size > 0 and log_size(path) == 0
@@ -151,6 +157,7 @@ class OpenFile:
         self._opened = _identity(path)
         self._lost_log: Identity | None = None
         self._reported: set[str] = set()
+        self._reporting = threading.Lock()
 
     def check(self) -> None:
         """Raises: Unavailable, when another file, or none, is at the path now."""
@@ -176,9 +183,10 @@ class OpenFile:
             self._reported.discard(what)
             return
         happened = "removed" if found is None else "replaced"
-        if what not in self._reported:
-            self._reported.add(what)
-            _log.error("%s was %s while it was open: nothing can be saved", what, happened)
+        with self._reporting:
+            if what not in self._reported:
+                self._reported.add(what)
+                _log.error("%s was %s while it was open: nothing can be saved", what, happened)
         raise Unavailable(
             f"{self._path}: {what} was {happened} while it was open, so nothing can be saved: "
             "put the file back, or restore a backup, then stop and start the service"
