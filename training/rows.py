@@ -16,6 +16,7 @@ VALIDATION: Final = frozenset(  # whole files
         "chats_4",
         "chats_5",
         "weeks_1",
+        "weeks_10",
         *(f"pools_{number}" for number in (3, 7, 8, 28, 29, 30, 31, 45, 46, 82, 83, 84, 85)),
     }
 )
