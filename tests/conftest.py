@@ -10,10 +10,13 @@ import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from httpx._transports import default as httpx_transports
+from httpx2._transports import default as httpx2_transports
 from hypothesis import is_hypothesis_test, settings
 from sqlalchemy import Connection, Engine, event, make_url
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -22,7 +25,7 @@ from sqlalchemy.util import LRUCache
 
 from holdfast.models import reader
 from holdfast.testing import FixedClock
-from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer, memory_disk
+from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer, Reused, memory_disk
 
 TESTS = Path(__file__).parent
 ON_BOTH = ("engine", "store", "scenarios")  # folders
@@ -68,6 +71,11 @@ for each in (SQLiteDialect_pysqlite, PGDialect_psycopg):
 @event.listens_for(Engine, "engine_connect")
 def share_compiled_statements(connection: Connection) -> None:
     connection.engine._compiled_cache = COMPILED
+
+
+# So would each of its HTTP clients read the certificates of all the authorities there are: 30 ms.
+for transports in (httpx_transports, httpx2_transports):
+    transports.create_ssl_context = cache(transports.create_ssl_context)  # type: ignore[attr-defined]
 
 
 class NewDatabase(Protocol):
@@ -170,15 +178,20 @@ def new_postgresql_database(
     postgres_databases: Databases, request: pytest.FixtureRequest
 ) -> Iterator[NewDatabase]:
     made: list[str] = []
+    taken: list[str] = []
 
     def new(*, migrated: bool = True) -> str:
-        template = request.getfixturevalue("postgres_template") if migrated else "template0"
-        made.append(postgres_databases.create(template))
+        if migrated:
+            taken.append(request.getfixturevalue("postgres_reused").take())
+            return taken[-1]
+        made.append(postgres_databases.create())
         return made[-1]
 
     yield new
     for url in made:
         postgres_databases.drop(url)
+    for url in taken:
+        request.getfixturevalue("postgres_reused").give_back(url)
 
 
 @pytest.fixture
@@ -231,13 +244,21 @@ def postgres_databases() -> Iterator[Databases]:
 
 @pytest.fixture(scope="session")
 def postgres_template(postgres_databases: Databases) -> Iterator[str]:
-    """A database with the current schema, made once and cloned for each test."""
+    """A database with the current schema, made once and copied."""
     from holdfast.app.wiring import migrate
 
     url = postgres_databases.create()
     migrate(url)
     yield url
     postgres_databases.drop(url)
+
+
+@pytest.fixture(scope="session")
+def postgres_reused(postgres_databases: Databases, postgres_template: str) -> Iterator[Reused]:
+    """Databases with the current schema and no rows, each for one test after another."""
+    reused = Reused(postgres_databases, postgres_template)
+    yield reused
+    reused.close()
 
 
 def _server_or_skip() -> OwnServer:
@@ -280,6 +301,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if config.option.markexpr == "faults" and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("faults")  # with many more examples than usual
     _leave_out_repeated_rows(items)
+    _leave_out_variants(items)
     # Files that take long begin: at the end one of them would keep one process busy and leave the other idle.
     long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "browser", "agents")))}
     items.sort(key=lambda item: item.path not in long)
@@ -300,6 +322,15 @@ def _leave_out_repeated_rows(items: list[pytest.Item]) -> None:
             proved.update(_rows(item))
         else:
             items.remove(item)
+
+
+def _leave_out_variants(items: list[pytest.Item]) -> None:
+    """Where a mark names those that run on PostgreSQL, the others do so with the fault loops only."""
+    for item in items:
+        mark = item.get_closest_marker("on_postgres") if item.get_closest_marker("postgres") else None
+        variant = getattr(item, "callspec", None)
+        if mark and variant and not any(value in mark.args for value in variant.params.values()):
+            item.add_marker("faults")
 
 
 def _on_both(item: pytest.Item) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 from sqlalchemy import create_engine, inspect, make_url, text
 from sqlalchemy.exc import OperationalError
 
+from holdfast import Memories
+from holdfast.engine.sessions import NewMessage
 from holdfast.testing import FixedClock
 from tests.conftest import NewDatabase
-from tests.postgres import OwnServer
+from tests.postgres import Databases, OwnServer, Reused
 
 
 def tables(url: str) -> list[str]:
@@ -58,6 +61,79 @@ def test_two_databases_of_one_test_are_apart(new_database: NewDatabase) -> None:
 
     assert "planted" in tables(one)
     assert "planted" not in tables(two)
+
+
+def content(url: str) -> dict[str, list[str]]:
+    """Every row of every table, and where the sequences stand."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        asked = {name: f'SELECT each::text FROM "{name}" each ORDER BY 1' for name in tables(url)}
+        asked["sequences"] = "SELECT each::text FROM pg_sequences each ORDER BY 1"
+        found = {name: list(connection.execute(text(query)).scalars()) for name, query in asked.items()}
+    engine.dispose()
+    return found
+
+
+@pytest.fixture
+def reused(postgres_databases: Databases, postgres_template: str) -> Iterator[Reused]:
+    made = Reused(postgres_databases, postgres_template)
+    yield made
+    made.close()
+
+
+def test_a_database_that_is_given_to_the_next_test_is_as_empty_as_a_new_one(reused: Reused) -> None:
+    url = reused.take()
+    new = content(url)
+    with Memories.open(url) as memories:
+        memories.say_all("notes", [NewMessage(role="user", content=f"Backup {n} is slow") for n in range(9)])
+        memories.remember("Backup 3 takes 60 minutes", subject="backup")
+    assert sum(content(url)[name] != rows for name, rows in new.items()) > 5
+
+    reused.give_back(url)
+
+    assert reused.take() == url
+    assert content(url) == new
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TABLE planted (id INTEGER)",
+        "CREATE SCHEMA planted",
+        "CREATE INDEX planted ON memories (id)",
+        "CREATE FUNCTION planted() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "DROP VIEW operational_memories",
+        "ALTER TABLE memories ADD COLUMN planted INTEGER",
+        "ALTER TABLE memories ALTER COLUMN content SET DEFAULT 'planted'",
+        "ALTER TABLE memories DISABLE ROW LEVEL SECURITY",
+        "CREATE POLICY planted ON memories USING (true)",
+        "GRANT SELECT ON memories TO PUBLIC",
+        "UPDATE alembic_version SET version_num = 'planted'",
+        "ALTER DATABASE {database} SET work_mem = '5MB'",
+        "ANALYZE memories",
+        "INSERT INTO spaces SELECT n, '', '', '', true, now() FROM generate_series(1, 9999) n",
+    ],
+)
+def test_a_database_that_was_changed_in_other_ways_is_given_to_nobody(reused: Reused, change: str) -> None:
+    url = reused.take()
+    run(url, change.format(database=make_url(url).database))
+
+    reused.give_back(url)
+
+    assert reused.take() != url
+
+
+def test_a_database_to_which_somebody_is_connected_is_given_to_nobody(reused: Reused) -> None:
+    url = reused.take()
+    engine = create_engine(url)
+
+    with engine.connect() as left:
+        reused.give_back(url)
+        with pytest.raises(OperationalError):
+            left.execute(text("SELECT 1"))
+
+    assert reused.take() != url
+    engine.dispose()
 
 
 @pytest.mark.slow

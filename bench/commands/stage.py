@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _SPACE = "bench"
 _MEMORIES_ELSEWHERE = 5  # in each of the other spaces
-_BULK = 300  # texts that a real model embeds
 _MOST_SLICED = 10_000  # messages that the background works on
 
 
@@ -116,10 +115,10 @@ def _bulk(stage: Stage) -> "Figures":
     from bench.speed import measuring
     from holdfast.app import wiring
 
-    _tell(f"importing {_BULK} texts with their vectors")
+    _tell(f"importing {stage.size} texts with their vectors")
     store = wiring.open_store(f"{stage.folder}/bulk.db")
     try:
-        return measuring.bulk(_desk(store, _SPACE, wiring.open_embedder()), _corpus(), _BULK)
+        return measuring.bulk(_desk(store, _SPACE, wiring.open_embedder()), _corpus(), stage.size)
     finally:
         store.close()
 

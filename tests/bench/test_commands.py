@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bench.__main__ import bench
+from bench.commands import speed
 from bench.pages import MOST_KB, MOST_MS, views
+from bench.speed import report
 from tests.bench import talks
 from tests.requirements_ledger import requirement
 
@@ -165,9 +167,14 @@ def test_a_directory_is_measured() -> None:
 
 @requirement("sem.speed")
 @pytest.mark.slow
-def test_the_speed_benchmark_tells_costs_ratios_and_goals(tmp_path: Path) -> None:
+def test_the_speed_benchmark_tells_costs_ratios_and_goals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "_LEAST", 20)
+    monkeypatch.setattr(speed, "_BULK", 10)
+    monkeypatch.setattr(report, "PROMISED", 20)
     told = figures(
-        "speed", "--sizes", "100", "--spaces", "2", "--rounds", "3", "--plot", str(tmp_path / "cost.svg")
+        "speed", "--sizes", "20", "--spaces", "2", "--rounds", "3", "--plot", str(tmp_path / "cost.svg")
     )
 
     metrics = told["metrics"]
@@ -180,7 +187,7 @@ def test_the_speed_benchmark_tells_costs_ratios_and_goals(tmp_path: Path) -> Non
         "numpy",
         "brief",
     ):
-        assert metrics[f"{verb}.wall_ms@100"] > 0
+        assert metrics[f"{verb}.wall_ms@20"] > 0
     for job in (
         "transcript",
         "opencode",
@@ -191,13 +198,13 @@ def test_the_speed_benchmark_tells_costs_ratios_and_goals(tmp_path: Path) -> Non
         "briefs",
         "upkeep",
     ):
-        assert metrics[f"slice.{job}_ms@100"] > 0
-    assert metrics["remember.ratio@100"] > 0
-    assert metrics["recall.among_others.ratio@100"] > 0
+        assert metrics[f"slice.{job}_ms@20"] > 0
+    assert metrics["remember.ratio@20"] > 0
+    assert metrics["recall.among_others.ratio@20"] > 0
     promised = {goal["goal"]: goal for goal in told["goals"]}
-    assert promised["store and search, 100 memories, ms"]["at_most"] == 500
-    assert promised["search 1,000 memories over HTTP, ms"]["at_most"] == 100
-    assert promised["search 1,000 memories over HTTP, ms"]["figure"] == metrics["http.recall.wall_ms"]
+    assert promised["store and search, 20 memories, ms"]["at_most"] == 500
+    assert promised["search 20 memories over HTTP, ms"]["at_most"] == 100
+    assert promised["search 20 memories over HTTP, ms"]["figure"] == metrics["http.recall.wall_ms"]
     assert (tmp_path / "cost.svg").read_text(encoding="utf-8").startswith("<svg")
 
 

@@ -108,7 +108,7 @@ def test_a_session_is_read_after_ten_messages_after_two_minutes_or_at_its_end(
 @requirement("sem.chunks")
 def test_a_fresh_session_does_not_wait_for_a_backlog(memories: Memories, clock: FixedClock) -> None:
     for name in ("old-1", "old-2", "old-3"):
-        memories.take_session(name, said(["So it is. " * 60] * 30, prefix=name))
+        memories.take_session(name, said(["So it is. " * 60] * 10, prefix=name))
     clock.advance(seconds=EVERY.total_seconds())
     begun = memories.capture_due(time_up=lambda: True)
     clock.advance(seconds=1)
@@ -158,6 +158,10 @@ def test_what_was_read_is_not_read_again_and_the_job_says_how_far(memories: Memo
 
 def test_a_long_session_is_read_in_pieces_to_its_end(memories: Memories) -> None:
     texts = [f"The nightly job {number} runs on host batch-{number}." for number in range(50)]
+    texts = [
+        text if number % 10 == 9 else "And so it went on until it was late at night."
+        for number, text in enumerate(texts)
+    ]
     memories.say_all("s", said(texts))
 
     (read,) = memories.capture("s")

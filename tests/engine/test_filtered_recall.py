@@ -9,12 +9,13 @@ import pytest
 
 from holdfast import Filter, Memories
 from holdfast.domain.calibration import MEASURED_WITH
+from holdfast.domain.memory import Draft
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine import memory_search, message_search, recall
 from holdfast.engine.ports import Store
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
-from tests.scenarios.told import add
+from tests.scenarios.told import fill
 
 QUESTION = "where is the lighthouse"
 ALL = 60
@@ -67,10 +68,11 @@ def _by_itself(hit: MemoryHit) -> dict[str, float]:
 
 @requirement("sem.search")
 def test_a_filtered_recall_finds_what_an_unfiltered_one_ranks(memories: Memories) -> None:
-    kept = [
-        add(memories, f"{number} lighthouse {_word(number)}", tags=["rare"] if number % 19 == 18 else [])
-        for number in range(ALL)
-    ]
+    tags = [("rare",) if number % 19 == 18 else () for number in range(ALL)]
+    kept = fill(
+        memories,
+        [Draft(content=f"{number} lighthouse {_word(number)}", tags=tags[number]) for number in range(ALL)],
+    )
 
     where = Filter(tags=("rare",))
     found = memories.recall(QUESTION, where=where, limit=2, threshold=0.0)

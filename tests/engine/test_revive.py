@@ -12,6 +12,7 @@ from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
+from tests.scenarios.told import fill
 
 RULES = """
 name = "kept"
@@ -124,8 +125,7 @@ def test_among_many_archived_ones_the_very_words_are_found(
 ) -> None:
     memories = space()
     known = archived(memories, clock)
-    for number in range(60):
-        memories.remember(f"Ticket {number} was about floor {number * 7}")
+    fill(memories, [f"Ticket {number} was about floor {number * 7}" for number in range(60)])
     clock.advance(days=200)
     memories.tend()
 

@@ -15,6 +15,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.domain.memory import Draft
+from holdfast.engine import calibrate
 from holdfast.engine.models_in_use import EmbeddingProgress
 from holdfast.engine.ports import Store
 from holdfast.models import remote
@@ -25,8 +26,9 @@ from tests.cli.conftest import Shell
 from tests.loopback import Answer
 from tests.models.stand_in import Asked, StandIn, changed, well
 from tests.requirements_ledger import requirement
-from tests.scenarios.told import add
+from tests.scenarios.told import add, fill
 
+FEW, HALF = 12, 7
 MANY = 70  # more than a batch
 ROOM = 65  # texts that the new server embeds before it hangs
 QUESTION = "what is the colour of room 57"
@@ -54,23 +56,28 @@ def name_of(server: StandIn) -> str:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is, a server that answers is waited for."""
     monkeypatch.setattr(remote, "QUERY_WITHIN", 60.0)
+    monkeypatch.setattr(calibrate, "_BATCH", 1_000)  # one request for its questions, one for their answers
 
 
 def opened(store: Store, clock: FixedClock, server: StandIn) -> Memories:
     return Memories.of(store, "default", clock=clock, embedder=RemoteEmbedder(parse(name_of(server))))
 
 
+def filled(memories: Memories, size: int) -> Memories:
+    """So many memories, all with vectors."""
+    rooms = range(50, 50 + size)
+    fill(
+        memories,
+        [Draft(content=f"The colour of room {room} is green", subject=f"room {room}") for room in rooms],
+    )
+    assert memories.tend().embedded == size
+    return memories
+
+
 @pytest.fixture
 def full(store: Store, clock: FixedClock, old: StandIn) -> Memories:
     """A space of some memories, all with vectors of the old embedder."""
-    memories = opened(store, clock, old)
-    drafts = [
-        Draft(content=f"The colour of room {number} is green", subject=f"room {number}")
-        for number in range(MANY)
-    ]
-    memories.import_drafts(list(enumerate(drafts, start=1)))
-    assert memories.tend().embedded == MANY
-    return memories
+    return filled(opened(store, clock, old), FEW)
 
 
 def texts_of(server: StandIn) -> list[str]:
@@ -102,7 +109,7 @@ def tend_and_die(database_url: str, server: StandIn) -> None:
 
 def half_way(memories: Memories) -> None:
     """A change that has come as far as one that was killed."""
-    assert 0 < memories.embed(ROOM) < MANY
+    assert 0 < memories.embed(HALF) < FEW
 
 
 @requirement("sem.embedder.change")
@@ -122,8 +129,9 @@ def test_while_a_change_waits_the_old_vectors_are_searched(
 
 @requirement("sem.embedder.change")
 def test_a_killed_change_goes_on_where_it_was_and_then_the_new_vectors_are_searched(
-    database_url: str, full: Memories, store: Store, clock: FixedClock, old: StandIn, new: StandIn
+    database_url: str, store: Store, clock: FixedClock, old: StandIn, new: StandIn
 ) -> None:
+    filled(opened(store, clock, old), MANY)
     tend_and_die(database_url, new)
     with store.read("default") as tx:
         [_, half] = tx.models.all()
@@ -190,8 +198,9 @@ def test_doctor_and_tend_say_how_far_it_is(
 
 @requirement("sem.embedder.change")
 def test_without_the_old_server_words_are_searched_until_the_change_is_done(
-    full: Memories, store: Store, clock: FixedClock, old: StandIn, new: StandIn
+    store: Store, clock: FixedClock, old: StandIn, new: StandIn
 ) -> None:
+    filled(opened(store, clock, old), MANY)
     old.play = lambda _: Answer(b"gone", 404)
     memories = opened(store, clock, new)
 

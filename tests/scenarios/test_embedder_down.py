@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from holdfast import Memories
+from holdfast.engine import calibrate
 from holdfast.engine.ports import Store
 from holdfast.errors import Unavailable
-from holdfast.models import remote
+from holdfast.models import http_json, remote
 from holdfast.models.remote import RemoteEmbedder
 from holdfast.models.spec import parse
 from holdfast.testing import FixedClock
@@ -42,7 +43,9 @@ def patience(fault: Play) -> float:
 
 
 @pytest.fixture
-def stand_in() -> Iterator[StandIn]:
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    monkeypatch.setattr(http_json, "_BACKOFF", 0.0)
+    monkeypatch.setattr(calibrate, "_BATCH", 1_000)  # one request for its questions, one for their answers
     with StandIn().running() as server:
         yield server
 
@@ -60,6 +63,7 @@ def open_memories(store: Store, clock: FixedClock, stand_in: StandIn) -> Opened:
 
 
 @requirement("sem.embedder.down")
+@pytest.mark.on_postgres("never answers", "zeros")
 def test_with_a_failing_server_texts_are_kept_words_find_and_vectors_follow(
     open_memories: Opened, stand_in: StandIn, fault: Play, patience: float
 ) -> None:
@@ -78,6 +82,7 @@ def test_with_a_failing_server_texts_are_kept_words_find_and_vectors_follow(
 
 
 @requirement("sem.embedder.down")
+@pytest.mark.on_postgres("never answers", "zeros")
 def test_a_server_that_fails_after_it_worked_leaves_the_vectors_it_gave(
     open_memories: Opened, stand_in: StandIn, fault: Play, patience: float
 ) -> None:

@@ -42,6 +42,7 @@ def any_space(request: pytest.FixtureRequest, space: Callable[..., Memories]) ->
         "Otto <private>gets a salary of 90000</private> in the new job.",
     ],
 )
+@pytest.mark.on_postgres("default", "files")
 def test_a_message_off_the_record_is_in_the_sessions_story_alone(any_space: Memories, said: str) -> None:
     talk(any_space, said, "All right.")
     any_space.close_session("talk")
@@ -66,6 +67,7 @@ def test_a_message_off_the_record_is_in_the_sessions_story_alone(any_space: Memo
         ("Noted.", "Please don't remember that."),
     ],
 )
+@pytest.mark.on_postgres("default", "files")
 def test_what_a_person_does_not_want_remembered_goes_with_the_message_that_said_it(
     any_space: Memories, offer: str, answer: str, captured: bool
 ) -> None:

@@ -78,6 +78,7 @@ def test_what_an_agent_recorded_and_a_person_forgot_is_not_quoted_to_agents(ops:
 
 
 @requirement("trust.quoted")
+@pytest.mark.on_postgres("default", "ops")
 def test_a_message_that_says_only_what_was_forgotten_is_no_hit(any_space: Memories) -> None:
     (message,) = said(any_space, DOOR)
     memory = taken(any_space, DOOR, message)
@@ -89,6 +90,7 @@ def test_a_message_that_says_only_what_was_forgotten_is_no_hit(any_space: Memori
 
 
 @requirement("trust.quoted")
+@pytest.mark.on_postgres("default", "ops")
 def test_the_other_parts_of_a_message_stay_quotable(any_space: Memories) -> None:
     (message,) = said(any_space, f"{BIKES} {DOOR} Otto painted the hall.")
     memory = taken(any_space, "The door code of the cellar is 4711", message)
@@ -102,6 +104,7 @@ def test_the_other_parts_of_a_message_stay_quotable(any_space: Memories) -> None
 
 
 @requirement("trust.quoted")
+@pytest.mark.on_postgres("default", "ops")
 def test_where_the_words_are_not_known_the_whole_message_is_withheld(any_space: Memories) -> None:
     (message,) = said(any_space, "Otto painted the hall. Down there you type four seven one one.")
     memory = taken(any_space, "The door code of the cellar is 4711", message)
@@ -194,6 +197,7 @@ def test_what_was_superseded_is_not_quoted(memories: Memories, clock: FixedClock
 
 
 @requirement("trust.quoted")
+@pytest.mark.on_postgres("default", "ops")
 def test_the_words_of_an_older_wording_are_not_quoted(any_space: Memories, clock: FixedClock) -> None:
     (message,) = said(any_space, DOOR)
     memory = taken(any_space, DOOR, message)
@@ -223,6 +227,7 @@ def test_what_was_merged_into_another_memory_stays_quotable(memories: Memories, 
 
 
 @requirement("trust.quoted")
+@pytest.mark.on_postgres("default", "ops")
 def test_a_repetition_in_another_session_is_withheld_with_its_memory(any_space: Memories) -> None:
     first, again = said(any_space, DOOR), said(any_space, f"As I said: {DOOR}", session="later")
     memory = taken(any_space, DOOR, first[0])
@@ -236,6 +241,7 @@ def test_a_repetition_in_another_session_is_withheld_with_its_memory(any_space: 
 
 
 @requirement("trust.quoted")
+@pytest.mark.on_postgres("default", "ops")
 def test_other_words_for_it_in_the_same_session_are_found_in_the_background(any_space: Memories) -> None:
     memory = taken(
         any_space, "Jellyfin takes 60s to start", said(any_space, "Jellyfin takes 60s to start.")[0]

@@ -7,13 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from holdfast import Added, Contradicting, Invalid, Memories, Refused, Reinforced
+from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Merged, UpdateSuggested
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
-from tests.scenarios.told import add, now
+from tests.scenarios.told import add, fill, now
 from tests.store.some_vectors import Hashing
 
 ALEC = "Alec is the user's boss at TechCorp"
@@ -145,8 +146,8 @@ def test_in_a_large_space_the_nearest_are_found_by_meaning_and_words_across_subj
     create_space("s", store=store, clock=clock, profile="default")
     memories = Memories.of(store, "s", clock=clock, embedder=Hashing())
     known = add(memories, ALEC, category="person", subject="Alec")
-    for number in range(80):
-        add(memories, f"Shelf {number} of the user holds box {number * 7 + 1000}", category="general")
+    shelves = [f"Shelf {number} of the user holds box {number * 7 + 1000}" for number in range(80)]
+    fill(memories, [Draft(content=shelf, category="general") for shelf in shelves])
     memories.recall("who is the boss")  # makes the vectors
 
     outcome = memories.remember(f"{ALEC}.", category="fact", subject="boss")

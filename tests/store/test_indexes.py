@@ -251,7 +251,7 @@ def plan_of(database: Database, ask: Ask) -> str:
 
 
 @requirement("ops.schema.indexes", "asst.postgres")
-def test_every_question_is_answered_from_its_index(filled: Database) -> None:
+def test_every_question_is_answered_from_its_index_and_without_it_the_plan_says_so(filled: Database) -> None:
     plans = {name: plan_of(filled, ask) for name, (ask, _) in QUESTIONS.items()}
 
     for name, plan in plans.items():
@@ -261,21 +261,19 @@ def test_every_question_is_answered_from_its_index(filled: Database) -> None:
         assert index in plan, f"{name}: {plan}"
         assert not TABLE_SCAN.search(plan), f"{name}: {plan}"
 
-
-def test_the_planner_knows_an_index_for_every_one_that_the_table_has(filled: Database) -> None:
-    if filled.path is None:
-        return  # a server gathers its figures itself
-
-    with filled.engine.connect() as connection:
-        told = set(connection.execute(text("SELECT idx FROM sqlite_stat1 WHERE tbl = 'memories'")).scalars())
-        there = {row[1] for row in connection.exec_driver_sql("PRAGMA index_list(memories)")}
-
-    assert told == there
-
-
-def test_without_its_index_the_plan_says_so(filled: Database) -> None:
     with filled.engine.begin() as connection:
         connection.execute(text("DROP INDEX ix_memories_space_importance"))
+    filled.engine.dispose()  # an EXPLAIN does not see that another connection changed the schema
     ask, index = QUESTIONS["importance"]
-
     assert index not in plan_of(filled, ask)
+
+
+def test_the_planner_knows_an_index_for_every_one_that_the_table_has(sqlite_url: str) -> None:
+    """A server gathers its figures itself."""
+    database = Database.open(sqlite_url)
+    with database.engine.connect() as connection:
+        told = set(connection.execute(text("SELECT idx FROM sqlite_stat1 WHERE tbl = 'memories'")).scalars())
+        there = {row[1] for row in connection.exec_driver_sql("PRAGMA index_list(memories)")}
+    database.close()
+
+    assert told == there
