@@ -13,9 +13,8 @@ from bench.commands.load import load
 from bench.commands.overview import overview
 from bench.commands.speed import speed
 from bench.commands.week import week
-from holdfast.cli import OneLineErrors
+from holdfast.cli import OneLineErrors, WholeLines
 from holdfast.cli.call import Call
-from holdfast.cli.command_table import WholeLines
 
 
 class Benchmarks(OneLineErrors, WholeLines):

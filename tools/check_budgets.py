@@ -26,12 +26,12 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (56_800, 44_000)
+LINES = (56_000, 44_000)
 CORE_LINES = (25_800, 19_000)
-MODULES = (442, 330)
+MODULES = (384, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (10, 6)
-CLASS_NAMES = (4, 0)
+CLASS_NAMES = (3, 0)
 
 BANNED_SUFFIXES = ("Manager", "Helper", "Util", "Utils", "Base", "Impl", "Processor", "Data", "Info")
 BANNED_FILES = frozenset({"util.py", "utils.py", "helper.py", "helpers.py"})

@@ -61,7 +61,9 @@ RULES: Mapping[str, Rule] = {
     "agents.stream": Rule(("domain",)),
     "agents.connect": Rule(("errors", "app.paths")),
     "agents.tools": Rule(("errors", "domain", "engine.memories", "files", "wire")),
-    "agents.hooks": Rule((*ENGINE, "engine.memories", "agents", "agents.capture_off", "app.paths")),
+    "agents.hooks": Rule(
+        (*ENGINE, "engine.memories", "settings", "agents", "agents.capture_off", "app.paths")
+    ),
     "agents.hooks.responses": Rule(("errors", "engine.memories", "agents.hooks", "app.wiring")),
     "agents.mcp": Rule(("", *PURE, "engine.memories", "profiles", "agents.tools"), third_parties=True),
     "agents.proxy": Rule(

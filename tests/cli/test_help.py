@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from holdfast.cli import cli
-from holdfast.cli.command_table import ALIASES, COMMANDS
+from holdfast.cli import ALIASES, COMMANDS, cli
 from tests.cli.conftest import Shell
 
 REPOSITORY = Path(__file__).parents[2]
@@ -111,8 +110,8 @@ def test_help_loads_nothing_heavy() -> None:
 def test_the_help_of_the_commands_loads_no_store() -> None:
     program = (
         "import sys\n"
-        "from holdfast.cli import cli, command_table\n"
-        "for name in command_table.COMMANDS: cli.get_command(None, name)\n"
+        "from holdfast.cli import COMMANDS, cli\n"
+        "for name in COMMANDS: cli.get_command(None, name)\n"
         "print(*sys.modules)"
     )
 

@@ -21,7 +21,7 @@ from typing import NoReturn
 import holdfast.files.bindings
 import holdfast.store.database  # noqa: F401  - imported late by the product, early here
 from holdfast import Memories
-from holdfast.files.results import FileEntry
+from holdfast.files.verbs import FileEntry
 
 
 def text_of(token: str, version: int) -> str:

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from holdfast import Memories
 from holdfast.domain.outcomes import settled
+from holdfast.engine.spaces import create_space
 from holdfast.errors import Conflict, Invalid, NotFound, Outdated, TooLong, UnknownCategory
 from holdfast.files import frontmatter, note_format
+from holdfast.profiles import built_in, built_in_text
 from holdfast.testing import FixedClock
 from tests.files.conftest import Bind
 from tests.requirements_ledger import requirement
@@ -104,19 +106,23 @@ def test_the_index_has_the_types_in_order_and_files_by_name(notes: Memories, fol
 
 
 @requirement("files.index")
-def test_an_index_never_has_more_than_200_lines(
+def test_an_index_never_has_more_lines_than_its_profile_says_which_are_200(
     sqlite_notes: Memories, folder: Path, clock: FixedClock
 ) -> None:
+    assert built_in("files").block.lines == 200
+    a_tenth = built_in_text("files").replace("lines = 200", "lines = 20").replace('"files"', '"few"', 1)
+    create_space("few", store=sqlite_notes.store, clock=clock, text=a_tenth)
     sqlite_notes.unbind_directory()
-    for number in range(230):
+    few = Memories.of(sqlite_notes.store, "few", clock=clock)
+    for number in range(23):
         clock.advance(seconds=1)
-        sqlite_notes.write_file(f"n{number:03}.md", f"Note number {number}", type="user")
-    sqlite_notes.bind_directory(str(folder))
+        few.write_file(f"n{number:03}.md", f"Note number {number}", type="user")
+    few.bind_directory(str(folder))
 
     lines = text(folder).splitlines()
-    assert len(lines) == 200
-    assert lines[-1] == f"({230 - sum(line.startswith('- ') for line in lines)} more not shown)"
-    assert "n229.md" in text(folder)
+    assert len(lines) == 20
+    assert lines[-1] == f"({23 - sum(line.startswith('- ') for line in lines)} more not shown)"
+    assert "n022.md" in text(folder)
     assert "n000.md" not in text(folder)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.agents.hooks.command import NO_SERVICE
-from holdfast.agents.mcp.texts import INSTRUCTIONS
+from holdfast.agents.mcp import INSTRUCTIONS
 from holdfast.app import client_setup
 from tests.real_agents import installed
 from tests.real_agents.other_models import OtherModels

@@ -1,1 +1,1 @@
-"""What agents touch: hooks, settings of clients, runs, importers, MCP, the proxy, and tools for models."""
+"""Everything for agents: hooks, client settings, runs, importers, MCP, the proxy, and tools for models."""

@@ -1,8 +1,8 @@
-"""Briefs on disk: ready-made ones for hooks that find no service, context files for hosts that read a file.
+"""Briefs on disk: prepared ones for hooks without a service, and context files for hosts that read a file.
 
-Both follow the memories. As soon as something changes, ready-made briefs are emptied, for nobody may be told
-what was just forgotten, and the service writes them anew; context files are rewritten at once, by whoever
-made the change. Trouble with a file is logged and never reaches the caller: the memories are safe.
+Both follow the memories. After a change, prepared briefs are emptied, so that no deleted memory is shown, and
+the service writes them again; context files are rewritten at once by the process that made the change. File
+errors are logged and never reach the caller, because the change itself is stored.
 """
 
 import logging
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class BriefFiles:
-    """The files that show one database's memories."""
+    """The brief files of one database."""
 
     def __init__(self, store: Store, context_of: Callable[[str], SpaceContext]) -> None:
         self._store = store
@@ -34,7 +34,7 @@ class BriefFiles:
         self._ready: dict[Path, int | None] = {}  # the same for ready-made briefs
 
     def changed(self, space: str) -> None:
-        """Call this after every write to a space; costs next to nothing where there are no files."""
+        """Must be called after every write to a space; cheap when there are no files."""
         try:
             folder = _folder(space)
             ready = folder.is_dir() and self._are_ours()
@@ -54,7 +54,7 @@ class BriefFiles:
                 self._write_context(context)
 
     def keep(self, space: str, project: str | None) -> None:
-        """Lets a brief for this project be ready from now on; the next `refresh` fills it."""
+        """Prepares a brief for this project from now on; the next `refresh` writes it."""
         try:
             _claim(self._store.where())
             for name in {project, None}:
@@ -69,7 +69,7 @@ class BriefFiles:
             _log.warning("no brief can be prepared: %s", trouble)
 
     def refresh(self, time_up: TimeUp = lambda: False) -> bool:
-        """Writes anew what is out of date, until the time is up; whether there is more to do."""
+        """Rewrites outdated files until the time is up; returns whether there is more to do."""
         if self._are_ours():
             for space in self._store.spaces():
                 if _folder(space.name).is_dir() and self._refresh(space.name, time_up):
@@ -124,7 +124,7 @@ class BriefFiles:
             _log.warning("%s can't be kept up to date: %s", context.path, trouble)
 
     def _brief(self, space: str, project: str | None) -> tuple[int, str]:
-        """Up to which change the brief knows, and its text; of a space that was deleted nothing is left."""
+        """The last change that the brief includes, and its text; empty for a deleted space."""
         try:
             ctx = self._context_of(space)
             with self._store.read(space) as tx:
@@ -144,7 +144,7 @@ class BriefFiles:
             return None
 
     def _are_ours(self) -> bool:
-        """Whether the ready-made briefs show this database and not another one."""
+        """Whether the prepared briefs are of this database."""
         try:
             return Path(paths.briefs_database()).read_text(encoding="utf-8") == self._store.where()
         except (OSError, ValueError):
@@ -175,7 +175,7 @@ def _claim(db: str) -> None:
 
 
 def _shown(folder: Path) -> int | None:
-    """Up to which change the ready-made briefs of a space know."""
+    """The last change that the prepared briefs of a space include."""
     try:
         return int((folder / "shown").read_bytes())
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""Where nothing is captured: switched off for a project, for a session, or everywhere. Recall goes on.
+"""Where capture is off: for a project, for a session, or everywhere. Recall still works there.
 
-Kept in one small file, which hooks read; so standard library only, and little of it. `HOLDFAST_QUIET=1` does
-the same for whatever runs with it. A file that can't be read means quiet: what was to be private stays so.
+Stored in one small file that hooks read, so this module uses little of the standard library and nothing
+else. `HOLDFAST_QUIET=1` turns capture off for one process. If the file is unreadable, capture is off.
 """
 
 import os
@@ -25,7 +25,7 @@ class SwitchedOff:
 
 
 def reason(project: str | None = None, session: str | None = None) -> str | None:
-    """Why nothing may be captured there, in a few words; none where capture is on."""
+    """Why capture is off there, in a few words; none where it is on."""
     if os.environ.get("HOLDFAST_QUIET", "").lower() not in _OFF:
         return "HOLDFAST_QUIET is set"
     try:

@@ -1,7 +1,7 @@
-"""Files that hosts read at the start of a session, with a part that holds the brief and is kept up to date.
+"""Files that hosts read at the start of a session, with a section that holds the current brief.
 
-The part stands between two marks; everything else in the file is its owner's and stays byte for byte. Here it
-is known which files there are and what a part looks like; when they are written is `brief_files`' business.
+The section is between two marks; the rest of the file is not changed. This module has the list of files and
+the format of a section; `brief_files` decides when they are written.
 """
 
 import json
@@ -30,7 +30,7 @@ class ContextFile:
 
 
 def context_file(path: Path, *, db: str, space: str, project: str | None) -> ContextFile:
-    """What keeping a brief in this file would mean; what is known of it counts, if it is kept already.
+    """The entry for a brief in this file; the existing one, if the file is registered already.
 
     Raises: Invalid, for a file that can't hold a part.
     """
@@ -47,7 +47,7 @@ def context_file(path: Path, *, db: str, space: str, project: str | None) -> Con
 
 
 def register(context: ContextFile) -> None:
-    """Lets a file be kept up to date from now on.
+    """Keeps a file up to date from now on.
 
     Raises: OSError.
     """
@@ -55,7 +55,7 @@ def register(context: ContextFile) -> None:
 
 
 def unregister(path: Path) -> ContextFile | None:
-    """Leaves a file as it is from now on; answers what was known of it.
+    """Stops updating a file; returns its entry.
 
     Raises: OSError.
     """
@@ -67,7 +67,7 @@ def unregister(path: Path) -> ContextFile | None:
 
 
 def registered() -> list[ContextFile]:
-    """The files that are kept up to date; a damaged list is an empty one."""
+    """The files that are kept up to date; none if the list is damaged."""
     try:
         text = Path(paths.context_files()).read_text(encoding="utf-8")
         return [ContextFile(**entry) for entry in json.loads(text)]
@@ -79,9 +79,9 @@ def registered() -> list[ContextFile]:
 
 
 def write(context: ContextFile, brief: str) -> None:
-    """Puts a brief into its part of the file; a file that says so already is not touched.
+    """Writes a brief into its section of the file, unless it is there already.
 
-    Raises: OSError, Invalid for a part without an end.
+    Raises: OSError, Invalid for a section without an end.
     """
     path = Path(context.path)
     text = _read(path)
@@ -95,9 +95,9 @@ def write(context: ContextFile, brief: str) -> None:
 
 
 def clear(context: ContextFile) -> bool:
-    """Takes the part out, and the file away if it was not there before us; false if there was no part.
+    """Removes the section, and the file if we created it; false if there was no section.
 
-    Raises: OSError, Invalid for a part without an end.
+    Raises: OSError, Invalid for a section without an end.
     """
     path = Path(context.path)
     text = _read(path)
@@ -119,7 +119,7 @@ def _read(path: Path) -> str:
 
 
 def _part(text: str) -> tuple[int, int]:
-    """Where our part begins and ends; -1 where there is none."""
+    """The start and end of our section; -1 if there is none."""
     begin = text.find(BEGIN)
     end = text.find(END, begin)
     if begin >= 0 and end < 0:

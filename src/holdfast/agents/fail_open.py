@@ -1,4 +1,4 @@
-"""The one place where a memory that fails in any way is kept from breaking the program that it serves."""
+"""The one place that keeps any failure of the memory from breaking the program that uses it."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -7,7 +7,7 @@ Result = TypeVar("Result")
 
 
 def unbroken(work: Callable[[], Result], failed: Callable[[Exception], None]) -> Result | None:
-    """What `work` gives; none, when it failed, and `failed` is told what it was."""
+    """The result of `work`; none when it failed, and `failed` gets the error."""
     try:
         return work()
     except Exception as trouble:  # broad: a door's boundary; whatever breaks in the memory, the host goes on

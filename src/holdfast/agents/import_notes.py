@@ -1,15 +1,19 @@
-"""Other programs' notes into a space: finds them in a folder, reads them, remembers them and ties them.
+"""Notes of other programs into a space: finds them in a folder, reads them, stores and links them.
 
-What a note becomes is the engine's to decide; which files are notes is the importers' business.
+The importers know which file is a note of which program; the engine decides what becomes of a note.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from holdfast.agents.importers import (
     FOREIGN_KINDS,
+    GROWING,
     FileDrafts,
     drafts_in,
     files_in,
@@ -17,7 +21,6 @@ from holdfast.agents.importers import (
     note_format,
     notes_of,
 )
-from holdfast.agents.importers.note_folder import HIDDEN, is_hidden, notes_below, refuse_other
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.outcomes import Merged, Outcome, Refused, Waiting, settled
 from holdfast.domain.query import Filter
@@ -26,14 +29,13 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
 
-__all__ = ["FileDrafts", "found_in", "refuse_other", "session_of", "take"]
+__all__ = ["GROWING", "FileDrafts", "drafts_in", "found_in", "refuse_other", "session_of", "take"]
 
 
 def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Path, str, FileDrafts]]:
-    """The notes of a folder and of those in it: where they are, the session they belong to, what they say.
+    """The notes of a folder and its subfolders: their place, the session of the import, and the drafts.
 
-    Claude Code's own notes go by the folder, each graph of a memory server by itself, basic-memory's notes
-    all together.
+    Claude Code's notes are grouped by folder, basic-memory's notes are one group, each graph is its own.
     Raises: Invalid.
     """
     if format_name == "basic-memory":
@@ -67,7 +69,7 @@ def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Pat
 
 
 def _notebook(folder: Path) -> tuple[Path, str, FileDrafts]:
-    """A folder that somebody calls one of basic-memory: all of its markdown.
+    """A folder that was given as one of basic-memory: all of its Markdown files.
 
     Raises: Invalid, when there is none.
     """
@@ -81,7 +83,7 @@ def _notebook(folder: Path) -> tuple[Path, str, FileDrafts]:
 
 
 def session_of(path: Path) -> str:
-    """The session of all that was ever read from a place: what it says again counts once, however it grew."""
+    """One session for everything that is ever imported from a place, so that repetitions count once."""
     return f"import-{hashlib.sha256(str(path.resolve()).encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
 
 
@@ -93,9 +95,9 @@ def take(
     dry_run: bool = False,
     report: Callable[[int], None] = lambda done: None,
 ) -> list[ImportResult]:
-    """Remembers drafts and ties those that belong together; `report` hears how many were done.
+    """Stores drafts and links the related ones; `report` gets the number of finished ones.
 
-    A dry run answers what would become of them, and changes nothing.
+    A dry run returns what would happen, and changes nothing.
     """
     known = memories.profile.category_names
     drafts = [(number, _fitting(draft, known, found.format)) for number, draft in found.drafts]
@@ -118,7 +120,7 @@ def take(
 
 
 def _fitting(draft: Draft, categories: tuple[str, ...], form: str) -> Draft:
-    """The draft in a category of this space: other programs' own kinds are none of ours."""
+    """The draft without a category that this space does not have, if it is another program's."""
     if form in FOREIGN_KINDS and draft.category not in categories:
         return replace(draft, category=None)
     return draft
@@ -129,7 +131,7 @@ def _is_note(draft: Draft) -> bool:
 
 
 def _reworded(draft: Draft, memories: Memories, *, dry_run: bool = False) -> Outcome | None:
-    """What became of a note that says something else now than when it was last read; none of all others."""
+    """The outcome for a note whose text changed since the last import; none for all others."""
     same = Filter(subject=draft.subject, project=draft.project, session=draft.source.session, origin="file")
     found = memories.find(same, limit=2).memories
     if len(found) != 1 or found[0].content == safe(draft.content):
@@ -144,3 +146,63 @@ def _reworded(draft: Draft, memories: Memories, *, dry_run: bool = False) -> Out
     except HoldfastError as wrong:  # buried, too long, or gone meanwhile
         return Refused(str(wrong))
     return done if isinstance(done, Waiting) else Merged(done.memory, done.previous)
+
+
+HIDDEN: Final = "hidden"
+_OTHER: Final = "not Markdown"
+_BINARY: Final = "binary"
+_LARGE: Final = "over 1 MiB"
+_MOST_NOTE: Final = 1024 * 1024
+_HEAD: Final = 8_192  # bytes in which a file that is no text shows it
+_PASSED_BY: Final = frozenset({"node_modules"})
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFolder:
+    """The notes below a folder, in order, and the number of skipped files by reason."""
+
+    notes: tuple[Path, ...]
+    skipped: Mapping[str, int]
+
+
+def notes_below(folder: Path) -> NoteFolder:
+    """Finds the notes in a folder and its subfolders; a hidden folder counts as one skipped file."""
+    notes: list[Path] = []
+    skipped: Counter[str] = Counter()
+    for place, folders, names in os.walk(folder):
+        skipped[HIDDEN] += sum(is_hidden(name) for name in folders)
+        folders[:] = sorted(name for name in folders if not is_hidden(name) and name not in _PASSED_BY)
+        for name in sorted(names):
+            path = Path(place, name)
+            reason = _why_not(path)
+            if reason is None:
+                notes.append(path)
+            else:
+                skipped[reason] += 1
+    return NoteFolder(tuple(notes), {reason: number for reason, number in skipped.items() if number})
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder is hidden: settings, a trash folder, a history."""
+    return name.startswith(".")
+
+
+def refuse_other(name: str) -> None:
+    """Raises: Invalid, for a file that is not a note by its name."""
+    if Path(name).suffix.casefold() != ".md":
+        raise Invalid(f"{name!r} is not a basic-memory note: these are .md files", command="leave out --from")
+
+
+def _why_not(path: Path) -> str | None:
+    """Why a file is not a note, if so; an unreadable one is reported when it is read."""
+    if is_hidden(path.name):
+        return HIDDEN
+    if path.suffix.casefold() != ".md" or not path.is_file():
+        return _OTHER
+    try:
+        if path.stat().st_size > _MOST_NOTE:
+            return _LARGE
+        with path.open("rb") as file:
+            return _BINARY if b"\0" in file.read(_HEAD) else None
+    except OSError:
+        return None

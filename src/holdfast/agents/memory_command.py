@@ -59,7 +59,7 @@ def is_command(word: str) -> bool:
 
 
 def reply(memories: "Either", text: str, *, command: str = COMMAND) -> CommandReply:
-    """The same, and whether it was done. What goes wrong is said, never raised."""
+    """The same, with whether it was done. Errors are part of the text, never raised."""
     words = text.split()
     if words and is_command(words[0]):
         words, text = words[1:], text.split(maxsplit=1)[1] if words[1:] else ""
@@ -153,7 +153,7 @@ _ABOUT_ALL: Mapping[str, Callable[["Either", str], CommandReply]] = {
 
 
 def _about_some(memories: "Either", word: str, rest: list[str], command: str) -> CommandReply:
-    """Does it to each of these ids, in this order; what can't be done to one keeps no other one waiting."""
+    """Applies a command to each id in order; a failure of one does not stop the others."""
     if not rest:
         return _say_which(word, command)
     told = [_about_one(memories, word, each, command) for each in dict.fromkeys(map(_id_in, rest))]
@@ -168,7 +168,7 @@ def _about_one(memories: "Either", word: str, memory_id: str, command: str) -> C
 
 
 def _id_in(word: str) -> str:
-    """An id as it stands in a list or in a brief, copied with what is around it."""
+    """An id as copied from a list or a brief, without the characters around it."""
     bare = word.strip("[]()<>'\"`.,")
     return bare[3:] if bare[:3].lower() == "id:" else bare
 
@@ -266,7 +266,7 @@ _WITH_TEXT: Mapping[str, Callable[["Either", str, str], CommandReply]] = {"add":
 
 
 def _otherwise(memories: "Either", memory_id: str, command: str) -> str:
-    """Why nothing could be done to the memory of this id, and what can be."""
+    """Why the command does not apply to this id, and what does."""
     try:
         known = memories.show(memory_id).memory
     except NotFound:

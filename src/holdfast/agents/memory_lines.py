@@ -1,4 +1,4 @@
-"""How a memory reads in a chat: one line of plain text each, whatever stands in it."""
+"""Memories as text for a chat: one line of plain text each."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ def question(item: "Item") -> str:
 
 
 def sentence(memory: "Memory") -> str:
-    """Its text, with what it is about unless the text says so itself."""
+    """Its text, with the subject unless the text contains it."""
     text = clean(memory.content, one_line=True).strip()
     subject = clean(memory.subject or "", one_line=True).strip()
     about = f"{subject}: " if subject and subject.casefold() not in text.casefold() else ""

@@ -12,8 +12,8 @@
             tools=[MemoryTool(memories)],
         ).until_done()
 
-Needs the extra `anthropic`, and is the only module outside of `models` that loads it. What the commands do
-stands in `tools.anthropic_memory`.
+Needs the extra `anthropic`, and is the only module outside of `models` that loads it. The commands are
+implemented in `tools.anthropic_memory`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -25,15 +25,7 @@ from holdfast.agents.tools.anthropic_memory import executed
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from anthropic.types.beta import (
-        BetaCacheControlEphemeralParam,
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types.beta import BetaCacheControlEphemeralParam
 
     from holdfast.engine.memories import Memories
 
@@ -60,29 +52,14 @@ class MemoryTool(BetaAbstractMemoryTool):
         except HoldfastError as refused:
             raise ToolError(str(refused)) from None
 
-    def view(self, command: "BetaMemoryTool20250818ViewCommand") -> str:
-        return self._told(command)
+    def _run(self, command: Any) -> str:
+        return self.call(command.to_dict())
 
-    def create(self, command: "BetaMemoryTool20250818CreateCommand") -> str:
-        return self._told(command)
-
-    def str_replace(self, command: "BetaMemoryTool20250818StrReplaceCommand") -> str:
-        return self._told(command)
-
-    def insert(self, command: "BetaMemoryTool20250818InsertCommand") -> str:
-        return self._told(command)
-
-    def delete(self, command: "BetaMemoryTool20250818DeleteCommand") -> str:
-        return self._told(command)
-
-    def rename(self, command: "BetaMemoryTool20250818RenameCommand") -> str:
-        return self._told(command)
+    # The SDK calls one method per command; all commands are executed in the same way.
+    view = create = str_replace = insert = delete = rename = _run
 
     def clear_all_memory(self) -> str:
         """Deletes every file, softly."""
         for entry in self._memories.files():
             self._memories.delete_file(entry.path)
         return "All memory cleared"
-
-    def _told(self, command: Any) -> str:
-        return self.call(command.to_dict())

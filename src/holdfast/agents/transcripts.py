@@ -1,6 +1,6 @@
-"""Transcripts into a space: finds them, reads what is new in them, and hands it to the memories.
+"""Imports transcripts into a space: finds them, and stores what is new in them.
 
-For the command line, the first set-up and the service alike. Which lines are sources the importers know.
+Used by the command line, `holdfast up` and the service. The importers know the formats.
 """
 
 import os
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from holdfast.agents import capture_off
 from holdfast.agents.importers import IN_PIECES, TRANSCRIPTS, files_in, transcript_format
-from holdfast.agents.importers.conversation import TranscriptPart, TranscriptSession
 from holdfast.agents.importers.exports import check_export
+from holdfast.agents.importers.transcript import TranscriptPart, TranscriptSession
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
 from holdfast.engine.sessions import NewMessage
@@ -37,7 +37,7 @@ _SLICE = 128 * 1024  # bytes of a transcript that are read before the time is lo
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A file, whose it is, and how many bytes of it are new."""
+    """A file, its format, and how many bytes of it are new."""
 
     path: Path
     format: str
@@ -47,7 +47,7 @@ class Transcript:
 
 @dataclass(slots=True)
 class Tally:
-    """What was read and what became of it."""
+    """Counts of what was read and stored."""
 
     files: Counter[str] = field(default_factory=Counter)  # by format
     sessions: set[str] = field(default_factory=set)
@@ -94,7 +94,7 @@ class Transcripts:
         return found
 
     def read(self, transcript: Transcript) -> TranscriptPart:
-        """What is new in it. It stays unread until `taken` is told.
+        """What is new in it. It stays unread until `taken` is called.
 
         Raises: Invalid.
         """
@@ -105,12 +105,12 @@ class Transcripts:
             raise Invalid(f"{str(transcript.path)!r} can't be read: {error.strerror or error}") from None
 
     def taken(self, transcript: Transcript, reading: TranscriptPart) -> None:
-        """The next reading goes on behind this one; what came in the meantime is seen at the next look."""
+        """Marks it as read: the next reading continues after this one."""
         self._seen[transcript.path] = transcript.state
         self._offsets[transcript.path] = reading.next_offset
 
     def passed_by(self, transcript: Transcript) -> None:
-        """It can't be read: no more looks at it until it has changed."""
+        """Skips an unreadable transcript until it changes."""
         self._seen[transcript.path] = transcript.state
 
     def _format_of(self, path: Path) -> str | None:
@@ -120,7 +120,7 @@ class Transcripts:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """Size and time of change; of a database together with what it wrote beside itself so far."""
+    """Size and time of change; for a database together with its write-ahead log."""
     beside = path.with_name(f"{path.name}-wal")
     stats = [path.stat(), *([beside.stat()] if beside.is_file() else [])]
     stats = [each for each in stats if each.st_size] or stats  # reading alone leaves an empty one
@@ -128,7 +128,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def usual_places(environment: Mapping[str, str] = os.environ) -> dict[str, list[Path]]:
-    """Where clients keep a user's transcripts, by format; only those that are there."""
+    """The existing places where clients store a user's transcripts, by format."""
     home = Path(os.path.expanduser("~"))
     claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     codex = Path(environment.get("CODEX_HOME") or home / ".codex")
@@ -152,10 +152,10 @@ def take(
     report: Callable[[float], None] = lambda share: None,
     time_up: TimeUp | None = None,
 ) -> bool:
-    """Keeps what a reading holds, but for what is to be left alone, and adds it to the tally.
+    """Stores the conversations of a reading, except where capture is off, and adds them to the tally.
 
-    `report` hears which share is done. A dry run counts, and keeps nothing. False, when the time was up
-    first: read again, it goes on.
+    `report` gets the share that is done. A dry run only counts. False when the time was up first: reading
+    again continues.
     Raises: Unavailable.
     """
     tally.skipped.update(reading.skipped)
@@ -183,9 +183,9 @@ def take(
 def take_from(
     path: Path, offset: int, memories: Memories, format_name: str, tally: Tally, time_up: TimeUp
 ) -> tuple[int, bool]:
-    """Keeps what a transcript says from `offset` on, adds it to the tally, and answers where to go on.
+    """Stores a transcript from `offset` on, adds it to the tally, and returns the offset to continue from.
 
-    Also whether all of it was taken before the time was up.
+    Also returns whether all of it was stored before the time was up.
     Raises: OSError, Invalid, Unavailable.
     """
     if format_name not in TRANSCRIPTS:
@@ -213,9 +213,9 @@ def take_conversation(
     dry_run: bool = False,
     time_up: TimeUp | None = None,
 ) -> int | None:
-    """Keeps a session and what was said in it; answers how many messages were new.
+    """Stores a session and its messages; returns how many messages were new.
 
-    None, when the time was up before all were kept.
+    None, when the time was up before all were stored.
     Raises: Invalid, Unavailable.
     """
     said = [

@@ -34,7 +34,7 @@ def run_agent(
     `about` is what `_occasion` takes.
     Raises: Invalid, before anything is started.
     """
-    from holdfast.agents import session_ends
+    from holdfast.agents.hooks import captures
     from holdfast.agents.run import Ends, Plan, run
     from holdfast.agents.stream import READERS
     from holdfast.prompts import Prompts
@@ -54,7 +54,7 @@ def run_agent(
         readers=READERS,
         open_memories=lambda: _memories(db, space, clock),
         say=say,
-        ends=Ends(later=session_ends.end_later, noted=session_ends.end_noted),
+        ends=Ends(later=captures.end_later, noted=captures.end_noted),
     )
 
 
@@ -69,8 +69,7 @@ def _occasion(
     project: str | None = None,
     captures: bool = True,
 ) -> "Occasion":
-    from holdfast.agents.run.agents import AGENTS, name_of
-    from holdfast.agents.run.arguments import Arguments
+    from holdfast.agents.run.agents import AGENTS, Arguments, name_of
     from holdfast.agents.run.recorder import Occasion
 
     arguments = Arguments(words)

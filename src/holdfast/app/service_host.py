@@ -36,7 +36,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 def serve_mcp(db: str | None, space: str | None, *, project: str | None, session: str | None) -> None:
     """Speaks MCP on standard input and output until the client is done."""
-    from holdfast.agents.mcp.stdio import serve
+    from holdfast.agents.mcp import serve
 
     registry = SpaceRegistry(db, space)
     focus = project or paths.project_of(os.getcwd())
@@ -143,7 +143,7 @@ def assembled(
 
 
 def _mcp(open_memories: Callable[[], Memories]) -> Any:
-    from holdfast.agents.mcp.server import server
+    from holdfast.agents.mcp import server
 
     return server(open_memories)
 

@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from holdfast.app import paths
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.health import Health
-from holdfast.domain.memory import Source
 from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Space, Store
 from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
@@ -22,7 +21,6 @@ from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     from holdfast.agents.brief_files import BriefFiles
-    from holdfast.agents.importers import FileDrafts
     from holdfast.files.bindings import Directories
     from holdfast.models.reader import OwnReader
 
@@ -194,16 +192,6 @@ def examine(db: str | None = None) -> Health:
     from holdfast.store.health import examine as look_at
 
     return look_at(db or Settings.read().db)
-
-
-def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> "FileDrafts":
-    """The drafts in a file of another program, whose format is recognised unless it is named.
-
-    Raises: Invalid, for an unknown format.
-    """
-    from holdfast.agents import importers
-
-    return importers.drafts_in(text, source, format_name, name=name)
 
 
 def context_for(

@@ -22,9 +22,9 @@ _SMALL = 1024 * 1024  # bytes of which it does not matter how well they are pack
 
 
 def write_whole(path: Path, lines: Iterable[str], *, compressed: bool = False) -> str:
-    """Writes `lines` beside `path`, onto the disk, then puts the file in its place; answers the last line.
+    """Writes `lines` to a temporary file, syncs it, and renames it to `path`; returns the last line.
 
-    Raises: Invalid, when the file can't be written or something else stands there.
+    Raises: Invalid, when the file can't be written or is not one of ours.
     """
     _refuse_strangers(path)
     last = ""
@@ -52,7 +52,7 @@ def write_whole(path: Path, lines: Iterable[str], *, compressed: bool = False) -
 
 
 def read_text(path: str, given: bytes | None = None) -> tuple[str, bytes]:
-    """The text of a file, unpacked if it is packed, and its bytes; `given` stands for the file's own.
+    """The text of a file, uncompressed, and its bytes; `given` replaces the content of the file.
 
     Raises: Invalid.
     """
@@ -65,7 +65,7 @@ def read_text(path: str, given: bytes | None = None) -> tuple[str, bytes]:
 
 
 def read_lines(path: str, given: bytes | None = None) -> Iterator[str]:
-    """The lines of a file of any length, unpacked if it is packed; only one of them is in memory.
+    """The lines of a file of any length, uncompressed; only one of them is in memory.
 
     Raises: Invalid.
     """

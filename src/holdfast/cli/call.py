@@ -1,17 +1,21 @@
-"""The global options of one call, given before or after the sub-command.
+"""What all commands share: the global options, output as text or JSON, exit codes, and confirmation.
 
-Knows options and output; results are formatted by `say` and by `wire.values`.
+Global options may be given before or after the sub-command. Results are formatted by `say` and `wire.values`.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
+from holdfast.errors import HoldfastError, Invalid, Unavailable
+
 if TYPE_CHECKING:
+    from holdfast.cli.tables import Table
     from holdfast.domain.memory import Origin
     from holdfast.engine.memories import Memories
     from holdfast.engine.ports import Clock, Store
@@ -42,36 +46,75 @@ class Call:
     @contextmanager
     def memories(self, origin: "Origin" = "operator", session: str | None = None) -> Iterator["Memories"]:
         """The selected space, used as `origin`; closed after the block."""
-        from holdfast.app import wiring
-        from holdfast.engine.memories import Memories
-        from holdfast.errors import Invalid
-        from holdfast.settings import Settings
-
         if session == "":
             raise Invalid("--session is empty: give a session id, or leave it out", field="session")
-        settings = Settings.read()
         with self.store() as store:
-            opened = Memories.of(
-                store,
-                self.space or settings.space,
-                clock=self.time(),
-                embedder=wiring.open_embedder(settings.embedder),
-                budget=settings.budget,
-                readers=wiring.open_readers(settings),
-            )
-            yield opened.speaking_as(origin, session=session)
+            yield self.space_in(store, self.space).speaking_as(origin, session=session)
+
+    def space_in(self, store: "Store", name: str | None) -> "Memories":
+        """A space of an open store, by default the one of the settings."""
+        from holdfast.app import wiring
+        from holdfast.engine.memories import Memories
+        from holdfast.settings import Settings
+
+        settings = Settings.read()
+        return Memories.of(
+            store,
+            name or settings.space,
+            clock=self.time(),
+            embedder=wiring.open_embedder(settings.embedder),
+            budget=settings.budget,
+            readers=wiring.open_readers(settings),
+        )
 
     def time(self) -> "Clock":
         from holdfast.app.wiring import utc_now
 
         return self.clock or utc_now
 
-    def tell(self, text: str, answer: object) -> None:
-        """Prints `text`, or `answer` with --json; an empty text prints nothing."""
+    def tell(self, text: "str | Table", answer: object) -> None:
+        """Prints a text or table, or `answer` with --json; an empty text prints nothing."""
         if self.json:
             tell_json(answer)
+        elif not isinstance(text, str):
+            text.show()
         elif text:
             click.echo(text)
+
+    @contextmanager
+    def progress(
+        self, title: str, *, total: int | None = None, in_bytes: bool = False
+    ) -> Iterator[Callable[..., None]]:
+        """Shows a progress bar on a terminal, unless --json was given; silent elsewhere.
+
+        Yields a function that takes `completed`, `advance` and `total`, as rich does.
+        """
+        if self.json or sys.stderr is None or not sys.stderr.isatty():
+            yield lambda **_: None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        sizes = (TextColumn(title), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        with Progress(*(sizes if in_bytes else ()), console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(title, total=total or None)
+            yield lambda **done: bar.update(task, **done)
+
+
+def exit_code(error: HoldfastError) -> int:
+    """3 when the store is unavailable, 1 for every other error of ours; wrong usage is click's own 2."""
+    return 3 if isinstance(error, Unavailable) else 1
+
+
+def told(error: HoldfastError) -> str:
+    """An error message with the command that helps; only the command line shows it."""
+    return f"{error}: {error.command}" if error.command else str(error)
+
+
+def kind_of(error: HoldfastError) -> str:
+    """An error's name in JSON: `TooLong` is too_long."""
+    name = type(error).__name__
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
 
 
 def tell_json(answer: object) -> None:
@@ -120,14 +163,29 @@ _JSON = click.option(
 )
 
 
-def in_space(command: Command) -> Command:
-    """Adds the global options --space, --db and --json to a command."""
+def space_options(command: Command) -> Command:
+    """Adds the global options --space, --db and --json."""
     return _SPACE(_DB(_JSON(command)))
 
 
-def on_store(command: Command) -> Command:
-    """Adds --db and --json, for a command that is not about one space."""
+def store_options(command: Command) -> Command:
+    """Adds --db and --json, for what is not about one space."""
     return _DB(_JSON(command))
+
+
+def in_space(command: Callable[..., None]) -> Callable[..., None]:
+    """A command in one space: adds the global options, and passes it the `Call`."""
+    return space_options(click.pass_obj(command))
+
+
+def on_store(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that is not about one space: adds --db and --json, and passes it the `Call`."""
+    return store_options(click.pass_obj(command))
+
+
+def wrong_usage(message: str) -> click.UsageError:
+    """An error in how the current command was called."""
+    return click.UsageError(message, click.get_current_context())
 
 
 class NotConfirmed(click.ClickException):
@@ -145,3 +203,75 @@ def confirm(consequence: str, *, yes: bool) -> None:
     if not click.confirm(f"{consequence}. Continue?", err=True):
         click.echo("Nothing was changed", err=True)
         raise click.exceptions.Exit(1)
+
+
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Generic[Done]):
+    """What succeeded, and what failed."""
+
+    done: list[Done]
+    failed: list[HoldfastError]
+
+    def tell(self, call: Call, texts: Sequence[str], answer: dict[str, Any]) -> None:
+        """Prints both; with a failure the command ends with its exit code."""
+        from holdfast.cli import say
+
+        if self.failed:
+            answer["errors"] = [{"kind": kind_of(error), "message": told(error)} for error in self.failed]
+        call.tell("\n".join(texts), answer)
+        for error in self.failed:
+            click.echo(f"holdfast: {say.one_line(told(error))}", err=True)
+        if self.failed:
+            raise click.exceptions.Exit(exit_code(self.failed[0]))
+
+
+def each(ids: Sequence[str], act: Callable[[str], Done]) -> Results[Done]:
+    """Acts on every id once; an unreachable store stops it at once.
+
+    Raises: Unavailable.
+    """
+    results: Results[Done] = Results([], [])
+    for one in dict.fromkeys(ids):
+        try:
+            results.done.append(act(one))
+        except Unavailable:
+            raise
+        except HoldfastError as error:
+            results.failed.append(error)
+    return results
+
+
+#: Bytes on standard input; far above what any profile takes, so that an endless pipe ends.
+_MOST_INPUT = 8_000_000
+
+
+def point_in_time(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """An ISO 8601 date or time as an aware datetime; without a zone it is UTC."""
+    if value is None:
+        return None
+    try:
+        found = datetime.fromisoformat(value.strip())
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        right = "use for example 2026-03-01 or 2026-03-01T14:30:00Z"
+        raise click.BadParameter(f"{value!r} is not a valid time: {right}", ctx, param) from None
+
+
+def text_or_input(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A text; `-` reads standard input."""
+    if value != "-":
+        return value
+    given = read_input(_MOST_INPUT + 1)
+    if len(given) > _MOST_INPUT:
+        raise click.BadParameter(
+            f"standard input is larger than {_MOST_INPUT:,} bytes: shorten it", ctx, param
+        )
+    return given.decode("utf-8-sig", "replace")
+
+
+def read_input(most: int = -1) -> bytes:
+    """Standard input, at most so many bytes of it; empty when there is none."""
+    return sys.stdin.buffer.read(most) if sys.stdin is not None else b""

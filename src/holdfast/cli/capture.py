@@ -1,14 +1,16 @@
-"""The command `capture`: extracts memories from sessions; the service does it automatically."""
+"""The commands capture and quiet: extract memories from sessions, and turn capture off and on."""
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.cli import say
-from holdfast.cli.call import Call, in_space
+from holdfast.cli.call import Call, in_space, wrong_usage
 
 if TYPE_CHECKING:
+    from holdfast.agents.capture_off import SwitchedOff
     from holdfast.engine.capture import Captured
     from holdfast.engine.memories import Memories
     from holdfast.engine.reading import ChunkResult
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     "--leave", is_flag=True, help="Give up on what a model failed to read; the rules' result is kept."
 )
 @in_space
-@click.pass_obj
 def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     """Extract memories from sessions.
 
@@ -76,3 +77,79 @@ def _model_lines(one: "ChunkResult") -> list[str]:
     lines = [f"  {say.outcome(outcome)}" for outcome in one.outcomes]
     lines += [f"  Not stored: {say.one_line(why)}" for why in one.dropped]
     return [head, *lines] if lines else []
+
+
+@click.command()
+@click.argument("switch", required=False, type=click.Choice(["on", "off"]))
+@click.option("--project", metavar="NAME", help="A project. Default: the git repository of this directory.")
+@click.option("--session", metavar="ID", help="A session of an agent.")
+@click.option("--everywhere", is_flag=True, help="All projects and sessions.")
+@in_space
+def quiet(call: Call, switch: str | None, project: str | None, session: str | None, everywhere: bool) -> None:
+    """Turn quiet mode on or off: in quiet mode nothing is captured.
+
+    Recall still works in quiet mode. `HOLDFAST_QUIET=1` sets it for one run of an agent; text in <private>
+    tags is never stored. Without an argument, shows where quiet mode is on.
+
+    \b
+        holdfast quiet
+        holdfast quiet on
+        holdfast quiet off --project website
+        HOLDFAST_QUIET=1 claude
+    """
+    if "" in (project, session):  # most likely a variable that is not set
+        raise wrong_usage("empty name: give a project or session")
+    if switch is not None and project is None and session is None and not everywhere:
+        project = _project_here()
+    kept = _switched(switch, project, session, everywhere)
+    here = _reason_here()
+    lines = [f"Here: {'capture is on' if here is None else here}"]
+    lines += ["Everywhere: quiet"] if kept.everywhere else []
+    lines += [f"Project {say.one_line(name)}: quiet" for name in kept.projects]
+    lines += [f"Session {say.one_line(name)}: quiet" for name in kept.sessions]
+    answer = {
+        "here": here,
+        "everywhere": kept.everywhere,
+        "projects": kept.projects,
+        "sessions": kept.sessions,
+    }
+    call.tell("\n".join(lines), answer)
+
+
+def _reason_here() -> str | None:
+    """Why nothing is captured in the working directory; none where capture is on."""
+    from holdfast.agents import capture_off
+    from holdfast.app import paths
+
+    return capture_off.reason(paths.project_of(os.getcwd()))
+
+
+def _project_here() -> str:
+    from holdfast.app.paths import project_of
+
+    project = project_of(os.getcwd())
+    if project is None:
+        wrong = "not in a git repository: give --project, --session or --everywhere"
+        raise wrong_usage(wrong)
+    return project
+
+
+def _switched(
+    switch: str | None, project: str | None, session: str | None, everywhere: bool
+) -> "SwitchedOff":
+    """What is quiet, after the switch if there is one."""
+    from holdfast.agents import capture_off
+    from holdfast.app import paths
+    from holdfast.errors import Invalid, Unavailable
+
+    file = paths.quiet_file()
+    try:
+        if switch is not None:
+            capture_off.switch(off=switch == "on", project=project, session=session, everywhere=everywhere)
+        return capture_off.switched_off()
+    except ValueError as wrong:
+        raise Invalid(
+            f"{file} is invalid ({wrong}): fix or remove it; until then nothing is captured"
+        ) from None
+    except OSError as trouble:
+        raise Unavailable(f"{file} can't be used: {trouble.strerror}") from None

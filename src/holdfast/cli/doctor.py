@@ -1,7 +1,6 @@
 """The command `doctor`: checks the installation and suggests fixes."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,11 +8,11 @@ import click
 from holdfast.cli import say
 from holdfast.cli.call import Call, on_store
 from holdfast.cli.spaces import overview_table
+from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from holdfast.app.checkup import Checkup
     from holdfast.domain.health import Damage, Health
-    from holdfast.engine.models_in_use import EmbeddingProgress
     from holdfast.engine.reading_queue import ReadingState
 
 _NO_MODEL = "none: capture uses rules only"
@@ -23,7 +22,6 @@ _NO_EMBEDDER = "none: keyword search only"
 @click.command()
 @click.option("--repair", is_flag=True, help="Rebuild indexes and repair what can be repaired.")
 @on_store
-@click.pass_obj
 def doctor(call: Call, repair: bool) -> None:
     """Check the installation and suggest fixes.
 
@@ -44,7 +42,7 @@ def doctor(call: Call, repair: bool) -> None:
 
     seen = checkup(call.db, wiring.open_embedder(), clock=call.time(), mend=repair)
     if call.json:
-        call.tell("", _as_json(seen) | _vectors_json(seen.vectors) | _models_json(seen.models))
+        call.tell("", _as_json(seen))
     else:
         _show(seen)
     if not seen.healthy:
@@ -71,38 +69,6 @@ def _spent(models: "Sequence[ReadingState]") -> str:
     waiting = sum(one.waiting for one in models)
     queue = f", {say.count(waiting, 'passage')} to read" * bool(waiting)
     return f"{dollars(whole.micro_dollars)} in {say.count(whole.calls, 'call')}{unknown}{queue}"
-
-
-def _models_json(models: "Sequence[ReadingState]") -> dict[str, Any]:
-    return {
-        "models": [
-            {
-                "space": one.space,
-                "waiting": one.waiting,
-                "failed": one.failed,
-                "error": one.error,
-                "calls": one.spent.calls,
-                "dollars": one.spent.micro_dollars / 1_000_000,
-            }
-            for one in models
-        ]
-    }
-
-
-def _vectors_json(vectors: "Sequence[EmbeddingProgress]") -> dict[str, Any]:
-    return {
-        "vectors": [
-            {
-                "space": one.space,
-                "wanted": one.wanted,
-                "searched": one.searched,
-                "done": one.done,
-                "total": one.total,
-                "complete": one.complete,
-            }
-            for one in vectors
-        ]
-    }
 
 
 def _facts(health: "Health") -> list[tuple[str, str]]:
@@ -160,21 +126,21 @@ def _waiting(amount: int) -> str:
 
 
 def _as_json(seen: "Checkup") -> dict[str, Any]:
-    health = seen.health
+    mode = seen.health.mode
+    models = [
+        {
+            "space": one.space,
+            "waiting": one.waiting,
+            "failed": one.failed,
+            "error": one.error,
+            "calls": one.spent.calls,
+            "dollars": one.spent.micro_dollars / 1_000_000,
+        }
+        for one in seen.models
+    ]
     return {
         "healthy": seen.healthy,
-        "database": {
-            "where": health.where,
-            "kind": health.kind,
-            "exists": health.exists,
-            "version": health.version,
-            "size": health.size,
-            "mode": None if health.mode is None else f"{health.mode:04o}",
-            "log_size": health.log_size,
-            "revision": health.revision,
-            "head": health.head,
-            "damage": list(health.damage),
-        },
+        "database": {**to_json(seen.health), "mode": None if mode is None else f"{mode:04o}"},
         "findings": [
             {"level": one.level, "says": one.says, "advice": one.command or one.advice}
             for one in seen.findings
@@ -182,5 +148,7 @@ def _as_json(seen: "Checkup") -> dict[str, Any]:
         "spaces": seen.spaces,
         "waiting": sum(one.waiting for one in seen.spaces),
         "embedder": seen.embedder,
-        "repaired": [asdict(one) for one in seen.mended],
+        "repaired": seen.mended,
+        "vectors": seen.vectors,
+        "models": models,
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import say
-from holdfast.cli.call import Call, in_space
+from holdfast.cli.call import Call, in_space, space_options, wrong_usage
 
 if TYPE_CHECKING:
     from holdfast.files.bindings import DirectoryState
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.group()
-@in_space
+@space_options
 def files() -> None:
     """Sync memories with a folder of Markdown files.
 
@@ -38,7 +38,6 @@ def files() -> None:
     "own notes, whose index is appended to. Default: chosen by profile and directory.",
 )
 @in_space
-@click.pass_obj
 def init(call: Call, directory: str, layout: str | None) -> None:
     """Bind the space to DIRECTORY; it is created if missing.
 
@@ -55,13 +54,12 @@ def init(call: Call, directory: str, layout: str | None) -> None:
     told = f"Bound space {say.one_line(memories.space)} to {say.one_line(state.path)}"
     call.tell(
         "\n".join([told, *_lines(report, memories.space)]),
-        {"directory": _state(state), "sync": _report(report)},
+        {"directory": state, "sync": _report(report)},
     )
 
 
 @files.command()
 @in_space
-@click.pass_obj
 def status(call: Call) -> None:
     """Show the bound directory and its sync state.
 
@@ -73,7 +71,7 @@ def status(call: Call) -> None:
     if state is None:
         call.tell("Not bound to a directory: bind one with `holdfast files init DIR`", {"directory": None})
         return
-    call.tell("\n".join(_described(state, memories.space)), {"directory": _state(state)})
+    call.tell("\n".join(_described(state, memories.space)), {"directory": state})
 
 
 @files.command()
@@ -84,7 +82,6 @@ def status(call: Call) -> None:
     "--write-back", is_flag=True, help="The directory was emptied by mistake: write the files again."
 )
 @in_space
-@click.pass_obj
 def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
     """Sync the directory and the space now.
 
@@ -96,9 +93,7 @@ def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
         holdfast files sync --space notes --write-back
     """
     if accept_empty and write_back:
-        raise click.UsageError(
-            "--accept-empty and --write-back can't be combined", click.get_current_context()
-        )
+        raise wrong_usage("--accept-empty and --write-back can't be combined")
     with call.memories() as memories:
         report = memories.sync_directory(accept_empty=accept_empty, write_back=write_back)
     call.tell("\n".join(_lines(report, memories.space)), {"sync": _report(report)})
@@ -108,7 +103,6 @@ def sync(call: Call, accept_empty: bool, write_back: bool) -> None:
 
 @files.command()
 @in_space
-@click.pass_obj
 def unbind(call: Call) -> None:
     """Unbind the directory; its files are kept.
 
@@ -162,10 +156,6 @@ def _described(state: "DirectoryState", space: str) -> list[str]:
     if state.conflicts:
         lines.append(f"  conflicts  {', '.join(state.conflicts)}: see both texts with `holdfast inbox`")
     return lines + [f"  problem    {say.one_line(trouble)}" for trouble in state.troubles]
-
-
-def _state(state: "DirectoryState") -> dict[str, Any]:
-    return asdict(state)
 
 
 def _report(report: "SyncReport") -> dict[str, Any]:

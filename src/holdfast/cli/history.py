@@ -1,10 +1,11 @@
-"""A memory's details and history as text, for `show` and `why`."""
+"""The commands show and why: a memory's details and its history."""
 
 from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.cli import say
+from holdfast.cli.call import Call, in_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,36 @@ _SEEN_FROM_THE_OTHER_END = {
     "elaborates": "elaborated by",
     "related": "related to",
 }
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID")
+@in_space
+def show(call: Call, memory_id: str) -> None:
+    """Show one memory in full.
+
+    \b
+        holdfast show a1b2c3d4
+    """
+    with call.memories() as memories:
+        found = memories.show(memory_id)
+    call.tell(details(found), found)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID")
+@in_space
+def why(call: Call, memory_id: str) -> None:
+    """Explain where a memory came from and why it is trusted.
+
+    Shows its source, history, versions, links, and the prompts that it was used in.
+
+    \b
+        holdfast why a1b2c3d4
+    """
+    with call.memories() as memories:
+        found = memories.why(memory_id)
+    call.tell(story(found), found)
 
 
 def details(found: "Details") -> str:

@@ -1,4 +1,4 @@
-"""The inbox: memories that wait for approval."""
+"""The inbox of memories that wait for approval, and the chat command /memory as a shell command."""
 
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 @click.group(invoke_without_command=True)
 @in_space
-@click.pass_context
-def inbox(ctx: click.Context) -> None:
+def inbox(call: Call) -> None:
     """Review memories waiting for approval.
 
     Without a sub-command, lists them: memories from untrusted sources, proposals, imports for review.
@@ -26,11 +25,8 @@ def inbox(ctx: click.Context) -> None:
         holdfast inbox approve a1b2c3d4
         holdfast inbox reject e5f6g7h8
     """
-    if ctx.invoked_subcommand is None:
-        _listed(ctx.ensure_object(Call))
-
-
-def _listed(call: Call) -> None:
+    if click.get_current_context().invoked_subcommand is not None:
+        return
     with call.memories() as memories:
         items = memories.inbox()
     lines = [_item(item) for item in items]
@@ -41,7 +37,6 @@ def _listed(call: Call) -> None:
 @inbox.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @in_space
-@click.pass_obj
 def approve(call: Call, ids: tuple[str, ...]) -> None:
     """Approve waiting memories: all of them, or none if one fails.
 
@@ -59,7 +54,6 @@ def approve(call: Call, ids: tuple[str, ...]) -> None:
 @inbox.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @in_space
-@click.pass_obj
 def reject(call: Call, ids: tuple[str, ...]) -> None:
     """Reject waiting memories; they will not be proposed again.
 
@@ -78,3 +72,27 @@ def _item(item: "Item") -> str:
     lines = [say.headline(memory), f"  {came}; reason: {say.one_line(memory.waiting_for or 'not given')}"]
     lines += [f"  Existing: {say.line(known)}" for known in item.known]
     return "\n".join(lines)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1)
+@in_space
+def memory(call: Call, words: tuple[str, ...]) -> None:
+    """Run a /memory chat command: list, delete, restore, approve.
+
+    Prints the same text as in a chat; no model is called. Exit code 1 when the command fails.
+    `holdfast memory help` lists all commands.
+
+    \b
+        holdfast memory
+        holdfast memory delete a1b2c3d4
+        holdfast memory restore a1b2c3d4
+        holdfast memory inbox
+    """
+    from holdfast.agents.memory_command import reply
+
+    with call.memories() as memories:
+        told = reply(memories, " ".join(words), command="holdfast memory")
+    call.tell(say.visible(told.text), {"text": told.text, "done": not told.failed})
+    if told.failed:
+        raise click.exceptions.Exit(1)

@@ -1,4 +1,4 @@
-"""The commands events and cooldowns."""
+"""The commands events, cooldowns and spend."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from holdfast.cli.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from holdfast.domain.operations import Standing
+    from holdfast.domain.spend import GroupedBy, SpendReport, Spent
 
 _GENERAL = "general"
 
@@ -22,7 +23,6 @@ _GENERAL = "general"
     "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of results."
 )
 @in_space
-@click.pass_obj
 def events(call: Call, /, **asked: Any) -> None:
     """List events that agents reported, newest first.
 
@@ -33,8 +33,6 @@ def events(call: Call, /, **asked: Any) -> None:
     """
     with call.memories() as memories:
         found = memories.events(**asked)
-    if call.json or not found:
-        return call.tell("No events", {"events": found})
     table = Table(
         [
             TableColumn(title="when (UTC)", style="dim"),
@@ -47,13 +45,12 @@ def events(call: Call, /, **asked: Any) -> None:
         table.rows.append(
             (say.moment(event.created_at), event.level, event.service or _GENERAL, event.content)
         )
-    return table.show()
+    call.tell(table if found else "No events", {"events": found})
 
 
 @click.command()
 @click.option("-s", "--service", help="Only this service.")
 @in_space
-@click.pass_obj
 def cooldowns(call: Call, service: str | None) -> None:
     """List actions on cooldown.
 
@@ -65,9 +62,6 @@ def cooldowns(call: Call, service: str | None) -> None:
     """
     with call.memories() as memories:
         found = memories.cooldowns(service=service)
-    if call.json or not found:
-        nothing = "No recent actions with a cooldown"
-        return call.tell(nothing, {"cooldowns": found})
     table = Table(
         [
             TableColumn(title="service", most=24),
@@ -77,13 +71,83 @@ def cooldowns(call: Call, service: str | None) -> None:
             TableColumn(title="next", wraps=True, least=20),
         ]
     )
-    table.rows.extend(_row(standing) for standing in found)
-    return table.show()
+    table.rows.extend(_cooldown_row(standing) for standing in found)
+    call.tell(table if found else "No recent actions with a cooldown", {"cooldowns": found})
 
 
-def _row(standing: "Standing") -> tuple[str, ...]:
+def _cooldown_row(standing: "Standing") -> tuple[str, ...]:
     cooldown, last = standing.cooldown, standing.attempts[0]
     done = f"{len(standing.attempts)} of {cooldown.most} in {cooldown.hours:g} h"
     how = "success" if last.succeeded else "failure"
     another = "allowed now" if standing.free_at is None else f"from {say.moment(standing.free_at)} UTC"
     return standing.service, cooldown.name, done, f"{say.moment(last.created_at)} {how}", another
+
+
+@click.command()
+@click.option(
+    "--by",
+    type=click.Choice(["purpose", "model", "day", "session"]),
+    default="purpose",
+    show_default=True,
+    help="Group by.",
+)
+@click.option("--days", type=click.IntRange(1, 36_500), help="Only the last N days, including today.")
+@in_space
+def spend(call: Call, by: "GroupedBy", days: int | None) -> None:
+    """Show language model usage and cost.
+
+    Costs are estimates from list prices; "+" marks calls to models without a known price. By default no model
+    is used and nothing is spent. Set limits with HOLDFAST_DAILY_CAP and HOLDFAST_SESSION_CAP.
+
+    \b
+        holdfast spend
+        holdfast spend --by day --days 7
+    """
+    with call.memories() as memories:
+        report = memories.spend(by=by, days=days)
+    if call.json:
+        call.tell("", report)
+    else:
+        _show_spend(report)
+
+
+def _show_spend(report: "SpendReport") -> None:
+    from holdfast.cli.tables import Table, TableColumn
+
+    if not report.total.calls:
+        click.echo("Nothing spent")
+    else:
+        figures = [
+            TableColumn(title=title, justify="right") for title in ("calls", "input", "cached", "output")
+        ]
+        table = Table([TableColumn(title=report.by), *figures, TableColumn(title="cost", justify="right")])
+        for name, spent in report.groups:
+            table.rows.append(_spend_row(say.one_line(name or "(none)"), spent))
+        table.rows.append(_spend_row("total", report.total))
+        table.show()
+    click.echo(f"Today: {_money(report.today)}{_caps(report)}")
+    if report.stopped:
+        click.echo(f"Models are paused until tomorrow (UTC), rules continue: {report.stopped}")
+
+
+def _spend_row(name: str, spent: "Spent") -> list[str]:
+    usage = spent.usage
+    counts = (spent.calls, usage.input, usage.cached, usage.output)
+    return [name, *(f"{count:,}" for count in counts), _money(spent)]
+
+
+def _money(spent: "Spent") -> str:
+    from holdfast.domain.spend import dollars
+
+    return dollars(spent.micro_dollars) + ("+" if spent.unpriced_calls else "")
+
+
+def _caps(report: "SpendReport") -> str:
+    from holdfast.domain.spend import dollars
+
+    caps = [
+        f"{dollars(cap)} per {name}"
+        for cap, name in ((report.caps.daily, "day"), (report.caps.session, "session"))
+        if cap is not None
+    ]
+    return f" (limit: {', '.join(caps)})" if caps else ""

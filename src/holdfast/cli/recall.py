@@ -1,4 +1,4 @@
-"""The read commands: recall, list, show, why, brief."""
+"""The commands recall and list."""
 
 import os
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.app import paths
-from holdfast.cli import history, param_types, say
+from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space
 from holdfast.cli.tables import Table, TableColumn, on_terminal, width
 from holdfast.domain.memory import STATES
@@ -35,7 +35,7 @@ _WORDS_ONLY = "no embedder: keyword search only"
 @click.option(
     "--as-of",
     metavar="TIME",
-    callback=param_types.moment,
+    callback=call.point_in_time,
     help="Search the memories as they were at this time, such as 2026-03-01T14:30.",
 )
 @click.option(
@@ -44,7 +44,6 @@ _WORDS_ONLY = "no embedder: keyword search only"
 @click.option("--no-messages", is_flag=True, help="Search memories only, not messages.")
 @click.option("--explain", is_flag=True, help="Show how each score was computed.")
 @in_space
-@click.pass_obj
 def recall(
     call: Call,
     /,
@@ -136,11 +135,10 @@ def _hit(hit: "Hit", query: str, explain: bool) -> str:
 @click.option(
     "--as-of",
     metavar="TIME",
-    callback=param_types.moment,
+    callback=call.point_in_time,
     help="List the memories as they were at this time; a date means its start (UTC).",
 )
 @in_space
-@click.pass_obj
 def list_(
     call: Call, /, *, state: str, sort: Order, limit: int, offset: int, as_of: datetime | None, **filters: Any
 ) -> None:
@@ -202,65 +200,3 @@ def _total(page: "Page", offset: int, *, narrowed: bool) -> str:
     more = f"; next: --offset {rest}" if rest < page.total else ""
     first = f"{offset + 1:,}-" if shown > 1 else ""
     return f"{first}{rest:,} of {say.memories(page.total)}{more}"
-
-
-@click.command()
-@click.argument("memory_id", metavar="ID")
-@in_space
-@click.pass_obj
-def show(call: Call, memory_id: str) -> None:
-    """Show one memory in full.
-
-    \b
-        holdfast show a1b2c3d4
-    """
-    with call.memories() as memories:
-        details = memories.show(memory_id)
-    call.tell(history.details(details), details)
-
-
-@click.command()
-@click.argument("memory_id", metavar="ID")
-@in_space
-@click.pass_obj
-def why(call: Call, memory_id: str) -> None:
-    """Explain where a memory came from and why it is trusted.
-
-    Shows its source, history, versions, links, and the prompts that it was used in.
-
-    \b
-        holdfast why a1b2c3d4
-    """
-    with call.memories() as memories:
-        told = memories.why(memory_id)
-    call.tell(history.story(told), told)
-
-
-@click.command()
-@click.option("--session", help="The session that gets the brief; it gets the same text every time.")
-@click.option("--project", help="This project and global memories.")
-@click.option("-s", "--subject", help="List memories about this subject first.")
-@click.option(
-    "--budget", type=int, help="Maximum tokens. Default: from the profile.  [env: HOLDFAST_MEMORY_BUDGET]"
-)
-@in_space
-@click.pass_obj
-def brief(
-    call: Call, session: str | None, project: str | None, subject: str | None, budget: int | None
-) -> None:
-    """Print the memory block for a prompt.
-
-    Prints nothing else, so the output can be piped into a prompt.
-
-    \b
-        holdfast brief
-        holdfast brief --session run-42 --subject jellyfin --budget 500
-    """
-    with call.memories(session=session) as memories:
-        made = memories.brief(project=project, subject=subject, budget=budget)
-    if call.json:
-        answer = {"text": made.text, "sha256": made.sha256, "tokens": made.tokens}
-        rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
-        call.tell("", {**answer, **rest})
-    else:
-        click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)

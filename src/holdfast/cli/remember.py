@@ -1,20 +1,19 @@
-"""The write commands: remember, forget, restore, promote, erase, link."""
+"""The write commands: remember, revise, forget, restore, promote, erase, split, link."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli import param_types, say
-from holdfast.cli.batch import each
-from holdfast.cli.call import Call, confirm, in_space
-from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Origin
+from holdfast.cli import call, say
+from holdfast.cli.call import Call, confirm, each, in_space, wrong_usage
+from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Memory, Origin
 
 if TYPE_CHECKING:
     from holdfast.engine.erase import Erasure
 
 
 @click.command()
-@click.argument("content", callback=param_types.text)
+@click.argument("content", callback=call.text_or_input)
 @click.option("-c", "--category", help="A category of the space. Default: from the profile, if it has one.")
 @click.option("-s", "--subject", help="The service, person or file it is about.")
 @click.option("--summary", help="One-line summary for indexes.")
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 @click.option("--key", help="Idempotency key: a repeated call with the same key has no effect.")
 @click.option("--anyway", is_flag=True, help="Store it even if it was deleted before.")
 @in_space
-@click.pass_obj
 def remember(
     call: Call,
     /,
@@ -54,7 +52,7 @@ def remember(
     from holdfast.domain.outcomes import settled
 
     if tier is not None and session is None:
-        raise click.UsageError("--tier needs --session ID", click.get_current_context())
+        raise wrong_usage("--tier needs --session ID")
     with call.memories(origin, session) as memories:
         if tier is not None:
             memories.open_session(session, tier=tier)
@@ -70,7 +68,6 @@ def remember(
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--expect-version", type=int, help="Fail if the memory has a different version.")
 @in_space
-@click.pass_obj
 def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | None) -> None:
     """Delete memories (restorable unless the profile deletes for good).
 
@@ -98,7 +95,6 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @in_space
-@click.pass_obj
 def restore(call: Call, ids: tuple[str, ...]) -> None:
     """Restore deleted memories.
 
@@ -114,7 +110,6 @@ def restore(call: Call, ids: tuple[str, ...]) -> None:
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @in_space
-@click.pass_obj
 def promote(call: Call, ids: tuple[str, ...]) -> None:
     """Make project memories global.
 
@@ -133,7 +128,6 @@ def promote(call: Call, ids: tuple[str, ...]) -> None:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @in_space
-@click.pass_obj
 def erase(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     """Erase memories and every trace of them for good.
 
@@ -183,7 +177,6 @@ def _going(planned: "Erasure") -> str:
 @click.option("-k", "--kind", type=click.Choice(LINK_KINDS), help="How FROM relates to TO. Default: related.")
 @click.option("--remove", is_flag=True, help="Remove the link; all kinds unless --kind is given.")
 @in_space
-@click.pass_obj
 def link(call: Call, from_id: str, to_id: str, kind: LinkKind | None, remove: bool) -> None:
     """Link two memories.
 
@@ -201,3 +194,98 @@ def link(call: Call, from_id: str, to_id: str, kind: LinkKind | None, remove: bo
     already = "" if fresh else " (already linked)"
     answer = {"linked": fresh, "from": from_id, "to": to_id, "kind": kind}
     return call.tell(say.one_line(f"{from_id} {kind} {to_id}{already}"), answer)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID")
+@click.argument("content", metavar="[TEXT]", callback=call.text_or_input, required=False)
+@click.option("-c", "--category", help="New category.")
+@click.option("-s", "--subject", help='New subject; "" removes it.')
+@click.option("--summary", help='New summary; "" removes it.')
+@click.option("-t", "--tag", "tags", multiple=True, help="New tags, replacing the old ones; repeatable.")
+@click.option("--no-tags", is_flag=True, help="Remove all tags.")
+@click.option("--project", help='New project; "" makes it global.')
+@click.option("--importance", type=click.IntRange(1, 5), help="From 1 (low) to 5 (high).")
+@click.option("--confidence", type=float, help="Confidence, from 0 to 1.")
+@click.option("--pin/--unpin", "pinned", default=None, help="Pin it: first in briefs, no decay or archiving.")
+@click.option("--to-version", "version", type=int, metavar="N", help="Go back to version N.")
+@click.option("--expect-version", type=int, metavar="N", help="Fail if its version is not N.")
+@click.option("--session", help="The session that makes the change.")
+@click.option(
+    "--origin",
+    type=click.Choice(ORIGINS),
+    default="operator",
+    show_default=True,
+    help="Who makes the change.",
+)
+@in_space
+def revise(
+    call: Call,
+    /,
+    *,
+    memory_id: str,
+    tags: tuple[str, ...],
+    no_tags: bool,
+    session: str | None,
+    origin: Origin,
+    **fields: Any,
+) -> None:
+    """Edit a memory; earlier versions are kept.
+
+    TEXT is the new text, or - to read it from standard input. Without TEXT, only the given options change.
+
+    \b
+        holdfast revise a1b2c3d4 "Takes 45s to start after a restart"
+        holdfast revise a1b2c3d4 --confidence 0.9 --pin
+        holdfast revise a1b2c3d4 --to-version 1 --expect-version 3
+    """
+    from holdfast.domain.outcomes import Waiting
+
+    if tags and no_tags:
+        raise wrong_usage("--tag and --no-tags can't be combined")
+    new_tags = tags if tags or no_tags else None
+    with call.memories(origin, session) as memories:
+        result = memories.revise(memory_id, tags=new_tags, **fields)
+    if isinstance(result, Waiting):
+        call.tell(say.outcome(result), result)
+        return
+    text = f"Revised {say.line(result.memory)}\n  {_changes(result.previous, result.memory)}"
+    text += say.redacted(result.memory)
+    call.tell(text, result)
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID")
+@click.argument("number", metavar="N", type=click.IntRange(1))
+@in_space
+def split(call: Call, memory_id: str, number: int) -> None:
+    """Split a wrongly merged duplicate into its own memory.
+
+    N is the duplicate's number in `holdfast why ID`. The confidence it added to ID is subtracted again.
+
+    \b
+        holdfast split a1b2c3d4 2
+    """
+    with call.memories() as memories:
+        done = memories.split(memory_id, number)
+    told = [f"Split off {say.line(done.memory)}", f"  Original: {say.line(done.original)}"]
+    told.append(f"  {_changes(done.previous, done.original)}")
+    call.tell("\n".join(told), done)
+
+
+def _changes(before: Memory, after: Memory) -> str:
+    """The changes, in one line."""
+    told = []
+    if after.version != before.version:
+        told.append(f"version {before.version} -> {after.version}")
+    if after.confidence != before.confidence:
+        told.append(f"confidence {say.number(before.confidence)} -> {say.number(after.confidence)}")
+    for name in ("category", "subject", "project", "importance", "state"):
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            told.append(say.one_line(f"{name} {old or 'none'} -> {new or 'none'}"))
+    if after.tags != before.tags:
+        told.append(say.one_line(f"tags {', '.join(after.tags) or 'none'}"))
+    if after.pinned != before.pinned:
+        told.append("pinned" if after.pinned else "unpinned")
+    return ", ".join(told) or "no changes"

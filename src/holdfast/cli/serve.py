@@ -1,5 +1,6 @@
-"""The command that runs the service."""
+"""The commands serve, open and mcp."""
 
+import os
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli import say
-from holdfast.cli.call import Call, in_space
+from holdfast.cli.call import Call, in_space, wrong_usage
 
 if TYPE_CHECKING:
     from holdfast.app.demo import Shown
@@ -33,10 +34,7 @@ _QUESTION = "why do films stutter"
 )
 @click.option("--example", is_flag=True, help="Serve example data from a temporary store, not your own.")
 @in_space
-@click.pass_context
-def serve(
-    ctx: click.Context, host: str, port: int | None, outside: tuple[str, ...], log: str, example: bool
-) -> None:
+def serve(call: Call, host: str, port: int | None, outside: tuple[str, ...], log: str, example: bool) -> None:
     """Run the service: dashboard, REST, hooks, MCP, proxy, background jobs.
 
     One process serves all agents and spaces of this user. Stop it with Ctrl-C or SIGTERM.
@@ -47,10 +45,9 @@ def serve(
         holdfast serve --host 0.0.0.0 --outside memory.example.org
         holdfast serve --example
     """
-    call = ctx.ensure_object(Call)
     if example:
         if call.db or call.space or outside:
-            raise click.UsageError("--example can't be combined with --db, --space or --outside", ctx)
+            raise wrong_usage("--example can't be combined with --db, --space or --outside")
         _example(call, host, port, log)
         return
     from holdfast.app import service_host
@@ -90,14 +87,14 @@ def _example(call: Call, host: str, port: int | None, log: str) -> None:
             "token": shown.token,
             "spaces": [each.space.name for each in shown.spaces],
         }
-        call.tell("\n".join(_told(shown)), answer)
+        call.tell("\n".join(_example_lines(shown)), answer)
 
     if not call.json:
         click.echo("Loading example data…", err=True)
     serve_example(host=host, port=port, log=log, said=said)  # type: ignore[arg-type]  # click has checked it
 
 
-def _told(shown: "Shown") -> list[str]:
+def _example_lines(shown: "Shown") -> list[str]:
     """The addresses, the token, and commands to try."""
     first = shown.spaces[0].space.name
     inside = f"HOLDFAST_HOME={shlex.quote(shown.home)} holdfast"
@@ -126,3 +123,82 @@ def _told(shown: "Shown") -> list[str]:
         "",
         "To use your own data: holdfast up",
     ]
+
+
+@click.command("open")
+@click.option("--print", "only_print", is_flag=True, help="Print the link without opening a browser.")
+@in_space
+def open_(call: Call, only_print: bool) -> None:
+    """Open the dashboard in a browser (also: dashboard).
+
+    The login link works once and expires after 15 minutes.
+
+    \b
+        holdfast open
+        holdfast open --space ops
+        holdfast open --print
+    """
+    import webbrowser
+    from urllib.parse import urlencode
+
+    from holdfast.cli.service_process import running
+    from holdfast.errors import Unavailable
+
+    found = running()
+    if found is None:
+        raise Unavailable(
+            "the service is not running: start it with `holdfast serve` or `holdfast service install`"
+        )
+    link = f"{found.url}{_login_path(found.url)}"
+    if space := call.space or os.environ.get("HOLDFAST_SPACE"):
+        shown = f"/?{urlencode({'space': space})}"
+        link += f"&{urlencode({'next': shown})}"
+    opened = not only_print and not call.json and webbrowser.open(link)
+    text = "Opened in your browser. If nothing happened, use this link:\n" if opened else ""
+    call.tell(f"{text}{link}", {"login": link, "opened": opened})
+
+
+def _login_path(url: str) -> str:
+    """The path of a new link, for whoever can read this user's token.
+
+    Raises: Unavailable.
+    """
+    import json
+    from urllib.request import ProxyHandler, Request, build_opener
+
+    from holdfast.app import paths
+    from holdfast.errors import Unavailable
+
+    try:
+        with open(paths.token_file(), encoding="ascii") as stored:
+            token = stored.read().strip()
+        asked = Request(f"{url}/login/link", method="POST", headers={"Authorization": f"Bearer {token}"})
+        # Bypasses the proxies of the environment.
+        with build_opener(ProxyHandler({})).open(asked, timeout=10) as answer:
+            told = json.loads(answer.read(10_000))
+        return str(told["path"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Unavailable(f"the service did not return a login link: {error}") from None
+
+
+@click.command()
+@click.option("--project", metavar="NAME", help="The project. Default: the git repository of this directory.")
+@click.option(
+    "--session",
+    metavar="ID",
+    envvar=["HOLDFAST_SESSION", "CLAUDE_CODE_SESSION_ID"],
+    help="The session that the calls belong to; Claude Code sets its own.  [env: HOLDFAST_SESSION]",
+)
+@in_space
+def mcp(call: Call, project: str | None, session: str | None) -> None:
+    """Run an MCP server on standard input and output.
+
+    MCP clients start it themselves; `holdfast connect` configures them.
+
+    \b
+        claude mcp add memory -- holdfast mcp
+        holdfast mcp --space work
+    """
+    from holdfast.app import service_host
+
+    service_host.serve_mcp(call.db, call.space, project=project, session=session)

@@ -38,7 +38,7 @@ class Running:
 
 
 def running() -> Running | None:
-    """The service that this user's hooks would find, if it answers."""
+    """The service that this user's hooks use, if it answers."""
     try:
         with open(paths.service_file(), "rb") as file:
             found = json.loads(file.read(10_000))
@@ -54,7 +54,7 @@ def running() -> Running | None:
 
 
 def stop() -> Running | None:
-    """Asks the running service to end, and waits until it has; none when there is none.
+    """Stops the running service and waits until it has ended; none when there is none.
 
     Raises: Unavailable.
     """
@@ -74,7 +74,7 @@ def stop() -> Running | None:
 
 
 def _is_service(pid: int) -> bool:
-    """Whether that process serves: a file that a killed service left may name another one, or nobody's."""
+    """Whether that process is a service: after a crash, the file may name another process or none."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             return b"serve" in file.read().split(b"\0")
@@ -92,7 +92,7 @@ def _is_service(pid: int) -> bool:
 
 
 def waited_for() -> Running:
-    """The service that a service manager was told to start.
+    """Waits for the service that a service manager starts.
 
     Raises: Unavailable.
     """
@@ -108,9 +108,9 @@ def waited_for() -> Running:
 
 
 def start(*, db: str | None = None, space: str | None = None) -> tuple[Running, bool]:
-    """The running service, and whether it was started here: detached, one for all who ask at the same time.
+    """The running service, and whether it was started here: detached, one for all simultaneous calls.
 
-    Raises: Unavailable, with the service's own last words.
+    Raises: Unavailable, with the last line of the service's log.
     """
     with _one_at_a_time():
         if found := running():
@@ -187,7 +187,7 @@ def _last_words() -> str:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Holds the lock of those who start services."""
+    """Holds the lock for starting the service."""
     try:
         paths.make_folder(paths.home())
         lock = os.open(os.path.join(paths.home(), "start.lock"), os.O_WRONLY | os.O_CREAT, 0o600)

@@ -35,7 +35,7 @@ _CARRIED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit's file, and the commands that make the service manager take note of it."""
+    """A unit file, and the commands for the service manager."""
 
     kind: Kind
     path: Path
@@ -52,14 +52,14 @@ def own_kind() -> Kind:
 
 
 def unit(kind: Kind, environment: Mapping[str, str]) -> Unit:
-    """The unit that runs the service with `environment`; its place is the same for every one."""
+    """The unit that runs the service with `environment`."""
     return _systemd(environment) if kind == "systemd" else _launchd(environment)
 
 
 def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
     """The environment in which the service finds the same memories as this call.
 
-    Raises: Invalid, when a password would have to stand in it.
+    Raises: Invalid, when it would contain a password.
     """
     given = {"HOLDFAST_DB": db, "HOLDFAST_SPACE": space}
     found = {name: given.get(name) or os.environ.get(name) for name in _CARRIED}
@@ -72,7 +72,7 @@ def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
 
 
 def serve_command() -> list[str]:
-    """How this installation's service is started, wherever the caller stands."""
+    """The command that starts this installation's service, from any directory."""
     script = Path(sys.executable).with_name("holdfast")
     # Without the script: -P, so that a folder called holdfast where it starts is not taken for the program.
     started = [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "holdfast"]
@@ -80,7 +80,7 @@ def serve_command() -> list[str]:
 
 
 def log_file() -> str:
-    """What a service says that no service manager listens to."""
+    """The log of a service without a service manager."""
     return os.path.join(paths.home(), "service.log")
 
 
@@ -97,9 +97,9 @@ def trouble(wanted: Unit) -> str | None:
 
 
 def install(wanted: Unit) -> Literal["installed", "updated", "unchanged"]:
-    """Puts the unit in its place and starts it; a unit of ours that reads differently is replaced.
+    """Writes the unit and starts it; a different unit of ours is replaced.
 
-    Raises: Conflict, when somebody else's file stands there; Unavailable, with nothing changed.
+    Raises: Conflict, when another file is there; Unavailable, with nothing changed.
     """
     before = _ours(wanted)
     if before == wanted.text:
@@ -140,7 +140,7 @@ def uninstall(wanted: Unit) -> bool:
 
 
 def installed(wanted: Unit) -> bool:
-    """Whether a unit of ours stands in its place."""
+    """Whether our unit is installed."""
     try:
         return _ours(wanted) is not None
     except (Conflict, Unavailable):
@@ -148,7 +148,7 @@ def installed(wanted: Unit) -> bool:
 
 
 def _ours(wanted: Unit) -> str | None:
-    """The text of our unit in its place; none when there is nothing."""
+    """The text of our installed unit; none when there is none."""
     try:
         text = wanted.path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli import say
-from holdfast.cli.call import Call, confirm, on_store
+from holdfast.cli.call import Call, confirm, on_store, store_options, wrong_usage
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Invalid
 
@@ -23,7 +23,7 @@ _MESSAGES = click.option(
 
 
 @click.group()
-@on_store
+@store_options
 def space() -> None:
     """Manage spaces: create, list, show, change, delete.
 
@@ -46,7 +46,6 @@ def space() -> None:
 )
 @_MESSAGES
 @on_store
-@click.pass_obj
 def create(call: Call, name: str, profile: str, messages: str | None) -> None:
     """Create a space with a profile.
 
@@ -69,7 +68,6 @@ def create(call: Call, name: str, profile: str, messages: str | None) -> None:
 @click.argument("name")
 @_MESSAGES
 @on_store
-@click.pass_obj
 def change(call: Call, name: str, messages: str | None) -> None:
     """Change the settings of a space.
 
@@ -82,9 +80,7 @@ def change(call: Call, name: str, messages: str | None) -> None:
     from holdfast.engine.spaces import set_keeps_messages
 
     if messages is None:
-        raise click.UsageError(
-            "nothing to change: add --messages on or --messages off", click.get_current_context()
-        )
+        raise wrong_usage("nothing to change: add --messages on or --messages off")
     with call.store() as store:
         changed = set_keeps_messages(name, messages == "on", store=store)
     told = "stores" if changed.keeps_messages else "no longer stores"
@@ -107,7 +103,6 @@ def _profile_text(file: str) -> str:
 
 @space.command("list")
 @on_store
-@click.pass_obj
 def list_(call: Call) -> None:
     """List all spaces.
 
@@ -118,21 +113,16 @@ def list_(call: Call) -> None:
 
     with call.store() as store:
         found = [overview(one.name, store=store) for one in store.spaces()]
-    if call.json:
-        call.tell("", {"spaces": found, "total": len(found)})
-    elif found:
-        overview_table(found).show()
-    else:
-        click.echo(
-            "No spaces yet: `default` is created with the first memory; create others with "
-            "`holdfast space create NAME`"
-        )
+    none_yet = (
+        "No spaces yet: `default` is created with the first memory; create others with "
+        "`holdfast space create NAME`"
+    )
+    call.tell(overview_table(found) if found else none_yet, {"spaces": found, "total": len(found)})
 
 
 @space.command()
 @click.argument("name")
 @on_store
-@click.pass_obj
 def show(call: Call, name: str) -> None:
     """Show a space: its profile, rules and counts.
 
@@ -152,7 +142,6 @@ def show(call: Call, name: str) -> None:
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @on_store
-@click.pass_obj
 def delete(call: Call, name: str, yes: bool) -> None:
     """Delete a space and everything in it for good.
 

@@ -1,25 +1,22 @@
-"""The commands export and import."""
+"""The commands export, import and backup."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
+from holdfast.agents.importers import DRAFTS, TRANSCRIPTS
 from holdfast.cli import say
-from holdfast.cli.call import Call, in_space
-from holdfast.cli.param_types import read_input
+from holdfast.cli.call import Call, in_space, on_store, read_input, wrong_usage
 from holdfast.errors import Invalid
 
-_TRANSCRIPTS = ("claude-code", "codex", "gemini", "opencode", "chatgpt", "claude-ai")
-_DRAFTS = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
-_FORMATS = ("holdfast", *_TRANSCRIPTS, *_DRAFTS)
+_FORMATS = ("holdfast", *TRANSCRIPTS, *DRAFTS)
 
 
 @click.command()
 @click.argument("file", default="-", metavar="[FILE]")
 @in_space
-@click.pass_obj
 def export(call: Call, file: str) -> None:
     """Export a space as JSON lines.
 
@@ -51,7 +48,6 @@ def export(call: Call, file: str) -> None:
 @click.option("--follow", is_flag=True, help="Keep importing transcripts as they grow, until Ctrl-C.")
 @click.option("-v", "--verbose", is_flag=True, help="List the kinds of entries that were skipped.")
 @in_space
-@click.pass_obj
 def import_(
     call: Call, path: str, format_name: str | None, review: bool, dry_run: bool, follow: bool, verbose: bool
 ) -> None:
@@ -80,14 +76,14 @@ def import_(
 
     place = Path(path)
     if follow and dry_run:
-        raise _wrong("--follow and --dry-run can't be combined")
-    if path != "-" and (place.is_dir() or format_name in _TRANSCRIPTS or _is_transcript(place, format_name)):
+        raise wrong_usage("--follow and --dry-run can't be combined")
+    if path != "-" and (place.is_dir() or format_name in TRANSCRIPTS or _is_transcript(place, format_name)):
         _take_place(call, place, format_name, review=review, dry_run=dry_run, follow=follow, verbose=verbose)
         return
-    if follow and format_name not in (None, *_TRANSCRIPTS):
-        raise _wrong(f"--follow works with transcripts only, not with {format_name}")
-    if follow or format_name in _TRANSCRIPTS:
-        raise _wrong(f"not a transcript: give a file or folder of {', '.join(_TRANSCRIPTS)}")
+    if follow and format_name not in (None, *TRANSCRIPTS):
+        raise wrong_usage(f"--follow works with transcripts only, not with {format_name}")
+    if follow or format_name in TRANSCRIPTS:
+        raise wrong_usage(f"not a transcript: give a file or folder of {', '.join(TRANSCRIPTS)}")
     if place.suffix == ".zip":
         check_export(place)
         raise Invalid(f"{path!r} is not an export of chatgpt or claude-ai: give its format with --from")
@@ -116,24 +112,24 @@ def _take_place(
 ) -> None:
     """Imports a transcript, or a folder of transcripts and notes."""
     from holdfast.agents.transcripts import Transcripts
-    from holdfast.cli import import_drafts, import_transcripts
+    from holdfast.cli import import_files
 
     if format_name in ("holdfast", "jsonl", "text"):
-        raise _wrong(f"format {format_name} needs a file, not a folder")
+        raise wrong_usage(f"format {format_name} needs a file, not a folder")
     if review and not place.is_dir():
-        raise _wrong("--review does not apply to transcripts: leave it out")
+        raise wrong_usage("--review does not apply to transcripts: leave it out")
     found = Transcripts(place, format_name)
     if follow:
-        import_transcripts.follow(call, found)
+        import_files.follow(call, found)
         return
     said = None
-    if format_name not in _DRAFTS:
-        said = import_transcripts.of_place(call, found, dry_run=dry_run, verbose=verbose)
+    if format_name not in DRAFTS:
+        said = import_files.of_place(call, found, dry_run=dry_run, verbose=verbose)
     if said is not None and place.is_file() and said.answer["refused"] and not said.answer["files"]:
         raise Invalid(said.answer["refused"][0]["reason"])
     noted = []
-    if place.is_dir() and format_name not in _TRANSCRIPTS:
-        noted = import_drafts.of_folder(call, place, format_name, review=review, dry_run=dry_run)
+    if place.is_dir() and format_name not in TRANSCRIPTS:
+        noted = import_files.of_folder(call, place, format_name, review=review, dry_run=dry_run)
     if not noted and (said is None or not said.answer["files"]):
         raise Invalid(f"{str(place)!r} has no transcripts or notes in a known format: give a file")
     reports = [*([said] if said else []), *noted]
@@ -142,7 +138,7 @@ def _take_place(
 
 
 def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry_run: bool) -> None:
-    from holdfast.cli import import_drafts
+    from holdfast.cli import import_files
     from holdfast.cli.atomic_files import MOST_TEXT, read_lines, read_text
     from holdfast.engine.archive import is_archive
 
@@ -153,11 +149,11 @@ def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry
         raise Invalid(f"{named} is empty: nothing was imported")
     if format_name == "holdfast" or (format_name is None and is_archive(first)):
         if review:
-            raise _wrong("--review does not apply to archives: leave it out")
+            raise wrong_usage("--review does not apply to archives: leave it out")
         _take_archive(call, read_lines(path, given), dry_run)
         return
     text, raw = read_text(path, given)
-    report = import_drafts.of_file(call, path, text, raw, format_name, review=review, dry_run=dry_run)
+    report = import_files.of_file(call, path, text, raw, format_name, review=review, dry_run=dry_run)
     call.tell("\n".join(report.lines), report.answer)
     if report.nothing:
         raise click.exceptions.Exit(1)
@@ -181,5 +177,70 @@ def _take_archive(call: Call, lines_of_it: Iterable[str], dry_run: bool) -> None
     call.tell("\n".join(lines), answer)
 
 
-def _wrong(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context())
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--restore", is_flag=True, help="Restore the spaces from FILE.")
+@click.option("--replace", is_flag=True, help="Restore even if a space has changed since the backup.")
+@click.option("--anyway", is_flag=True, help="Back up even if some texts are damaged.")
+@on_store
+def backup(call: Call, file: str, restore: bool, replace: bool, anyway: bool) -> None:
+    """Back up all spaces to one file, or restore them.
+
+    Safe while the store is in use; the file is written atomically and readable by its owner only. Texts are
+    verified by checksum first: if one is damaged, it is reported and no backup is written. A restore verifies
+    the whole file, does not overwrite later changes unless --replace is given, and does not restore memories
+    that were deleted since.
+
+    \b
+        holdfast backup holdfast-backup.gz
+        holdfast backup holdfast-backup.gz --restore
+        holdfast backup holdfast-backup.gz --restore --replace
+    """
+    if replace and not restore:
+        raise wrong_usage("--replace needs --restore")
+    if restore:
+        _put_back(call, file, replace)
+    else:
+        _back_up(call, Path(file), anyway)
+
+
+def _back_up(call: Call, path: Path, anyway: bool) -> None:
+    from holdfast.cli.atomic_files import write_whole
+    from holdfast.engine.backup import backup_lines
+
+    held: dict[str, int] = {}
+
+    def counted(lines: Iterator[str]) -> Iterator[str]:
+        for line in lines:
+            if line.startswith('{"counts":'):
+                footer = json.loads(line)
+                held[footer["end"]] = footer["counts"].get("memories", 0)
+            yield line
+
+    with call.store() as store:
+        if not store.spaces():
+            raise Invalid("nothing to back up: there are no spaces yet")
+        write_whole(path, counted(backup_lines(store, damaged_too=anyway)), compressed=True)
+    size = path.stat().st_size
+    spaces = [{"space": name, "memories": memories} for name, memories in held.items()]
+    what = f"{say.count(len(held), 'space')} with {say.memories(sum(held.values()))}"
+    text = f"Backed up {what} to {path} ({size:,} bytes)"
+    call.tell(say.one_line(text), {"file": str(path), "bytes": size, "spaces": spaces})
+
+
+def _put_back(call: Call, file: str, replace: bool) -> None:
+    from holdfast.app.wiring import own_judge
+    from holdfast.cli.atomic_files import read_lines
+    from holdfast.engine.archive import read
+    from holdfast.engine.backup import put_back
+
+    archives = list(read(read_lines(file)))  # everything is verified before anything is restored
+    with call.store() as store:
+        done = put_back(archives, store=store, clock=call.time(), judge=own_judge(), replace=replace)
+    lines, spaces = [], []
+    for one in done:
+        buried = list(one.imported.buried)
+        stays = f"; deleted since, not restored: {', '.join(buried)}" if buried else ""
+        lines.append(f"Restored space {one.space} with {say.memories(one.imported.added)}{stays}")
+        spaces.append({"space": one.space, "memories": one.imported.added, "buried": buried})
+    call.tell("\n".join(lines), {"file": file, "spaces": spaces})

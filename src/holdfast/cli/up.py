@@ -58,7 +58,6 @@ class Guide:
 @click.option("--yes", is_flag=True, help="Confirm every step.")
 @click.option("--without", multiple=True, type=click.Choice(STEPS), help="A step to skip; repeatable.")
 @in_space
-@click.pass_obj
 def up(call: Call, yes: bool, without: tuple[str, ...]) -> None:
     """Set everything up: transcripts, service, agents, a first recall.
 
@@ -102,7 +101,7 @@ def _memories(guide: Guide) -> None:
 
 def _transcripts(guide: Guide) -> None:
     from holdfast.agents.transcripts import Tally, Transcripts, usual_places
-    from holdfast.cli import import_transcripts
+    from holdfast.cli import import_files
 
     places = [Transcripts(place, form) for form, found in usual_places().items() for place in found]
     waiting = [(found, each) for found in places for each in found.unread()]
@@ -112,7 +111,7 @@ def _transcripts(guide: Guide) -> None:
         )
         return
     if not guide.yes:
-        counted = _counted(waiting)
+        counted = _counted(guide, waiting)
         offer = (
             f"Found {say.count(len(counted.sessions), 'session')} with "
             f"{say.count(counted.messages, 'message')} from {', '.join(counted.files)}. Import them?"
@@ -121,30 +120,32 @@ def _transcripts(guide: Guide) -> None:
             guide.tell("transcripts", "skipped", done=False, sessions=len(counted.sessions))
             return
     tally = Tally()
-    files = [each for _, each in waiting]
     with (
         guide.call.memories("import") as memories,
-        import_transcripts.progress(files, quiet=guide.call.json) as advance,
+        guide.call.progress("Reading", total=_size(waiting), in_bytes=True) as bar,
     ):
         for found, transcript in waiting:
-            reading = import_transcripts.take_one(transcript, found, memories, tally)
+            reading = import_files.take_one(transcript, found, memories, tally)
             if reading is not None:
                 guide.heard(reading)
-            advance(transcript.unread)
-    text = "\n".join(import_transcripts.told(tally))
-    guide.tell("transcripts", text, done=True, **import_transcripts.as_json(tally))
+            bar(advance=transcript.unread)
+    text = "\n".join(import_files.told(tally))
+    guide.tell("transcripts", text, done=True, **import_files.as_json(tally))
 
 
-def _counted(waiting: "list[tuple[Transcripts, Transcript]]") -> "Tally":
+def _size(waiting: "list[tuple[Transcripts, Transcript]]") -> int:
+    return sum(each.unread for _, each in waiting)
+
+
+def _counted(guide: Guide, waiting: "list[tuple[Transcripts, Transcript]]") -> "Tally":
     """What would be imported."""
     from holdfast.agents.transcripts import Tally
-    from holdfast.cli.import_transcripts import progress
     from holdfast.errors import Invalid
 
     counted = Tally()
-    with progress([each for _, each in waiting]) as advance:
+    with guide.call.progress("Reading", total=_size(waiting), in_bytes=True) as bar:
         for found, transcript in waiting:
-            advance(transcript.unread)
+            bar(advance=transcript.unread)
             try:
                 reading = found.read(transcript)
             except Invalid:

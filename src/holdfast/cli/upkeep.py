@@ -1,9 +1,6 @@
-"""The maintenance commands: tend, undo-session, migrate, where."""
+"""The upkeep commands: tend, audit, undo-session, migrate, where."""
 
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,14 +11,13 @@ from holdfast.cli.call import Call, in_space, on_store
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.engine.models_in_use import EmbeddingProgress
+    from holdfast.engine.audit import Finding, Kind
 
 
 @click.command()
 @click.option("--preview", is_flag=True, help="Show what would be done without changing anything.")
 @click.option("--clock-is-right", is_flag=True, help="Apply decay even after a pause of more than 180 days.")
 @in_space
-@click.pass_obj
 def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
     """Run upkeep: decay, archive and propose merges.
 
@@ -38,8 +34,10 @@ def tend(call: Call, preview: bool, clock_is_right: bool) -> None:
     if preview:
         _preview(call)
         return
-    with call.memories() as memories, _progress(shown=not call.json) as report:
-        done = memories.tend(report, clock_is_right=clock_is_right)
+    with call.memories() as memories, call.progress("Embedding") as bar:
+        done = memories.tend(
+            lambda vectors: bar(completed=vectors.done, total=vectors.total), clock_is_right=clock_is_right
+        )
     lines = [f"Decayed {_step(before, after)}" for before, after in done.decayed]
     if done.decayed:
         lines.append(f"{say.memories(len(done.decayed))} decayed, {done.deactivated:,} of them now inactive")
@@ -84,24 +82,9 @@ def _step(before: "Memory", after: "Memory") -> str:
     return f"{say.headline(after)} {step}"
 
 
-@contextmanager
-def _progress(*, shown: bool) -> "Iterator[Callable[[EmbeddingProgress], None]]":
-    """Shows the progress of a long embedding on a terminal; silent elsewhere."""
-    if not shown or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Embedding", total=None)
-        yield lambda vectors: bar.update(task, completed=vectors.done, total=vectors.total)
-
-
 @click.command("undo-session")
 @click.argument("session_id", metavar="SESSION")
 @in_space
-@click.pass_obj
 def undo_session(call: Call, session_id: str) -> None:
     """Undo everything that a session wrote.
 
@@ -123,7 +106,6 @@ def undo_session(call: Call, session_id: str) -> None:
 
 @click.command()
 @on_store
-@click.pass_obj
 def migrate(call: Call) -> None:
     """Upgrade the database schema.
 
@@ -144,7 +126,6 @@ def migrate(call: Call) -> None:
 
 @click.command()
 @in_space
-@click.pass_obj
 def where(call: Call) -> None:
     """Print the path of the database.
 
@@ -161,3 +142,48 @@ def where(call: Call) -> None:
     else:
         place = str(Path(place).expanduser().absolute())
     call.tell(say.one_line(place), {"db": place, "space": call.space or settings.space})
+
+
+_SHOWN = 10  # ids or pairs of one kind; --json has all of them
+_COMMANDS: "dict[Kind, str]" = {
+    "duplicates": "run `holdfast tend`, then `holdfast inbox`; or delete one with `holdfast forget ID`",
+    "undated": "add the date with `holdfast revise`; `holdfast why ID` shows when it was said",
+    "secrets": "change the secret where it is used, then `holdfast erase ID`",
+    "contradictions": "delete or revise the wrong one; after two weeks `holdfast tend` proposes the newer",
+    "other_model": "run `holdfast tend` to re-embed them; the old vectors are used until it is done",
+}
+
+
+@click.command()
+@in_space
+def audit(call: Call) -> None:
+    """Report duplicates, contradictions, secrets and unused memories.
+
+    Also reports memories that need a date and vectors of another embedder, each with a suggested fix. Changes
+    nothing. Exit code 1 when something was found, 0 when the space is clean.
+
+    \b
+        holdfast audit
+        holdfast audit --space ops --json
+    """
+    with call.memories() as memories, call.progress("Comparing") as bar:
+        found = memories.audit(lambda done, total: bar(completed=done, total=total))
+    lines = [line for finding in found.findings for line in _finding_lines(finding)]
+    looked = f"Checked {say.memories(found.memories)}"
+    lines.append(f"{looked}: no problems found" if found.clean else looked)
+    call.tell("\n".join(lines), found)
+    if not found.clean:
+        raise click.exceptions.Exit(1)
+
+
+def _finding_lines(finding: "Finding") -> list[str]:
+    if not finding.count:
+        return []
+    shown = [" and ".join(pair) for pair in finding.pairs] or list(finding.ids)
+    more = [f"and {len(shown) - _SHOWN:,} more"] if len(shown) > _SHOWN else []
+    name = finding.kind.replace("_", " ")
+    return [
+        f"{click.style(name, bold=True)}: {finding.count:,} {say.one_line(finding.says)}",
+        f"  {', '.join([*map(say.one_line, shown[:_SHOWN]), *more])}",
+        f"  {say.one_line(_COMMANDS.get(finding.kind, finding.advice))}",
+    ]

@@ -1,4 +1,4 @@
-"""Memories as files: what a file says, where it stands, and a directory that is the same memory.
+"""Memories as files: their text and paths, and a directory that is kept in sync with a space.
 
-Shared by the doors that show files: the command line, the tools for models, REST and the dashboard.
+Shared by the interfaces that show files: the command line, the tools for models, REST and the dashboard.
 """

@@ -1,7 +1,7 @@
-"""The directories on this machine that show spaces of one database: bound, kept in step, let go.
+"""The directories on this machine that are bound to spaces of one database: bind, sync, unbind.
 
-Before a verb what was done by hand is taken over; after a change the files follow, at once. Trouble with a
-directory is logged and never reaches the caller: the memories are safe, and the next use repairs it.
+Edits of files are imported before each use of a space, and files are written after each change. Errors of a
+directory are logged and never reach the caller: the memories are stored, and the next use repairs the files.
 """
 
 import logging
@@ -33,7 +33,7 @@ Done = TypeVar("Done")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryState:
-    """How a directory stands to its space."""
+    """The sync state of a directory."""
 
     path: str
     layout: str
@@ -46,7 +46,7 @@ class DirectoryState:
 
 
 class Directories:
-    """The directories that show spaces of one store. Shared by all threads of a process."""
+    """The bound directories of one store. Shared by all threads of a process."""
 
     def __init__(self, store: Store, context_of: Callable[[str], SpaceContext]) -> None:
         self._store = store
@@ -60,21 +60,20 @@ class Directories:
         self._asked: dict[str, str | None] = {}  # what each directory was last heard to ask
 
     def bindings(self) -> list[Binding]:
-        """Those of this store, on this machine."""
+        """The bindings of this store on this machine."""
         return [binding for binding in self._registry.read() if binding.db == self._where]
 
     def changed(self, space: str) -> None:
-        """Call this after every write to a space; costs next to nothing where none is bound."""
+        """Must be called after every write to a space; cheap when it is not bound."""
         binding = self._binding(space)
         if binding is None or self._busy():
             return
         self._quietly(binding, lambda: self._tell(space, self.sync(self._context_of(space))))
 
     def arrive(self, ctx: SpaceContext, *, most: int | None = None, time_up: TimeUp = lambda: False) -> bool:
-        """Call this before every use of a space: what was done by hand is taken over first.
+        """Must be called before every use of a space: imports edits of files first.
 
-        True, where more than `most` files were changed, or the time was up, and the rest is left to the next
-        call.
+        True when more than `most` files were changed or the time was up; the next call continues.
         """
         binding = self._binding(ctx.space)
         if binding is None or self._busy():
@@ -92,7 +91,7 @@ class Directories:
         most: int | None = None,
         time_up: TimeUp = lambda: False,
     ) -> SyncReport:
-        """Brings a directory and its space to agree; what came of it is the caller's to tell.
+        """Syncs a directory with its space; the caller reports the result.
 
         Raises: NotFound, when none is bound here; Unavailable, TooLong.
         """
@@ -124,7 +123,7 @@ class Directories:
             return report
 
     def bind(self, ctx: SpaceContext, path: str, layout: str | None = None) -> SyncReport:
-        """Binds a space to a directory, which is made if need be; both sides are brought to agree.
+        """Binds a space to a directory, which is created if missing, and syncs both.
 
         Raises: Conflict, when either is bound already; Invalid, Unavailable.
         """
@@ -141,7 +140,7 @@ class Directories:
         return self.sync(ctx)
 
     def unbind(self, ctx: SpaceContext) -> str:
-        """Lets go of a directory; its files stay where they are. Answers its path.
+        """Unbinds a directory; its files are kept. Returns its path.
 
         Raises: NotFound.
         """
@@ -155,7 +154,7 @@ class Directories:
         return bound.path
 
     def state(self, ctx: SpaceContext) -> DirectoryState | None:
-        """How the directory of a space stands once what was done by hand is taken over; none without one."""
+        """The sync state of the directory of a space, after edits were imported; none without one."""
         binding = self._binding(ctx.space)
         if binding is not None and not self._busy():
             self._quietly(binding, lambda: self._arrive(ctx, binding))
@@ -275,7 +274,7 @@ class Directories:
             return None
 
     def _tell(self, space: str, report: SyncReport | None) -> None:
-        """Logs what came of looking at a directory that nobody asked about; what it asks, once."""
+        """Logs the result of an automatic sync; a question to the user only once."""
         if report is None:
             return
         for waiting in report.conflicts:
@@ -292,7 +291,7 @@ class Directories:
 
 
 def _usual(ctx: SpaceContext, path: str) -> str:
-    """How a directory is laid out unless somebody says otherwise."""
+    """The default layout of a directory."""
     if not ctx.profile.policy.subject_is_key:
         return "folders"
     parts = Path(path).parts

@@ -1,8 +1,8 @@
-"""A bound directory and the memories of its space, brought to agree.
+"""Syncs a bound directory with the memories of its space.
 
-What was done by hand is taken over, then the files are written that say something else than their memories.
-Both sides are held against what they last agreed on. One process at a time: the caller holds the directory's
-lock. A directory that is empty or gone never empties the space: it asks.
+First imports edits of files, then writes the files that differ from their memories. Both sides are compared
+with the last sync. One process at a time: the caller holds the lock of the directory. An empty or missing
+directory never empties the space: the user is asked.
 """
 
 import hashlib
@@ -15,11 +15,10 @@ from holdfast.engine.file_changes import set_aside
 from holdfast.engine.ports import Bound, FileRow, TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
-from holdfast.files import frontmatter, note_format, shared_index
+from holdfast.files import frontmatter, memory_paths, note_format
 from holdfast.files.edits import ApplyEdits
-from holdfast.files.file_stamp import Listing
 from holdfast.files.memory_paths import MemoryFile, index_of, is_nested, note, places, regrouped
-from holdfast.files.safe_directory import SafeDirectory
+from holdfast.files.safe_directory import Listing, SafeDirectory
 from holdfast.files.scan import BY_HAND, EMPTY, OnDisk, SyncReport, asks_about
 from holdfast.files.verbs import put
 
@@ -29,10 +28,10 @@ _MOST_HEADING: Final = 65_536
 
 
 class DirectorySync:
-    """One look at both sides, and what follows."""
+    """One sync."""
 
     def __init__(self, ctx: SpaceContext, root: SafeDirectory, bound: Bound) -> None:
-        self._desk = ctx
+        self._ctx = ctx
         self._root = root
         self._bound = bound
         self.report = SyncReport()
@@ -48,11 +47,11 @@ class DirectorySync:
         most: int | None = None,
         time_up: TimeUp = lambda: False,
     ) -> SyncReport:
-        """Brings both sides to agree, or as far as `most` files and the time go; files are written last.
+        """Syncs both sides, as far as `most` files and the time allow; files are written last.
 
         Raises: Unavailable, TooLong.
         """
-        with self._desk.store.read(self._desk.space) as tx:
+        with self._ctx.store.read(self._ctx.space) as tx:
             rows = {row.path: row for row in tx.files.all()}
         self.listing = self._root.list()
         self._root.sweep(self.listing)
@@ -72,16 +71,16 @@ class DirectorySync:
         return self.report
 
     def untouched(self, listing: Listing) -> bool:
-        """Whether nothing was done by hand since both sides agreed, as far as one look tells."""
-        with self._desk.store.read(self._desk.space) as tx:
+        """Whether no file was edited since the last sync, as far as its stamps tell."""
+        with self._ctx.store.read(self._ctx.space) as tx:
             rows = {row.path: row for row in tx.files.all()}
         self.listing = listing
         return not (self._gone(rows) or self._other(rows) or self._unsure) and self._index_is_ours()
 
     def lags(self) -> bool:
-        """Whether a memory was changed whose file was not: by a process that was cut off."""
-        with self._desk.store.read(self._desk.space) as tx:
-            found = places(tx, self._desk)
+        """Whether a file was not written after its memory changed, because a process was killed."""
+        with self._ctx.store.read(self._ctx.space) as tx:
+            found = places(tx, self._ctx)
             standing = {place.path for place in found}
             if any(row.path not in standing for row in tx.files.all()):
                 return True
@@ -90,7 +89,7 @@ class DirectorySync:
     # -------------------------------------------------------------------------------- what was done by hand
 
     def _gone(self, rows: dict[str, FileRow]) -> set[str]:
-        """The files that are not there any more; what took the place of one, a link say, is left alone."""
+        """The files that are missing; what replaced one, such as a link, is left alone."""
         for path in rows.keys() & self.listing.left_alone.keys():
             self.report.refused[path] = ("", self.listing.left_alone[path])
         here = self.listing.files.keys() | self.listing.left_alone.keys()
@@ -106,19 +105,19 @@ class DirectorySync:
         asks = asks_about(why, self._bound.path)
         self.report.asks = asks
         if self._bound.asks != asks:
-            with self._desk.store.write(self._desk.space) as tx:
+            with self._ctx.store.write(self._ctx.space) as tx:
                 tx.files.bind(replace(self._bound, asks=asks))
         return self.report
 
     def _forget_disk(self, gone: set[str]) -> None:
-        with self._desk.store.write(self._desk.space) as tx:
+        with self._ctx.store.write(self._ctx.space) as tx:
             for path in gone:
                 row = tx.files.get(path)
                 if row is not None:
                     tx.files.put(replace(row, hash=None, stat=None))
 
     def _other(self, rows: dict[str, FileRow], *, most: int | None = None) -> dict[str, OnDisk]:
-        """The files that are new, or not what they were when both sides agreed; of these `most`."""
+        """The files that are new or changed since the last sync; at most `most` of them."""
         found: dict[str, OnDisk] = {}
         agreed = self._bound.agreed_at
         since = int(agreed.timestamp() * 1e9) - _UNSURE_NS if agreed is not None else 0
@@ -142,8 +141,8 @@ class DirectorySync:
         return found
 
     def _looked_at(self, path: str, row: FileRow | None, known: int) -> OnDisk | None:
-        """A file's text; none if it is what it was, gone, or just about to be written."""
-        most = self._desk.profile.limits.content_max * _BYTES + _MOST_HEADING
+        """A file's text; none if it is unchanged, missing, or about to be written."""
+        most = self._ctx.profile.limits.content_max * _BYTES + _MOST_HEADING
         seen = self.listing.files[path]
         try:
             content, seen = self._root.read(path, most)
@@ -167,8 +166,8 @@ class DirectorySync:
     def _take_over(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp | None) -> None:
         if not changed and not gone:
             return
-        with self._desk.store.write(self._desk.space) as tx:
-            ApplyEdits(tx, self._desk, self.report).all(changed, gone, time_up)
+        with self._ctx.store.write(self._ctx.space) as tx:
+            ApplyEdits(tx, self._ctx, self.report).all(changed, gone, time_up)
             # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
             self._bound = replace(self._bound, index_hash=None)
             tx.files.bind(self._bound)
@@ -176,15 +175,15 @@ class DirectorySync:
     # -------------------------------------------------------------------------------- what we write
 
     def _write(self) -> None:
-        """Makes the files say what their memories say, then notes what both sides agree on."""
+        """Writes the files that differ from their memories, then stores the state of the sync."""
         if self._bound.layout == "folders":
-            with self._desk.store.write(self._desk.space) as tx:
-                regrouped(tx, self._desk)
-        with self._desk.store.read(self._desk.space) as tx:
+            with self._ctx.store.write(self._ctx.space) as tx:
+                regrouped(tx, self._ctx)
+        with self._ctx.store.read(self._ctx.space) as tx:
             followed = tx.journal.last()
             taken = frozenset(self.listing.files) | frozenset(self.listing.left_alone)
             rows = {row.path: row for row in tx.files.all()}
-            found = places(tx, self._desk, taken=taken, rows=rows)
+            found = places(tx, self._ctx, taken=taken, rows=rows)
             nested = is_nested(tx)
         standing = {place.path for place in found}
         rows_now = dict(rows)
@@ -200,7 +199,7 @@ class DirectorySync:
         self.followed = followed
 
     def _remove(self, path: str) -> bool:
-        """Takes away the file of a memory that is gone; true once it is."""
+        """Removes the file of a deleted memory; true when it is gone."""
         if path in self.listing.files:
             try:
                 lost = self._root.delete(path, self.listing.files[path])
@@ -211,7 +210,7 @@ class DirectorySync:
         return True
 
     def _written(self, place: MemoryFile, nested: bool) -> FileRow | None:
-        """The row of a file that had to be written; none if it says already what it should."""
+        """The row of a file that had to be written; none if it is up to date."""
         if not place.is_behind:
             return None
         text = place.text(nested=nested)
@@ -222,19 +221,19 @@ class DirectorySync:
         return replace(made, hash=hashlib.sha256(text.encode()).hexdigest(), stat=seen.state)
 
     def _rescue(self, path: str, lost: bytes | None) -> None:
-        """Keeps what somebody wrote into a file at the very moment that we replaced it."""
+        """Keeps an edit that was made in the moment that we replaced the file."""
         text = lost.decode(errors="replace") if lost is not None else ""
         known = self._bound_hash(path)
         if lost is None or not text.strip() or hashlib.sha256(lost).hexdigest() == known:
             return
-        draft = note_format.draft_of(frontmatter.read(text), path, self._desk.profile, BY_HAND)
+        draft = note_format.draft_of(frontmatter.read(text), path, self._ctx.profile, BY_HAND)
         reason = f"{path} was edited while Holdfast changed it"
-        with self._desk.store.write(self._desk.space) as tx:
-            waiting = set_aside(draft, reason, tx=tx, ctx=self._desk, now=self._desk.now())
+        with self._ctx.store.write(self._ctx.space) as tx:
+            waiting = set_aside(draft, reason, tx=tx, ctx=self._ctx, now=self._ctx.now())
         self.report.conflicts.append(waiting.id)
 
     def _bound_hash(self, path: str) -> str | None:
-        with self._desk.store.read(self._desk.space) as tx:
+        with self._ctx.store.read(self._ctx.space) as tx:
             row = tx.files.get(path)
         return row.hash if row is not None else None
 
@@ -249,11 +248,11 @@ class DirectorySync:
         same = rows == rows_now and state == self._bound and self.report.quiet and not self._unsure
         if same and self._bound.agreed_at is not None and not self.report.written:
             return
-        with self._desk.store.write(self._desk.space) as tx:
+        with self._ctx.store.write(self._ctx.space) as tx:
             for path, row in rows_now.items():
                 if row != rows.get(path):
                     note(row, rows.get(path), tx)
-            tx.files.bind(replace(state, agreed_at=self._desk.now()))
+            tx.files.bind(replace(state, agreed_at=self._ctx.now()))
 
     # -------------------------------------------------------------------------------------------- the index
 
@@ -261,9 +260,9 @@ class DirectorySync:
         current = self._index_on_disk()
         shown = [place for place in found if place.memory is not None]
         if self._bound.layout == "shared":
-            text = shared_index.followed(current, shown)
+            text = memory_paths.shared_index(current, shown)
         else:
-            text = index_of(shown, self._desk)
+            text = index_of(shown, self._ctx)
         if text != current:
             self._root.write(INDEX, text.encode())
             self.report.written.append(INDEX)
@@ -282,16 +281,16 @@ class DirectorySync:
         return current is not None and known == hashlib.sha256(current.encode()).hexdigest()
 
     def _keep_index_lines(self) -> None:
-        """What somebody wrote into the index becomes a note, for the index is made anew."""
+        """Lines that somebody added to the index become a note, because the index is rewritten."""
         current = self._index_on_disk()
         if current is None or self._bound.layout == "shared" or self._index_is_ours():
             return
-        kept = shared_index.foreign_lines(current, self._desk.profile)
+        kept = memory_paths.foreign_lines(current, self._ctx.profile)
         if kept:
             text = "\n".join(kept) + "\n"
             name = f"from_index_{hashlib.sha256(text.encode()).hexdigest()[:8]}.md"
             try:
-                put(name, text, ctx=self._desk, source=BY_HAND)
+                put(name, text, ctx=self._ctx, source=BY_HAND)
             except HoldfastError as reason:
                 self.report.refused[INDEX] = ("", f"its text can't be stored: {reason}")
 

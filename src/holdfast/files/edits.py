@@ -1,7 +1,7 @@
-"""Takes over what was done by hand or by git in a bound directory: files changed, added, moved, deleted.
+"""Imports edits of a bound directory, by hand or by git: changed, added, moved and deleted files.
 
-One transaction. What was changed on both sides is kept on both: the memory stays, the file's text goes to the
-inbox. What can't be taken is told and left alone. Knows no disk: the files were read before.
+One transaction. If both sides changed, the memory stays and the file's text goes to the inbox. What can't be
+imported is reported and left alone. Knows no disk: the files were read before.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,20 +24,20 @@ from holdfast.files.scan import BY_HAND, OnDisk, SyncReport
 
 
 class ApplyEdits:
-    """One transaction's worth of taking over."""
+    """The edits of one transaction."""
 
     def __init__(self, tx: Transaction, ctx: SpaceContext, report: SyncReport) -> None:
         self._tx = tx
-        self._desk = ctx
+        self._ctx = ctx
         self._report = report
         self._now: datetime = ctx.now()
         self._nested = is_nested(tx)
         self._gone_still: set[str] = set()  # files that are gone, and whose memories are not forgotten yet
 
     def all(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp | None) -> None:
-        """Takes over files that are other than agreed, and those that are not there any more.
+        """Imports changed files, and deletes the memories of missing ones.
 
-        Of the latter as many as there is time for, at least one; without a `time_up` none yet.
+        Of the latter as many as there is time for, at least one; none without a `time_up`.
         """
         moved = list(self._moved(changed, gone))
         for old, new in moved:
@@ -57,14 +57,14 @@ class ApplyEdits:
         for path in sorted(known.keys() & changed.keys()):
             self._take_or_tell(path, changed[path])
         unknown = {path: found for path, found in sorted(changed.items()) if path not in known}
-        taken = new_files.taken_together(unknown, self._tx, self._desk, self._report, self._now, self._nested)
+        taken = new_files.taken_together(unknown, self._tx, self._ctx, self._report, self._now, self._nested)
         for path, found in unknown.items():
             if path not in taken:
                 self._take_or_tell(path, found)
         for old, new in moved:
             self._regroup(new)
             if (memory := self._memory(self._tx.files.get(new))) is not None:
-                rename_memory(memory, old, new, tx=self._tx, ctx=self._desk, source=BY_HAND)
+                rename_memory(memory, old, new, tx=self._tx, ctx=self._ctx, source=BY_HAND)
         self._report.unfinished |= bool(self._gone_still)
 
     def _take_or_tell(self, path: str, found: OnDisk) -> None:
@@ -83,17 +83,17 @@ class ApplyEdits:
         memory = self._memory(row)
         if bound is None or bound.layout != "folders" or row is None or memory is None:
             return
-        if folder in self._desk.profile.category_names and folder != memory.category:
+        if folder in self._ctx.profile.category_names and folder != memory.category:
             self._revised(memory, Revision(category=folder))
 
     def _revised(self, memory: Memory, revision: Revision) -> Memory:
         outcome = revised(
-            memory, revision, tx=self._tx, ctx=self._desk, source=BY_HAND, now=self._now, vouched=True
+            memory, revision, tx=self._tx, ctx=self._ctx, source=BY_HAND, now=self._now, vouched=True
         )
         return outcome.memory if isinstance(outcome, Revised) else memory
 
     def _moved(self, changed: dict[str, OnDisk], gone: set[str]) -> Iterator[tuple[str, str]]:
-        """Files that are gone from one path and stand at another: by their id, or byte for byte."""
+        """Files that moved to another path, found by their id or by their content."""
         rows = self._tx.files.among(gone)
         if not rows:
             return
@@ -117,7 +117,7 @@ class ApplyEdits:
             # Deleted there, changed here: the change is kept and written again.
             self._tx.files.put(replace(row, hash=None, stat=None))
         else:
-            forgotten(memory, tx=self._tx, ctx=self._desk, source=BY_HAND, now=self._now, softly=True)
+            forgotten(memory, tx=self._tx, ctx=self._ctx, source=BY_HAND, now=self._now, softly=True)
             self._tx.files.remove(path)
             self._report.gone.append(path)
 
@@ -156,7 +156,7 @@ class ApplyEdits:
             self._report.redacted.append(path)
 
     def _new(self, path: str, sheet: frontmatter.Sheet) -> Memory:
-        tx, ctx = self._tx, self._desk
+        tx, ctx = self._tx, self._ctx
         draft = self._named(note_format.draft_of(sheet, path, ctx.profile, BY_HAND), path, "")
         known = self._known(sheet, draft)
         try:
@@ -173,7 +173,7 @@ class ApplyEdits:
         return memory
 
     def _without_file(self, sheet: frontmatter.Sheet) -> Memory | None:
-        """The memory that a file names as its own, if it has no other file."""
+        """The memory whose id is in a file, if it has no other file."""
         memory = self._tx.memories.get(sheet.id) if sheet.id else None
         if memory is None or not memory.active:
             return None
@@ -184,28 +184,28 @@ class ApplyEdits:
         memory = self._tx.memories.get(sheet.id) if sheet.id else None
         if memory is not None and memory.state == "forgotten":
             return memory
-        if not self._desk.profile.policy.subject_is_key or draft.subject is None:
+        if not self._ctx.profile.policy.subject_is_key or draft.subject is None:
             return None
         where = Filter(states=("forgotten",), subject=draft.subject)
         found = self._tx.memories.find(where, order="recent", limit=1)
         return found[0] if found and found[0].project == draft.project else None
 
     def _named(self, draft: Draft, path: str, memory_id: str) -> Draft:
-        """The draft with a name that no other memory has, where names tell them apart."""
-        if not self._desk.profile.policy.subject_is_key:
+        """The draft with a unique name, if the profile requires unique names."""
+        if not self._ctx.profile.policy.subject_is_key:
             return draft
         wanted, number = draft.subject, 1
         while wanted is not None and any(
             other.id != memory_id and not self._gives_way(other)
             for other in self._tx.memories.named(wanted, draft.project)
         ):
-            base = note_format.named(path, self._desk.profile) or path
+            base = note_format.named(path, self._ctx.profile) or path
             wanted = base if number == 1 else f"{base} {number}"
             number += 1
         return replace(draft, subject=wanted)
 
     def _gives_way(self, memory: Memory) -> bool:
-        """Whether a memory leaves its name to another file, for its own is gone."""
+        """Whether a memory's name is free for another file, because its own file is gone."""
         row = self._tx.files.of(memory.id)
         if row is None or row.path not in self._gone_still:
             return False
@@ -220,7 +220,7 @@ class ApplyEdits:
     def _reworded(
         self, memory: Memory, sheet: frontmatter.Sheet, before: frontmatter.Sheet, path: str
     ) -> Memory:
-        tx, ctx = self._tx, self._desk
+        tx, ctx = self._tx, self._ctx
         if _says(sheet) == _says(before):
             return memory
         revision = note_format.revision_of(sheet, memory, before, path, ctx.profile)
@@ -235,27 +235,27 @@ class ApplyEdits:
             raise Conflict(f"{reason}; the text of the file is in the inbox as {waiting.id}") from None
 
     def _conflict(self, path: str, sheet: frontmatter.Sheet, memory: Memory, row: FileRow) -> None:
-        """Changed on both sides since they agreed: the memory stays, the file's text waits beside it."""
-        draft = note_format.draft_of(sheet, path, self._desk.profile, BY_HAND)
+        """Changed on both sides since the last sync: the memory stays, the file's text goes to the inbox."""
+        draft = note_format.draft_of(sheet, path, self._ctx.profile, BY_HAND)
         draft = replace(draft, category=draft.category or memory.category, project=memory.project)
         reason = f"{path} and memory {memory.id} were both changed"
-        waiting = set_aside(draft, reason, tx=self._tx, ctx=self._desk, now=self._now, known=memory)
+        waiting = set_aside(draft, reason, tx=self._tx, ctx=self._ctx, now=self._now, known=memory)
         self._tx.files.put(replace(row, hash=row.hash, stat=None))
         self._report.conflicts.append(waiting.id)
 
     def _back_again(self, path: str, found: OnDisk, sheet: frontmatter.Sheet, row: FileRow) -> None:
-        """Forgotten here, changed there: what the file says now waits, then the file goes."""
-        draft = note_format.draft_of(sheet, path, self._desk.profile, BY_HAND)
+        """Deleted here, changed there: the file's text goes to the inbox, then the file is removed."""
+        draft = note_format.draft_of(sheet, path, self._ctx.profile, BY_HAND)
         reason = f"{path} was changed, but its memory was deleted"
-        waiting = set_aside(draft, reason, tx=self._tx, ctx=self._desk, now=self._now)
+        waiting = set_aside(draft, reason, tx=self._tx, ctx=self._ctx, now=self._now)
         vacate(path, self._tx)
         self._tx.files.put(FileRow(path=path, memory=None, hash=found.hash, stat=found.seen.state))
         self._report.conflicts.append(waiting.id)
 
     def _silent(self, path: str, found: OnDisk, text: str, memory: Memory | None) -> None:
-        """A file that says nothing: what it said is forgotten, softly."""
+        """An empty file: its memory is soft-deleted."""
         if memory is not None:
-            forgotten(memory, tx=self._tx, ctx=self._desk, source=BY_HAND, now=self._now, softly=True)
+            forgotten(memory, tx=self._tx, ctx=self._ctx, source=BY_HAND, now=self._now, softly=True)
             self._report.gone.append(path)
         self._tx.files.put(
             FileRow(path=path, memory=None, given=text, hash=found.hash, stat=found.seen.state)
@@ -274,7 +274,7 @@ def _says(sheet: frontmatter.Sheet) -> tuple[object, ...]:
 
 
 def _matched(old: Mapping[str, str | None], new: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
-    """Paths of both sides that say the same, each once, the first of each in their order."""
+    """Pairs of paths with the same content, each path once, in order."""
     waiting: dict[str, list[str]] = {}
     for path in sorted(old, reverse=True):
         if (said := old[path]) is not None:

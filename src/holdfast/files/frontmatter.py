@@ -1,8 +1,8 @@
-"""What a note says: a YAML heading between two lines of dashes, then the text.
+"""The format of a note: YAML front matter between two lines of dashes, then the text.
 
-Read without trusting it: every value is a plain text, and nothing is constructed. A heading that is no YAML
-is read line by line, each up to its first colon; one that names nothing is part of the text. Written so that
-any text survives; what others put into a heading stays as it is.
+It is not trusted: every value is read as plain text, and no objects are constructed. Invalid YAML is parsed
+line by line, up to the first colon; without any known key it is part of the text. Written so that any text
+survives; what others put into the front matter is kept.
 """
 
 import re
@@ -22,7 +22,7 @@ OURS: Final = ("name", "description", "type", "project", "tags", "updated", "id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A note taken apart. Without a heading, all of it is the text."""
+    """The parts of a note. Without front matter, all of it is the text."""
 
     text: str
     has_heading: bool = False
@@ -38,7 +38,7 @@ class Sheet:
 
 
 def read(text: str) -> Sheet:
-    """The parts of a note; one without a heading, or with a broken one, is all text."""
+    """The parts of a note; without valid front matter, all of it is the text."""
     parted = _parted(text)
     fields, by_lines = _loaded(parted[0]) if parted is not None else (None, False)
     if parted is None or fields is None:
@@ -71,7 +71,7 @@ def written(sheet: Sheet, *, nested: bool = False) -> str:
 
 
 def rewritten(given: str, sheet: Sheet) -> str:
-    """A note as somebody wrote it, with these parts in place of its own; its other lines stay."""
+    """A note with these parts in place of its own; its other lines are kept."""
     parted = _parted(given)
     old = _loaded(parted[0])[0] if parted is not None else None
     if parted is None or old is None:
@@ -94,7 +94,7 @@ def rewritten(given: str, sheet: Sheet) -> str:
 
 
 def _body(given: str, text: str, *, ends: bool) -> str:
-    """A text as it was given, if it is the same but for the blanks around it."""
+    """The given text, if it differs only in the blanks around it."""
     return given if given.strip() == text.strip() else text + ("\n" if ends else "")
 
 
@@ -112,7 +112,7 @@ def _fields(sheet: Sheet) -> dict[str, Any]:
 
 
 def _kept(key: str, group: list[str], old: object, wanted: dict[str, Any]) -> list[str]:
-    """A line as it stands, if it says already what it should; else the line that does."""
+    """A line unchanged if its value is the wanted one, else the new line."""
     new = wanted.pop(key)
     same = old == (new if isinstance(new, list) else str(new))
     if same:
@@ -202,7 +202,7 @@ def _dumped(fields: dict[str, Any]) -> str:
 
 
 def _groups(heading: str) -> list[tuple[str | None, list[str]]]:
-    """The lines of a heading by the key that they belong to; what stands above the first has none."""
+    """The lines of front matter grouped by key; lines above the first key have none."""
     groups: list[tuple[str | None, list[str]]] = [(None, [])]
     for line in heading.split("\n"):
         found = _KEY.match(line)

@@ -1,25 +1,70 @@
-"""Where the memories of a space stand as files: the paths that are kept, and those that they would get."""
+"""Where the memories of a space are as files: the stored paths, those that they would get, and the index."""
 
+import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from urllib.parse import unquote
 
 from holdfast.domain.file_paths import assigned
 from holdfast.domain.memory import Memory, Revision, Source
+from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.domain.render import render
+from holdfast.domain.render import inline, link_target, link_text, render
+from holdfast.domain.text import clean
 from holdfast.engine.ports import FileRow, Transaction
 from holdfast.engine.revise import revised
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound
 from holdfast.files import frontmatter, note_format
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileEntry:
+    """A file in a list."""
+
+    path: str
+    name: str
+    description: str | None
+    type: str  # the category; what has none stands under the profile's own word for it
+    updated_at: datetime | None
+    size: int  # bytes of its text
+    memory_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """A file: its whole text, and the body without front matter."""
+
+    path: str
+    text: str
+    content: str
+    memory: Memory | None  # none: a file that says nothing
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """The result of a write. `waiting`: it went to the inbox instead, `told` says why."""
+
+    path: str
+    created: bool
+    memory: Memory | None
+    waiting: bool = False
+    told: str | None = None
+
+
 _INDEX_LINES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """A path, what is kept of it, and the memory that stands there."""
+    """A path, its stored row, and its memory."""
 
     path: str
     row: FileRow | None
@@ -27,7 +72,7 @@ class MemoryFile:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the file has to be written, as far as is known of it."""
+        """Whether the file has to be written, according to its row."""
         current = note_format.mark(self.memory) if self.memory is not None else None
         return self.row is None or self.row.stat is None or self.row.mark != current
 
@@ -42,9 +87,9 @@ def places(
     taken: frozenset[str] = frozenset(),
     rows: Mapping[str, FileRow] | None = None,
 ) -> list[MemoryFile]:
-    """Every file of the space: those that have a path, and active memories with the one they would get.
+    """Every file of the space: those with a path, and active memories with the path that they would get.
 
-    `rows` are all that is kept of files, if the caller has read them already.
+    `rows` are the stored rows, if the caller has read them already.
     """
     if rows is None:
         rows = {row.path: row for row in tx.files.all()}
@@ -65,13 +110,13 @@ def places(
 
 
 def is_nested(tx: Transaction) -> bool:
-    """Whether the directory is shared with Claude Code, whose headings we use then."""
+    """Whether the directory is shared with Claude Code; then we use its front matter."""
     bound = tx.files.bound()
     return bound is not None and bound.layout == "shared"
 
 
 def vacate(path: str, tx: Transaction) -> None:
-    """Nothing stands at a path any more; the row stays until a directory has followed."""
+    """Frees a path; the row stays until the directory is updated."""
     row = tx.files.get(path)
     if row is not None and row.hash is not None:
         tx.files.put(replace(row, memory=None, given=None, mark=None))
@@ -82,7 +127,7 @@ def vacate(path: str, tx: Transaction) -> None:
 def rename_memory(
     memory: Memory, old: str, new: str, *, tx: Transaction, ctx: SpaceContext, source: Source
 ) -> None:
-    """A memory that was named by its file's path is so again after a move, if the name is free."""
+    """Renames a memory that is named by its path after a move, if the name is free."""
     wanted = note_format.named(new, ctx.profile)
     if wanted is None or memory.subject != note_format.named(old, ctx.profile) or wanted == memory.subject:
         return
@@ -110,7 +155,7 @@ def index_of(found: list[MemoryFile], ctx: SpaceContext) -> str:
 
 
 def refuse_in_the_way(path: str, tx: Transaction, ctx: SpaceContext, *, leaving: str | None = None) -> None:
-    """A path is a file or a folder, never both; what is `leaving` is not in the way."""
+    """Raises: Conflict, if a path would be both a file and a folder; `leaving` is ignored."""
     above = {"/".join(path.split("/")[:depth]) for depth in range(1, path.count("/") + 1)}
     for place in places(tx, ctx):
         if leaving is not None and (place.path == leaving or place.path.startswith(f"{leaving}/")):
@@ -122,7 +167,7 @@ def refuse_in_the_way(path: str, tx: Transaction, ctx: SpaceContext, *, leaving:
 
 
 def in_its_form(path: str, memory: Memory, revision: Revision, tx: Transaction) -> str | None:
-    """The text of a file that somebody wrote, with what changed in it; none: in a form of ours."""
+    """The text of a file in the form that its author gave it; none for one in our own form."""
     row = tx.files.get(path)
     if row is None or row.given is None:
         return None
@@ -143,7 +188,7 @@ def regrouped(tx: Transaction, ctx: SpaceContext) -> None:
 
 
 def note(row: FileRow, planned: FileRow | None, tx: Transaction) -> None:
-    """Keeps what is on disk now; where a file was changed here meanwhile, it is written the next time."""
+    """Stores what is on disk now; a file whose memory changed meanwhile is written the next time."""
     now = tx.files.get(row.path)
     if now is not None and planned is not None and _meant(now) != _meant(planned):
         tx.files.put(replace(now, hash=row.hash, stat=None))
@@ -154,7 +199,7 @@ def note(row: FileRow, planned: FileRow | None, tx: Transaction) -> None:
 
 
 def place_at(path: str, tx: Transaction, ctx: SpaceContext) -> MemoryFile | None:
-    """What stands at a path, if anything does."""
+    """The file at a path, if there is one."""
     row = tx.files.get(path)
     if row is not None:
         memory = tx.memories.get(row.memory) if row.memory is not None else None
@@ -178,3 +223,52 @@ def no_file(path: str) -> NotFound:
 
 def _meant(row: FileRow) -> tuple[str | None, ...]:
     return (row.memory, row.given, row.mark)
+
+
+_POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(([^)\s]+)\)")
+_DESCRIPTION = 120  # characters of a text that stand for a missing description
+
+
+def shared_index(current: str | None, shown: list[MemoryFile]) -> str:
+    """The index with a line for each file that has none, and without lines of missing files."""
+    paths = {place.path for place in shown}
+    named: set[str] = set()
+    lines = []
+    for line in (current or "").splitlines():
+        target = _link_target(line)
+        if target is not None and target.endswith(".md") and "://" not in target and target not in paths:
+            continue
+        if target is not None:
+            named.add(target)
+        lines.append(line)
+    lines += [_index_line(place) for place in shown if place.path not in named]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def foreign_lines(text: str, profile: Profile) -> list[str]:
+    """The lines that would be lost if the index were rewritten."""
+    headings = {f"# {profile.block.title}", "(empty)", f"## {profile.block.general}"}
+    headings |= {f"## {name[:1].upper()}{name[1:]}" for name in profile.category_names}
+    more = re.compile(r"\([\d,]+ more not shown\)")
+    return [
+        line.rstrip()
+        for line in text.splitlines()
+        if line.strip()
+        and line.strip() not in headings
+        and _link_target(line) is None
+        and not more.fullmatch(line.strip())
+    ]
+
+
+def _link_target(line: str) -> str | None:
+    found = _POINTER.match(line)
+    return unquote(found[1]) if found else None
+
+
+def _index_line(place: MemoryFile) -> str:
+    memory = place.memory
+    assert memory is not None
+    name = memory.subject or place.path.removesuffix(".md")
+    says = memory.summary or next(iter(clean(memory.content).strip().split("\n")), "")[:_DESCRIPTION]
+    target = "/".join(map(link_target, place.path.split("/")))
+    return f"- [{link_text(name)}]({target}) — {inline(says)}"

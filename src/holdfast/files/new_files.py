@@ -1,6 +1,6 @@
-"""Takes over many new files at once: a directory of thousands is an import, not thousands of small changes.
+"""Imports many new files at once: a directory of thousands is one import, not thousands of changes.
 
-Only files that nothing speaks against are taken here; each of the others is looked at alone.
+Only files without any conflict are imported here; the others are handled one by one.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from holdfast.files.scan import BY_HAND, OnDisk, SyncReport
 
 @dataclass(frozen=True, slots=True)
 class _New:
-    """A file that was read, without its secrets."""
+    """The content of a file, without its secrets."""
 
     path: str
     found: OnDisk
@@ -37,7 +37,7 @@ def taken_together(
     now: datetime,
     nested: bool,
 ) -> set[str]:
-    """Takes over files at paths that are not known yet; answers those that were taken."""
+    """Imports files at new paths; returns the imported paths."""
     read = [each for path, found in new.items() if (each := _read(path, found)) is not None]
     named = {each.sheet.id for each in read if each.sheet.id is not None}
     known = {memory.id for memory in tx.memories.many(sorted(named))}
@@ -61,7 +61,7 @@ def taken_together(
 
 
 def _read(path: str, found: OnDisk) -> _New | None:
-    """None for a file that can't be taken, or says nothing."""
+    """None for a file that can't be imported or is empty."""
     if found.wrong is not None or found.text is None:
         return None
     plain = clean(found.text)

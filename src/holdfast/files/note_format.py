@@ -12,13 +12,13 @@ from holdfast.files.frontmatter import Sheet
 
 
 def mark(memory: Memory) -> str:
-    """Another one whenever a file of this memory would say something else."""
+    """A hash that changes whenever the file of this memory would change."""
     said = [memory.subject, memory.summary, memory.category, memory.project, memory.tags, memory.content]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def text_of(memory: Memory | None, row: FileRow | None, *, nested: bool = False) -> str:
-    """What the file of a memory says: as it was given, as long as that is what the memory says."""
+    """The text of a memory's file: as given, as long as it agrees with the memory."""
     given = row.given if row is not None else None
     if memory is None:
         return given or ""
@@ -30,7 +30,7 @@ def text_of(memory: Memory | None, row: FileRow | None, *, nested: bool = False)
 
 
 def row_for(path: str, memory: Memory | None, text: str, *, nested: bool = False) -> FileRow:
-    """What is kept of a file that says `text`, before it is on disk."""
+    """The row of a file with this text, before it is on disk."""
     if memory is None:
         return FileRow(path=path, memory=None, given=text)
     # What we write names its memory; a file that does not was written by somebody else.
@@ -39,7 +39,7 @@ def row_for(path: str, memory: Memory | None, text: str, *, nested: bool = False
 
 
 def draft_of(sheet: Sheet, path: str, profile: Profile, source: Source) -> Draft:
-    """What a new file asks to remember. A file without a heading goes by its name and under no type."""
+    """The draft of a new file. Without front matter its name is the subject, and it has no type."""
     return Draft(
         content=sheet.text if sheet.text.strip() else sheet.description or "",
         category=category_of(sheet, path, profile),
@@ -52,7 +52,7 @@ def draft_of(sheet: Sheet, path: str, profile: Profile, source: Source) -> Draft
 
 
 def revision_of(sheet: Sheet, known: Memory, before: Sheet, path: str, profile: Profile) -> Revision:
-    """What a changed file asks to change; what it does not speak of stays."""
+    """The revision for a changed file; what it does not mention stays."""
     content = sheet.text if sheet.text.strip() else sheet.description or ""
     if not sheet.has_heading and not before.has_heading:
         return Revision(content=content)
@@ -70,7 +70,7 @@ def revision_of(sheet: Sheet, known: Memory, before: Sheet, path: str, profile: 
 
 
 def category_of(sheet: Sheet, path: str, profile: Profile) -> str | None:
-    """The type that a file names, else its folder's, else that of files without one."""
+    """The type in a file, else its folder's, else the one for files without a type."""
     folder = path.partition("/")[0]
     for wanted in (sheet.type, folder if "/" in path else None):
         if wanted is not None and wanted in profile.category_names:
@@ -79,7 +79,7 @@ def category_of(sheet: Sheet, path: str, profile: Profile) -> str | None:
 
 
 def named(path: str, profile: Profile) -> str | None:
-    """The name of a file that gives itself none; only where names tell memories apart."""
+    """The name of a file without one; only if the profile requires unique names."""
     if not profile.policy.subject_is_key:
         return None
     return _cut(path.removesuffix(".md"), profile.limits.subject_max)
@@ -100,5 +100,5 @@ def _sheet(memory: Memory) -> Sheet:
 
 
 def _cut(text: str | None, most: int) -> str | None:
-    """As much of a line as fits; the whole of it stands in the file."""
+    """The part of a line that fits; the file has all of it."""
     return clean(text, one_line=True).strip()[:most].strip() or None if text else None

@@ -1,6 +1,6 @@
-"""Which directories of this machine show which spaces: a small list in the user's own folder.
+"""The list of bound directories on this machine, in the user's own folder.
 
-The database knows the binding as well; but it may be shared by machines, and a path means something on one.
+The database has the binding, too, but it may be shared by several machines, and a path is valid on one.
 """
 
 import json
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A directory of this machine and the space that it shows."""
+    """A directory of this machine and its space."""
 
     path: str
     db: str
@@ -31,7 +31,7 @@ class Registry:
         self._bindings: list[Binding] = []
 
     def read(self) -> list[Binding]:
-        """A damaged list is an empty one."""
+        """The bindings; none if the list is damaged."""
         try:
             found = os.stat(paths.directories())
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)

@@ -1,8 +1,7 @@
-"""A directory that nothing can be read or written outside of.
+"""A directory outside of which nothing can be read or written.
 
-Every folder is opened relative to the handle of the one above it, links are never followed, and a name is
-checked before it is used; there is no moment between a check and a use in which a path could come to mean
-something else. Knows nothing of memories.
+Every folder is opened relative to the handle of its parent, links are never followed, and a name is checked
+before it is used, so that a path can't change its meaning between a check and its use. Knows no memories.
 """
 
 import errno
@@ -11,12 +10,12 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final
 
 from holdfast.domain.file_paths import INDEX, MOST_FOLDERS, checked_path, is_index, wrong_name
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong, Unavailable
-from holdfast.files.file_stamp import FileStamp, Listing, seen_as, state_of, written_of
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: Without waiting: a pipe that somebody put there must not hold us up.
@@ -25,6 +24,38 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXE
 _OURS: Final = ".holdfast-"  # how our temporary files begin; hidden, so that they are nobody's notes
 _LEFTOVER: Final = re.compile(rf"{re.escape(_OURS)}[0-9a-f]{{16}}")
 MOST_ENTRIES: Final = 20_000  # that a directory may have before it is taken for something else
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """The stamp of a regular file, to detect a change without reading it."""
+
+    path: str
+    state: str  # another one whenever the file was changed
+    size: int
+    changed_ns: int  # when, by the file system's clock
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The content of a directory: files that may be notes, and what is left alone, with the reason."""
+
+    files: dict[str, FileStamp] = field(default_factory=dict)
+    left_alone: dict[str, str] = field(default_factory=dict)
+    index: list[FileStamp] = field(default_factory=list)  # the index, if it is there
+    leftovers: list[str] = field(default_factory=list)  # of writes that are under way, or were cut off
+
+    def snapshot(self) -> tuple[str, ...]:
+        """A value that changes whenever something in the directory changes."""
+        return tuple(sorted(f"{seen.path}\0{seen.state}" for seen in (*self.files.values(), *self.index)))
+
+
+def seen_as(path: str, found: os.stat_result) -> FileStamp:
+    return FileStamp(path, state_of(found), found.st_size, max(found.st_mtime_ns, found.st_ctime_ns))
+
+
+def state_of(found: os.stat_result) -> str:
+    return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_ino}"
 
 
 class SafeDirectory:
@@ -52,7 +83,7 @@ class SafeDirectory:
         self.close()
 
     def list(self) -> Listing:
-        """All files up to two folders deep; hidden ones are passed over in silence.
+        """All files up to two folders deep, without hidden ones.
 
         Raises: Unavailable; TooLong, for a directory that holds too much.
         """
@@ -86,10 +117,10 @@ class SafeDirectory:
     def write(
         self, path: str, content: bytes, expected: FileStamp | None = None
     ) -> tuple[FileStamp, bytes | None]:
-        """Puts a file in place, whole or not at all, readable by its owner alone; its folders are made.
+        """Writes a file atomically, readable by its owner only; folders are created.
 
-        What was there is replaced. Where it was something else than `expected`, its bytes are answered too,
-        so that nothing that somebody wrote at this very moment is lost.
+        Replaces an existing file. If that was not the `expected` one, its bytes are returned too, so that a
+        simultaneous edit is not lost.
         Raises: Invalid, Unavailable.
         """
         with self._within(path, create=True) as (folder, name):
@@ -114,7 +145,7 @@ class SafeDirectory:
             return seen_as(path, os.stat(name, dir_fd=folder, follow_symlinks=False)), lost
 
     def delete(self, path: str, expected: FileStamp | None = None) -> bytes | None:
-        """Removes a file, and folders that are empty without it; answers its bytes if it was not `expected`.
+        """Removes a file, and folders that become empty; returns its bytes if it was not `expected`.
 
         Raises: NotFound, Invalid, Unavailable.
         """
@@ -128,7 +159,7 @@ class SafeDirectory:
         return lost
 
     def sweep(self, listing: Listing) -> None:
-        """Removes what writes left that were cut off; only for who keeps other writers out."""
+        """Removes leftovers of interrupted writes; only for the holder of the lock."""
         for path in listing.leftovers:
             above, _, name = path.rpartition("/")
             # A folder's own name is checked by the way in; the leftover's was by the listing.
@@ -139,7 +170,7 @@ class SafeDirectory:
 
     @contextmanager
     def _within(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        """The handle of the folder that a file is in, and the file's name there."""
+        """The handle of the folder of a file, and the file's name."""
         parts = [INDEX] if path == INDEX else checked_path(path).split("/")
         opened: list[int] = []
         folder = self._root
@@ -158,7 +189,7 @@ class SafeDirectory:
                 os.close(descriptor)
 
     def _prune(self, path: str) -> None:
-        """Takes away folders that are empty now; others are left."""
+        """Removes folders that are empty now."""
         parts = path.split("/")[:-1]
         while parts:
             with suppress(HoldfastError), self._within("/".join(parts)) as (above, name):
@@ -210,7 +241,7 @@ def _wrong_entry(entry: "os.DirEntry[str]", prefix: str) -> str | None:
 
 @contextmanager
 def _held(name: str, folder: int) -> Iterator[Callable[[FileStamp | None], bytes | None]]:
-    """Keeps what a name stands for now, so that it can be looked at after its name is gone."""
+    """Holds the current file open, so that it can be read after its name is gone."""
     try:
         descriptor = os.open(name, _FILE, dir_fd=folder)
     except OSError as error:
@@ -225,7 +256,8 @@ def _held(name: str, folder: int) -> Iterator[Callable[[FileStamp | None], bytes
         # Its time of change moved as its name went; size and time of writing tell whether it was written to.
         now = os.fstat(descriptor)
         known = expected is not None and expected.state == state_of(before)
-        if not stat.S_ISREG(now.st_mode) or (known and written_of(now) == written_of(before)):
+        same = (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+        if not stat.S_ISREG(now.st_mode) or (known and same):
             return None
         return _read(descriptor, now.st_size)
 

@@ -1,9 +1,9 @@
-"""One look at a bound directory: what was found in it, and what came of it."""
+"""One scan of a bound directory: changed files, and the result of the sync."""
 
 from dataclasses import dataclass, field
 
 from holdfast.domain.memory import Source
-from holdfast.files.file_stamp import FileStamp
+from holdfast.files.safe_directory import FileStamp
 
 BY_HAND = Source(origin="file")
 GONE = "the directory does not exist"
@@ -16,13 +16,13 @@ ASKS_COMMAND = (
 
 
 def asks_about(why: str, path: str) -> str:
-    """What a person has to decide, in words that fit every door."""
+    """The question to the user, in words for every interface."""
     return f"{why}: {path}. Nothing was deleted. Restore the files, or delete their memories"
 
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """A file that is other than when both sides agreed, or new; or why it can't be taken."""
+    """A file that is new or changed since the last sync; or why it can't be imported."""
 
     seen: FileStamp
     hash: str
@@ -32,7 +32,7 @@ class OnDisk:
 
 @dataclass(slots=True)
 class SyncReport:
-    """What one look at the directory came to, by path."""
+    """The result of a sync, by path."""
 
     taken: list[str] = field(default_factory=list)  # changed by hand
     new: list[str] = field(default_factory=list)
@@ -49,5 +49,5 @@ class SyncReport:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing was done by hand that would have to be told."""
+        """Whether no edits were imported."""
         return not (self.taken or self.new or self.renamed or self.gone or self.conflicts or self.redacted)

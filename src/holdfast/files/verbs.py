@@ -1,7 +1,6 @@
 """The verbs for files of a space: list, read, write, put, rename, delete.
 
-They work on the database; a bound directory follows after each commit. Whether a file is on some disk is not
-known here.
+They work on the database; a bound directory is updated after each commit. Knows nothing of disks.
 """
 
 import hashlib
@@ -20,6 +19,9 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound, Outdated, TooLong, UnknownCategory
 from holdfast.files import frontmatter, note_format
 from holdfast.files.memory_paths import (
+    FileChange,
+    FileEntry,
+    FileText,
     MemoryFile,
     at_or_below,
     in_its_form,
@@ -33,20 +35,8 @@ from holdfast.files.memory_paths import (
     rename_memory,
     vacate,
 )
-from holdfast.files.results import FileChange, FileEntry, FileText
 
-__all__ = [
-    "FileChange",
-    "FileEntry",
-    "FileText",
-    "delete",
-    "index",
-    "listed",
-    "put",
-    "read",
-    "rename",
-    "write",
-]
+__all__ = ["FileChange", "FileEntry", "FileText"]
 
 _MOST_HEADING = 8_192  # characters of a file beside its text
 
@@ -86,7 +76,7 @@ def write(
     expect: str | None = None,
     project: str | None = None,
 ) -> FileChange:
-    """Creates a file or overwrites one, with a heading of ours; what is not given stays as it was.
+    """Creates or overwrites a file with our front matter; what is not given stays as it was.
 
     Raises: Invalid and its kinds; Conflict, for a name that another file has, or what a person deleted;
     Outdated, when it is not what the caller `expect`s.
@@ -126,7 +116,7 @@ def put(
     expect: str | None = None,
     project: str | None = None,
 ) -> FileChange:
-    """Makes a file say exactly `text`, but for secrets; a heading in it is read, none is added.
+    """Sets the exact text of a file, except for secrets; front matter in it is read, none is added.
 
     Raises: Conflict, when it is to be `new` and exists; Outdated, when it is not what the caller `expect`s;
     NotFound, when that is gone; Invalid and its kinds.
@@ -159,7 +149,7 @@ def put(
 
 
 def rename(old: str, new: str, *, ctx: SpaceContext, source: Source) -> list[tuple[str, str]]:
-    """Moves a file, or a folder with all in it; the memories stay what they are.
+    """Moves a file, or a folder with everything in it; the memories do not change.
 
     Raises: Invalid, NotFound, Conflict.
     """
@@ -182,7 +172,7 @@ def rename(old: str, new: str, *, ctx: SpaceContext, source: Source) -> list[tup
 
 
 def delete(path: str, *, ctx: SpaceContext, source: Source) -> list[str]:
-    """Deletes a file, or a folder with all in it; the memories are forgotten softly.
+    """Deletes a file, or a folder with everything in it; the memories are soft-deleted.
 
     Raises: Invalid, NotFound.
     """
@@ -244,7 +234,7 @@ def _emptied(
     source: Source,
     now: datetime,
 ) -> FileChange:
-    """A file that says nothing is a file all the same; what it said is forgotten."""
+    """Keeps an empty file; its memory is soft-deleted."""
     if place is not None and place.memory is not None:
         forgotten(place.memory, tx=tx, ctx=ctx, source=source, now=now, softly=True)
     _keep(path, None, text, tx)

@@ -1,7 +1,7 @@
-"""Watches bound directories while a service runs, so that what is done by hand is taken over within moments.
+"""Watches bound directories while a service runs, so that edits are imported within moments.
 
-The watcher only says that something happened; taking over is the worker's. Without it, or where a file system
-tells nobody of changes, the next use and the worker's rounds notice them all the same.
+The watcher only signals a change; the worker imports it. Without it, or on file systems without change
+notifications, the next use and the worker's rounds find the changes.
 """
 
 import logging
@@ -74,7 +74,7 @@ class Watching:
 
 
 def follow(open_store: Callable[[], Store]) -> Callable[[TimeUp], bool]:
-    """The chore that takes over what was done by hand in every bound directory, and repairs what lags."""
+    """The background job that imports edits of every bound directory, and writes missing files."""
 
     left: list[Binding] = []  # of this round
 

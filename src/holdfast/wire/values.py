@@ -103,6 +103,8 @@ SHAPES: dict[str, JsonShape] = {
     "Proposal": JsonShape(left_out=("wording",), computed={"content": "wording"}, schema="Proposed"),
     "Audit": JsonShape(computed={"clean": "memories"}),
     "Finding": JsonShape(computed={"count": "kind"}),
+    "EmbeddingProgress": JsonShape(computed={"complete": "total"}),
+    "Health": JsonShape(left_out=("beyond_row_security",)),
     "Space": JsonShape(left_out=("profile_text", "key")),
     "Overview": JsonShape(inlined=("space",), last=("created_at",), schema="Space"),
     "Job": JsonShape(left_out=("payload", "leased_until")),  # it may work on anything

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from holdfast.agents.connect.toml_text import table_in, with_table, without_table
+from holdfast.agents.connect.settings_files import table_in, with_table, without_table
 from holdfast.errors import Invalid
 
 NAMES = ("mcp_servers", "holdfast")

@@ -380,7 +380,7 @@ def test_only_the_standard_library_is_loaded_and_little_of_it() -> None:
         "holdfast.agents.hooks",
     }
     assert ours == outer | {
-        f"holdfast.agents.hooks.{part}" for part in ("command", "events", "log", "service", "spool")
+        f"holdfast.agents.hooks.{part}" for part in ("command", "events", "service", "spool")
     }
     assert {name.split(".")[0] for name in loaded - ours} <= sys.stdlib_module_names | {"__main__"}
     slow = {

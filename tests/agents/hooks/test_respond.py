@@ -125,7 +125,7 @@ def test_the_log_tells_a_missing_a_slow_and_a_failing_service_apart(service: Ser
     absent = told("SessionStart", source="startup")
 
     log = Path(paths.hook_log()).read_text().splitlines()
-    assert [line.split()[2] for line in log] == ["Refused:", "Slow:", "NotRunning:"]
+    assert [line.split()[2] for line in log] == ["Unusable:", "Slow:", "NotRunning:"]
     assert absent == NO_SERVICE
 
 

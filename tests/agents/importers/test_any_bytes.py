@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.agents.importers import TRANSCRIPTS, note_format, transcript_format
-from holdfast.agents.importers.typed_text import typed
+from holdfast.language.injected_text import typed
 from tests.agents.importers.written import SAMPLES, SESSION, codex_heading, gemini_heading
 from tests.requirements_ledger import requirement
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.agents.importers import claude_code, lines
+from holdfast.agents.importers import claude_code, transcript
 from holdfast.agents.importers.claude_code import read_from
-from holdfast.agents.importers.conversation import TranscriptPart
+from holdfast.agents.importers.transcript import TranscriptPart
 from tests.agents.importers.written import SAMPLES, SESSION, claude_line, write
 from tests.requirements_ledger import requirement
 
@@ -194,8 +194,8 @@ def test_broken_lines_are_counted_and_the_rest_goes_on(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long_costs_no_memory_and_the_rest_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "MOST_LINE", 2_000)
-    monkeypatch.setattr(lines, "_CHUNK", 100)
+    monkeypatch.setattr(transcript, "MOST_LINE", 2_000)
+    monkeypatch.setattr(transcript, "_CHUNK", 100)
 
     found = read_lines(tmp_path, claude_line("user", "x" * 5_000, 1), claude_line("user", "here", 2))
 
@@ -234,9 +234,9 @@ def test_the_project_is_the_git_roots_name_and_of_a_folder_that_is_gone_its_own(
 
 def test_the_format_is_known_by_the_first_lines() -> None:
     for name in ("claude_code_resumed_compacted", "claude_code_with_subagent", "claude_code_subagent"):
-        assert claude_code.fits(lines.first_objects(SAMPLES / f"{name}.jsonl"))
+        assert claude_code.fits(transcript.first_objects(SAMPLES / f"{name}.jsonl"))
     for name in ("codex_rollout", "gemini_chat", "mcp_memory"):
-        assert not claude_code.fits(lines.first_objects(SAMPLES / f"{name}.jsonl"))
+        assert not claude_code.fits(transcript.first_objects(SAMPLES / f"{name}.jsonl"))
 
 
 @requirement("trust.loop")

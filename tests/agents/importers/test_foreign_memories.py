@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.agents.importers import basic_memory, drafts_in, linked_notes, recognised
+from holdfast.agents.importers import drafts_in, linked_notes, notes, recognised
 from holdfast.domain.memory import Source
 from holdfast.errors import Invalid
 
@@ -77,8 +77,8 @@ def test_a_folder_of_notes_is_tied_by_title_permalink_and_file(tmp_path: Path) -
 @given(st.text(max_size=300))
 def test_no_note_breaks_the_reader(text: str) -> None:
     for whole in (text, f"---\n{text}\n---\n- [a] b\n", f"---\ntitle: x\n---\n{text}"):
-        basic_memory.read(whole, "any.md")
-        basic_memory.fits(whole)
+        notes.read_basic_memory(whole, "any.md")
+        notes.is_basic_memory(whole)
 
 
 MEM0 = [

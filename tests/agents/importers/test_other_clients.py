@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.agents.importers import codex, gemini, transcript_format
-from holdfast.agents.importers.conversation import TranscriptPart
+from holdfast.agents.importers.transcript import TranscriptPart
 from tests.agents.importers.written import (
     SAMPLES,
     SESSION,

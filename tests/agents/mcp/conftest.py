@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from holdfast import Memories
-from holdfast.agents.mcp.server import server
+from holdfast.agents.mcp import server
 from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space

@@ -8,7 +8,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from holdfast import Memories
-from holdfast.agents.mcp.server import server
+from holdfast.agents.mcp import server
 from holdfast.agents.tools import offered
 from holdfast.errors import Unavailable
 from holdfast.profiles.loader import BUILT_IN, built_in

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast import Memories
+from holdfast.agents.hooks.captures import end_later, end_noted
 from holdfast.agents.run.recorder import Ends, Occasion, Recorder
-from holdfast.agents.session_ends import end_later, end_noted
 from holdfast.agents.stream import ClaudeCodeStream
 from holdfast.prompts import examples
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agents.run.agents import AGENTS, PreparedCommand, name_of
-from holdfast.agents.run.arguments import Arguments
-from holdfast.agents.run.prompt_file import MOST, PromptFile
+from holdfast.agents.run.agents import AGENTS, MOST, Arguments, PreparedCommand, PromptFile, name_of
 from holdfast.errors import Invalid
 from tests.requirements_ledger import requirement
 

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
+from holdfast.agents import run
 from holdfast.agents.hooks import spool
-from holdfast.agents.hooks.captures import take_in
-from holdfast.agents.run import runner
-from holdfast.agents.session_ends import end_later
+from holdfast.agents.hooks.captures import end_later, take_in
 from holdfast.domain.memory import Session
 from holdfast.errors import Unavailable
 from holdfast.settings import public_place
@@ -112,8 +111,8 @@ def test_the_agent_runs_without_memory_and_one_line_says_so(
 def test_a_database_that_somebody_else_holds_does_not_hold_the_agent(
     shell: Shell, agent: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "TO_BEGIN", 0.2)
-    monkeypatch.setattr(runner, "TO_FINISH", 0.2)
+    monkeypatch.setattr(run, "TO_BEGIN", 0.2)
+    monkeypatch.setattr(run, "TO_FINISH", 0.2)
 
     with locked(file_of(shell)):
         result = shell("run", "--tier", "2", "--", agent.says(ANSWER, code=3), "-p", "Check")

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow  # a process for each run
 # A busy machine may need longer for its imports than an agent waits for its memory.
 PATIENT = """
 from holdfast.cli import main
-from holdfast.agents.run import runner
-runner.TO_BEGIN = 60.0
+from holdfast.agents import run
+run.TO_BEGIN = 60.0
 main()
 """
 PROGRAM = [sys.executable, "-c", PATIENT, "run", "--space", "ops", "--tier", "1", "--"]

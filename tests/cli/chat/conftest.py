@@ -47,4 +47,4 @@ def sqlite_person(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.fixture
 def at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody sits there, who can say again what got no answer."""
-    monkeypatch.setattr("holdfast.cli.chat.command._at_a_terminal", lambda: True)
+    monkeypatch.setattr("holdfast.cli.chat._at_a_terminal", lambda: True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
-from holdfast.cli.chat.command import StandardTerminal
+from holdfast.cli.chat import StandardTerminal
 from holdfast.errors import Unavailable
 from tests.cli.chat.conftest import Person
 from tests.cli.chat.scripts import Step, completions_model

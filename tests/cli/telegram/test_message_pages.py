@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.telegram.message_pages import pages, units
+from holdfast.cli.telegram.replies import pages, units
 
 TEXTS = st.text(st.sampled_from("ab 😀é\n\t中"), max_size=400)
 

@@ -1,1 +1,1 @@
-"""Sets other programs up to use Holdfast, and takes exactly that out again."""
+"""Sets other programs up to use Holdfast, and removes exactly that again."""

@@ -1,12 +1,12 @@
-"""The programs that can be connected, and what goes where in their settings.
+"""The programs that can be connected, and our entries in their settings.
 
-Each has hooks (`holdfast-hook EVENT`), opencode by a plugin that runs them, and the MCP server
-(`holdfast mcp`). Facts about other programs stand here and nowhere else.
+Each gets hooks (`holdfast-hook EVENT`; opencode by a plugin that runs them) and the MCP server (`holdfast
+mcp`). Facts about these programs are here and nowhere else.
 """
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -17,12 +17,13 @@ from holdfast.errors import Invalid
 Scope = Literal["user", "project", "local"]
 NAME: Final = "holdfast"  # of the MCP server in every client
 _PLUGIN: Final = Path(__file__).absolute().with_name("opencode.js")
+_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 _PATIENCE: Final = 3  # seconds a host waits for a hook that itself ends within one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What is being set up: where, for whom, and with which of our commands."""
+    """What to set up: where, in which scope, and with which of our commands."""
 
     home: Path
     root: Path  # of the project, for what is not the user's alone
@@ -44,7 +45,7 @@ class Setup:
 
     @property
     def _memory(self) -> list[str]:
-        """Which memories are meant, where it is not the usual ones."""
+        """The options for a space or database other than the default."""
         named = {"--space": self.space, "--db": self.db}
         return [word for option, value in named.items() if value for word in (option, value)]
 
@@ -53,7 +54,7 @@ class Setup:
         return shlex.join([self.hook, *self.hook_arguments(event, client)])
 
     def folder(self, variable: str, usual: str) -> Path:
-        """A client's own folder, where it says or where it usually is."""
+        """A client's folder, from its variable or at the default place."""
         chosen = self.environment.get(variable)
         return Path(chosen).expanduser() if chosen else self.home / usual
 
@@ -75,15 +76,18 @@ class ClientProgram:
     then: str = ""  # what is left to do for a person
 
 
-def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
-    events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+def _hooks(events: Sequence[str], hook: Callable[[str], dict[str, Any]]) -> list[SettingsEntry]:
+    """An entry for each event; other programs may have theirs in the same lists."""
+    return [SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events]
 
+
+def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     def hook(event: str) -> dict[str, Any]:
         arguments = setup.hook_arguments(event, "claude-code")
         # Its form without a shell: no quoting, and one process less at every prompt.
         return {"type": "command", "command": setup.hook, "args": arguments, "timeout": _PATIENCE}
 
-    hooks = JsonFile([SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
+    hooks = JsonFile(_hooks(_EVENTS, hook))
     server = {
         "type": "stdio",
         "command": setup.server,
@@ -105,12 +109,10 @@ def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
 
 
 def _codex(setup: Setup) -> list[tuple[Path, ClientSettings]]:
-    events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-
     def hook(event: str) -> dict[str, Any]:
         return {"type": "command", "command": setup.hook_line(event, "codex"), "timeout": _PATIENCE}
 
-    hooks = JsonFile([SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events])
+    hooks = JsonFile(_hooks(_EVENTS, hook))
     server = {"command": setup.server, "args": setup.server_arguments, "startup_timeout_sec": 20}
     server["required"] = True  # its `exec` begins without the tools otherwise
     folder = setup.folder("CODEX_HOME", ".codex")
@@ -118,13 +120,11 @@ def _codex(setup: Setup) -> list[tuple[Path, ClientSettings]]:
 
 
 def _gemini(setup: Setup) -> list[tuple[Path, ClientSettings]]:
-    events = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
-
     def hook(event: str) -> dict[str, Any]:
         line = setup.hook_line(event, "gemini")
         return {"name": NAME, "type": "command", "command": line, "timeout": _PATIENCE * 1000}
 
-    entries = [SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events]
+    entries = _hooks(("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"), hook)
     entries.append(
         SettingsEntry(("mcpServers", NAME), {"command": setup.server, "args": setup.server_arguments})
     )
@@ -197,7 +197,7 @@ def client_named(name: str) -> ClientProgram:
 
 
 def in_use(environment: Mapping[str, str], home: Path) -> list[str]:
-    """The clients that seem to be used on this machine: their folder is there, or their command."""
+    """The clients that seem to be used on this machine: their folder or their command exists."""
     from shutil import which
 
     found = []

@@ -1,7 +1,7 @@
-"""Connects a client and takes it apart again: all files or none, with copies of what was there before.
+"""Connects and disconnects a client: changes all files or none, and keeps copies of the originals.
 
-A file that nobody changed since is put back byte for byte; in one that somebody changed, exactly our entries
-are taken out. What was done is on record in the data directory; to take it apart the record is not needed.
+A file that has not changed since is restored byte for byte; from a changed one, exactly our entries are
+removed. A record of the changes is in the data directory, but disconnecting works without it.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ class SettingsChange:
 
 @dataclass(slots=True, kw_only=True)
 class Done:
-    """What is on record of one file that was changed."""
+    """The record of one changed file."""
 
     path: str
     existed: bool
@@ -65,16 +65,16 @@ class ClientConnection:
         self._key = client.name if setup.scope == "user" else f"{client.name}:{setup.scope}:{setup.root}"
 
     def connecting(self) -> list[SettingsChange]:
-        """What `connect` would do to each file; nothing is done.
+        """What `connect` would do to each file; changes nothing.
 
         Raises: Invalid, Conflict, naming the file.
         """
         return [self._edit(path, settings.put_in) for path, settings in self._files()]
 
     def connect(self) -> list[SettingsChange]:
-        """Puts our entries into the client's settings; a second time changes nothing.
+        """Adds our entries to the client's settings; a second time changes nothing.
 
-        Raises: Invalid, Conflict, Unavailable; then nothing was changed, or all of it was put back.
+        Raises: Invalid, Conflict, Unavailable; then nothing was changed, or all of it was restored.
         """
         changes = self.connecting()
         files = dict(self._files())
@@ -90,7 +90,7 @@ class ClientConnection:
         return changes
 
     def disconnecting(self) -> list[SettingsChange]:
-        """What `disconnect` would do to each file; nothing is done.
+        """What `disconnect` would do to each file; changes nothing.
 
         Raises: Invalid, naming the file.
         """
@@ -98,7 +98,7 @@ class ClientConnection:
         return [self._undone(path, settings, known.get(str(path))) for path, settings in self._files()]
 
     def disconnect(self) -> list[SettingsChange]:
-        """Takes our entries out; a file that nobody changed since is put back as it was.
+        """Removes our entries; a file that has not changed since is restored.
 
         Raises: Invalid, Unavailable.
         """
@@ -176,7 +176,7 @@ class ClientConnection:
     # ------------------------------------------------------------------------------------------- the record
 
     def backups(self) -> list[str]:
-        """The copies of what was there before us."""
+        """The copies of the original files."""
         return [done.backup for done in self._record().values() if done.backup]
 
     def _record(self) -> dict[str, Done]:
@@ -199,7 +199,7 @@ class ClientConnection:
 
 @contextmanager
 def _all_or_none() -> Iterator[Callable[[SettingsChange, int], None]]:
-    """Gives a function that writes files, and puts them back if one of them can't be written."""
+    """Yields a function that writes files; restores all of them if one can't be written."""
     written: list[SettingsChange] = []
 
     def write(change: SettingsChange, mode: int) -> None:
@@ -241,7 +241,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _let_go(done: Done) -> None:
-    """Removes the copy, if the file is again what it was, and folders that were made and are empty."""
+    """Removes the copy if the file is as before, and empty folders that were created for it."""
     back = _read(Path(done.path))
     if done.backup and back is not None and _hash(back) == done.before:
         Path(done.backup).unlink(missing_ok=True)

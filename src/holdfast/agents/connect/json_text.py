@@ -1,7 +1,7 @@
-"""Changes JSON files of other programs as a careful person would: only the lines in question.
+"""Edits JSON files of other programs and changes only the lines in question.
 
-Whatever is not touched stays byte for byte: order, indentation, blank lines, comments, trailing commas. A
-path names a place by keys, and by numbers in lists. Knows nothing of any program's settings.
+Everything else stays byte for byte: order, indentation, blank lines, comments, trailing commas. A path is a
+sequence of keys and list indexes. Knows nothing of any program's settings.
 """
 
 import json
@@ -20,7 +20,7 @@ _MOST_DEPTH = 200
 
 @dataclass(slots=True)
 class Node:
-    """A value and where it stands in the text."""
+    """A value and its position in the text."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Node:
 
     @property
     def parts(self) -> list[tuple[int, int]]:
-        """Where its members or items begin and end."""
+        """The start and end of its members or items."""
         if self.members is not None:
             return [(self.keys[key], node.end) for key, node in self.members.items()]
         return [(node.start, node.end) for node in self.items or ()]
@@ -54,7 +54,7 @@ class JsonText:
         return self._root.value
 
     def at(self, path: Path) -> Any:
-        """The value at a place; none where there is none."""
+        """The value at a path; none if there is none."""
         found = self._node(path)
         return found.value if found else None
 
@@ -62,9 +62,9 @@ class JsonText:
         return self._node(path) is not None
 
     def put(self, path: Sequence[str], value: Any) -> None:
-        """Puts a value in its place; objects above it are made if need be.
+        """Sets a value; missing objects on its path are created.
 
-        Raises: Invalid, when something that is no object stands above it.
+        Raises: Invalid, when something on the path is not an object.
         """
         found = self._node(path)
         if found is not None:
@@ -83,9 +83,9 @@ class JsonText:
         self._insert(above, value, depth, key=path[depth])
 
     def append(self, path: Sequence[str], value: Any) -> None:
-        """Adds a value to the end of a list, which is made if need be.
+        """Appends a value to a list, which is created if missing.
 
-        Raises: Invalid, when something else stands there.
+        Raises: Invalid, when it is not a list.
         """
         found = self._node(path)
         if found is None:
@@ -96,7 +96,7 @@ class JsonText:
             self._insert(found, value, len(path))
 
     def remove(self, path: Path) -> None:
-        """Takes a member or an item out; what is not there is no trouble."""
+        """Removes a member or an item, if it exists."""
         node, last = self._node(path[:-1]), path[-1]
         if node is None or self._node(path) is None:
             return
@@ -181,7 +181,7 @@ class JsonText:
 
 
 class _Reader:
-    """Reads JSON with comments and trailing commas, and notes where everything stands."""
+    """Parses JSON with comments and trailing commas, with the position of every value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -237,7 +237,7 @@ class _Reader:
         return Node(start, place + 1, [item.value for item in items], items=items)
 
     def _next(self, end: int, close: str) -> int:
-        """Where the next part begins, or the closing sign stands."""
+        """The position of the next part, or of the closing bracket."""
         place = self.skip(end)
         sign = self._text[place : place + 1]
         if sign == ",":

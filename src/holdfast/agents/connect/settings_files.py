@@ -1,16 +1,19 @@
-"""What is put into another program's settings, and how it is recognised there: our own entries, never more.
+"""Our entries in another program's settings: how they are added, recognised and removed.
 
-Text in, text out. `JsonFile` puts entries into objects and lists, `Toml` one table into a file.
+Text in, text out. `JsonFile` puts entries into objects and lists, `Toml` one table into a file. Nothing else
+in the file changes; TOML output is checked with the standard parser.
 """
 
+import json
 import os
+import re
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from holdfast.agents.connect import toml_text
 from holdfast.agents.connect.json_text import JsonText
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, Invalid
 
 Place = tuple[str, ...]
 
@@ -19,16 +22,16 @@ class ClientSettings(Protocol):
     """Our part of one settings file."""
 
     def put_in(self, text: str) -> str:
-        """`text` with our entries as they should be; the same text when they are there.
+        """`text` with our entries; unchanged if they are there already.
 
-        Raises: Invalid for a text that can't be read, Conflict when something else has our place.
+        Raises: Invalid for unreadable text, Conflict when another program uses our place.
         """
 
     def made_by(self, text: str) -> list[Place]:
-        """The objects and lists that `put_in` would have to make around our entries, outermost first."""
+        """The objects and lists that `put_in` would create around our entries, outermost first."""
 
     def take_out(self, text: str, made: Iterable[Place] | None) -> str:
-        """`text` without our entries, and without what was made for them and is empty now.
+        """`text` without our entries, and without what was created for them and is empty now.
 
         Raises: Invalid.
         """
@@ -36,7 +39,7 @@ class ClientSettings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SettingsEntry:
-    """One value of ours: a member of its own, or one among others in a list."""
+    """One value of ours: a member of an object, or an item of a list that others share."""
 
     place: Place
     value: Any
@@ -102,22 +105,22 @@ class Toml:
     values: dict[str, Any]
 
     def put_in(self, text: str) -> str:
-        known = toml_text.table_in(text, self.names)
+        known = table_in(text, self.names)
         if known is not None and not is_ours(known):
             raise Conflict(f"{'.'.join(self.names)} is used by another program: rename or remove it")
-        return toml_text.with_table(text, self.names, self.values)
+        return with_table(text, self.names, self.values)
 
     def made_by(self, text: str) -> list[Place]:
-        toml_text.parsed(text)
+        parsed(text)
         return []
 
     def take_out(self, text: str, made: Iterable[Place] | None) -> str:
-        known = toml_text.table_in(text, self.names)
-        return toml_text.without_table(text, self.names) if is_ours(known) else text
+        known = table_in(text, self.names)
+        return without_table(text, self.names) if is_ours(known) else text
 
 
 def is_ours(value: Any) -> bool:
-    """Whether an entry runs one of our commands; of a group of hooks all have to."""
+    """Whether an entry runs one of our commands; in a group of hooks, all of them."""
     if isinstance(value, list):  # a plugin and its options
         return any(isinstance(each, dict) and is_ours(each) for each in value)
     if not isinstance(value, dict):
@@ -141,7 +144,7 @@ def _runs_ours(command: str) -> bool:
 
 
 def _take_from_list(found: JsonText, place: Place, value: Any) -> None:
-    """Takes our own items out of a list: whole ones, and ours within a group that others share."""
+    """Removes our items from a list: whole ones, and ours within a shared group."""
     items = found.at(place)
     for number in reversed(range(len(items) if isinstance(items, list) else 0)):
         item = items[number]
@@ -151,3 +154,107 @@ def _take_from_list(found: JsonText, place: Place, value: Any) -> None:
             for inner in reversed(range(len(item["hooks"]))):
                 if is_ours(item["hooks"][inner]):
                     found.remove((*place, number, "hooks", inner))
+
+
+Names = tuple[str, str]
+_ANY_HEADER = re.compile(r"\s*\[")
+_NO_CONTENT = re.compile(r"\s*(?:#.*)?$", re.DOTALL)
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Raises: Invalid."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        raise Invalid(f"invalid TOML ({wrong})") from None
+
+
+def table_in(text: str, names: Names) -> Any:
+    """The table `[a.b]`; none if there is none.
+
+    Raises: Invalid.
+    """
+    above = parsed(text).get(names[0])
+    return above.get(names[1]) if isinstance(above, dict) else None
+
+
+def with_table(text: str, names: Names, values: dict[str, Any]) -> str:
+    """`text` with the table `[a.b]` at its end, in place of an earlier one.
+
+    Raises: Invalid, when it can't be added without other changes.
+    """
+    if table_in(text, names) == values:
+        return text
+    rest = without_table(text, names)
+    newline = "\r\n" if "\r\n" in rest else "\n"
+    lines = [f"[{'.'.join(names)}]", *(f"{name} = {_written(value)}" for name, value in values.items())]
+    gap = "" if not rest else newline if rest.endswith("\n") else newline * 2
+    made = f"{rest}{gap}{newline.join(lines)}{newline}"
+    before = parsed(rest)
+    above = before.get(names[0], {})
+    if not isinstance(above, dict) or _says(made) != {**before, names[0]: {**above, names[1]: values}}:
+        raise Invalid(f"{names[0]} is an inline table: write it as [{names[0]}.NAME]")
+    return made
+
+
+def without_table(text: str, names: Names) -> str:
+    """`text` without the table `[a.b]`, its sub-tables, and the blank line before it.
+
+    Raises: Invalid, when it can't be removed without other changes.
+    """
+    if table_in(text, names) is None:
+        return text
+    before = parsed(text)
+    left = {name: value for name, value in before[names[0]].items() if name != names[1]}
+    expected = _filled({**before, names[0]: left}, names[0])
+    lines = text.splitlines(keepends=True)
+    tables = _tables(lines, names)
+    # What looks like the table may stand in a text of several lines, before the real one.
+    for skipped in range(len(tables)):
+        made = _cut(lines, tables[skipped:])
+        if _filled(_says(made), names[0]) == expected:
+            return made
+    raise Invalid(f"table {'.'.join(names)} can't be removed automatically: remove it by hand")
+
+
+def _cut(lines: list[str], tables: list[tuple[int, int]]) -> str:
+    left = list(lines)
+    for first, last in reversed(tables):
+        del left[first : last + 1]
+        if first and not left[first - 1].strip():
+            del left[first - 1]
+    return "".join(left)
+
+
+def _tables(lines: list[str], names: Names) -> list[tuple[int, int]]:
+    """The first and last line of the table and its sub-tables; comments after it belong to the next one."""
+    first, second = (rf"\s*(?:{name}|\"{name}\"|'{name}')\s*" for name in names)
+    header = re.compile(rf"\s*\[{first}\.{second}(?:\.[^\]]*)?\]")
+    found: list[tuple[int, int]] = []
+    inside = False
+    for number, line in enumerate(lines):
+        if header.match(line):
+            inside = True
+            found.append((number, number))
+        elif _ANY_HEADER.match(line):
+            inside = False
+        elif inside and not _NO_CONTENT.match(line):
+            found[-1] = (found[-1][0], number)
+    return found
+
+
+def _says(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _filled(table: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
+    """The same without `name` if that is empty."""
+    return {key: value for key, value in table.items() if key != name or value} if table is not None else None
+
+
+def _written(value: Any) -> str:
+    # TOML writes texts, numbers, truth values and lists as JSON does.
+    return json.dumps(value, ensure_ascii=False)

@@ -1,12 +1,13 @@
-"""Takes in what hooks noted down: transcripts that have grown, and sessions that have ended.
+"""Imports what hooks noted down: transcripts that have grown, and sessions that have ended.
 
-An entry goes only when everything in its transcript up to now is stored; so a killed service does it again,
-and messages that are known already count once. How transcripts read is the readers' business.
+A note is removed only when everything in its transcript is stored, so a killed service reads it again;
+known messages count once. Ends of runs that a busy store could not take are noted in the same way.
 """
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from json import dumps, loads
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.agents import capture_off
-from holdfast.agents.hooks import events, log, spool
+from holdfast.agents.hooks import events, spool
 from holdfast.agents.transcripts import Tally, take_from
 from holdfast.app import paths
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
 from holdfast.engine.transcripts import OTHER_TEXT
-from holdfast.errors import Invalid, NotFound, Unavailable
+from holdfast.errors import HoldfastError, Invalid, NotFound, Unavailable
+from holdfast.settings import public_place
 
 Open = Callable[[str | None], Memories]  # by the name of its space, none for the usual one
 
@@ -35,9 +37,9 @@ def take_in(
     wanted: Callable[[dict[str, Any]], bool] = lambda entry: True,
     time_up: TimeUp = lambda: False,
 ) -> int:
-    """Reads every transcript that waits and is `wanted`, until the time is up; answers how many were read.
+    """Reads every noted transcript that is `wanted`, until the time is up; returns how many were read.
 
-    One that was meant for another database than `db` goes on waiting, for the service of that one.
+    Notes for another database than `db` are left to the service of that database.
 
     Raises: Unavailable; what was not read is read the next time.
     """
@@ -65,7 +67,7 @@ def take_in(
 
 
 def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | None:
-    """How many transcripts were read, one or none; neither when the time was up first."""
+    """How many transcripts were read, 0 or 1; none when the time was up first."""
     session, project = entry.get("session_id"), entry.get("project")
     if entry.get("run"):
         _end(entry, memories)
@@ -95,15 +97,15 @@ def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | N
 
 
 def _tell(event: str, tally: Tally) -> None:
-    """What was redacted, in the hooks' own log: an agent's prompt is no place for it."""
+    """Writes what was redacted to the log of the hooks."""
     for name, message in tally.changed:
         _log.warning(OTHER_TEXT, name, message)
     for name, kinds in tally.redacted.items():
-        log.write(event, f"session {name}: redacted from a message: {', '.join(kinds)}")
+        spool.write_log(event, f"session {name}: redacted from a message: {', '.join(kinds)}")
 
 
 def _end(entry: dict[str, Any], memories: Memories) -> None:
-    """Ends a session at the time when that was noted down, however long the store was busy."""
+    """Ends a session at the time of the note, however long the store was busy."""
     at, code, usage = entry.get("at"), entry.get("exit_code"), entry.get("usage")
     memories.close_session(
         str(entry.get("session_id")),
@@ -114,7 +116,7 @@ def _end(entry: dict[str, Any], memories: Memories) -> None:
 
 
 class Position:
-    """How far a transcript was read into a space. A cache: read again from its beginning, nothing doubles."""
+    """How far a transcript was read into a space. Only a cache: reading it again stores nothing twice."""
 
     def __init__(self, space: str, transcript: str) -> None:
         self._file = os.path.join(paths.positions(), f"{paths.file_stem(f'{space}:{transcript}')}.json")
@@ -135,13 +137,13 @@ class Position:
         paths.write_private(self._file, dumps(kept).encode())
 
     def _before(self, offset: int) -> str:
-        """A mark of what stands right before the offset; tells nothing of what it is."""
+        """A hash of the bytes right before the offset."""
         with open(self._transcript, "rb") as file:
             file.seek(min(max(offset - _MARKED, 0), os.fstat(file.fileno()).st_size))
             return sha256(file.read(min(offset, _MARKED)) + str(offset).encode()).hexdigest()
 
     def forget(self) -> None:
-        """For a session that is over; should it go on, it is read again."""
+        """For a session that has ended; if it continues, it is read from the start."""
         os.unlink(self._file)
 
 
@@ -160,3 +162,29 @@ def _remove(path: str, before: tuple[int, int] | None) -> None:
             os.unlink(path)
     except OSError as trouble:
         raise Unavailable(f"{path} can't be removed: {trouble.strerror}") from None
+
+
+def end_later(
+    memories: Memories, session: str, exit_code: int | None, usage: Mapping[str, Any] | None
+) -> None:
+    """Notes that a session has ended.
+
+    Raises: OSError, ValueError.
+    """
+    told = {"session_id": session, "db": _place(memories), "space": memories.space, "run": True}
+    ended = {"exit_code": exit_code, "usage": dict(usage) if usage is not None else None}
+    spool.put(spool.entry_of(events.SESSION_END, {**told, **ended}))
+
+
+def end_noted(memories: Memories) -> None:
+    """Stores the noted ends of sessions of this space; what fails is tried again by the next session."""
+    with suppress(HoldfastError):
+        take_in(
+            lambda _: memories,
+            _place(memories),
+            wanted=lambda entry: bool(entry.get("run")) and entry.get("space") == memories.space,
+        )
+
+
+def _place(memories: Memories) -> str:
+    return public_place(memories.store.where())

@@ -1,8 +1,8 @@
-"""`holdfast-hook EVENT`: what an agent runs at the turning points of a session.
+"""`holdfast-hook EVENT`: the command that an agent runs at certain events of a session.
 
 Reads the host's JSON from standard input, asks the running service, and prints JSON or nothing. Without a
-service it goes on alone: a ready-made brief at the start, a note for later of what was said. Whatever happens
-it ends within its deadline with exit code 0. Standard library only, for it runs before every prompt.
+service it uses a prepared brief at the start, and notes the transcript for later. It always ends within its
+deadline with exit code 0. Uses the standard library only, because it runs before every prompt.
 """
 
 import os
@@ -13,7 +13,7 @@ from json import loads
 from time import monotonic, sleep
 
 from holdfast.agents import capture_off
-from holdfast.agents.hooks import events, log, service, spool
+from holdfast.agents.hooks import events, service, spool
 from holdfast.app import paths
 
 WHOLE = 0.93  # seconds from the start of the process until it ends at the latest; a hook may take one
@@ -37,7 +37,7 @@ Run by agents, not by hand: `holdfast connect` sets it up.
 
 
 class HookCall:
-    """One run of the command: what the host said, and who it is."""
+    """One run of the command: the host's input and the options."""
 
     __slots__ = ("client", "db", "given", "host_event", "space")
 
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def respond(asked: HookCall, until: float) -> str:
-    """What to print: JSON in the host's shape, or nothing. The service may take its time `until` then."""
+    """The output: JSON in the host's format, or nothing. The service may take `until` then."""
     event = asked.event
     if event is None:
         return ""
@@ -110,7 +110,7 @@ def respond(asked: HookCall, until: float) -> str:
 
 
 def _body(asked: HookCall) -> dict[str, object]:
-    """What the service is told: what the host said, cut to a size, and where this is."""
+    """The request to the service: the host's input, shortened, with client and project."""
     body: dict[str, object] = {
         name: _cut(value) if isinstance(value, str) else value for name, value in asked.given.items()
     }
@@ -136,7 +136,7 @@ def _cut(text: str) -> str:
 
 
 def _hand_over(event: str, body: dict[str, object], until: float) -> None:
-    """Tells the service that a transcript has grown; if there is none, a note on disk tells it later."""
+    """Tells the service that a transcript has grown; without a service, leaves a note on disk."""
     try:
         service.ask(event, body, until)
     except service.NoAnswer as trouble:
@@ -145,7 +145,7 @@ def _hand_over(event: str, body: dict[str, object], until: float) -> None:
 
 
 def _ready_made(asked: HookCall, project: object) -> str:
-    """The brief that a service left for this project; what holds for all projects if it left none."""
+    """The brief that a service prepared for this project, else the one for all projects."""
     if asked.db and os.path.realpath(_read(paths.briefs_database()) or "") != asked.db:
         return ""
     for name in (project, None) if isinstance(project, str) else (None,):
@@ -164,7 +164,7 @@ def _read(path: str) -> str | None:
 
 
 def _given() -> dict[str, object]:
-    """The object on standard input. Some hosts leave it open, so it is taken as soon as it is whole."""
+    """The object on standard input. Some hosts leave it open, so it is parsed once it is complete."""
     raw = b""
     while len(raw) < _MOST_INPUT:
         piece = os.read(0, 1024 * 1024)
@@ -185,7 +185,7 @@ def _print(said: bytes) -> None:
 
 
 def _age() -> float:
-    """Seconds that this process has taken already: on a busy machine the interpreter itself is slow."""
+    """The age of this process in seconds: on a busy machine the interpreter starts slowly."""
     try:
         with open("/proc/self/stat", "rb") as file:
             started = int(file.read().rpartition(b")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
@@ -209,4 +209,4 @@ def _end(trouble: BaseException | None) -> None:
 
 
 def _log(about: list[str], trouble: BaseException) -> None:
-    log.write(" ".join(about), f"{type(trouble).__name__}: {trouble}")
+    spool.write_log(" ".join(about), f"{type(trouble).__name__}: {trouble}")

@@ -1,4 +1,4 @@
-"""What an agent tells a hook, and how it wants to be answered. One vocabulary for hosts that use several."""
+"""The events of all hosts under common names, and the output format that hosts expect."""
 
 from json import dumps
 
@@ -26,9 +26,9 @@ _CUT = "\n(the rest did not fit)"
 
 
 def output(host_event: str, context: str, last: str = "") -> str:
-    """A hook's whole output: valid JSON that adds `context` to the conversation, or nothing.
+    """The output of a hook: valid JSON that adds `context` to the conversation, or nothing.
 
-    Never longer than hosts take: lines at the end of `context` give way, `last` stays.
+    Never longer than hosts allow: lines at the end of `context` are dropped, `last` is kept.
     """
     whole = "\n\n".join(part for part in (context.strip("\n"), last) if part.strip())
     if not whole:
@@ -53,5 +53,5 @@ def _made(host_event: str, text: str) -> str:
 
 
 def _units(text: str) -> int:
-    """The length as a host counts it: an emoji is two."""
+    """The length in UTF-16 units, as hosts count: an emoji is two."""
     return len(text) + sum(character > "\uffff" for character in text)

@@ -1,7 +1,7 @@
-"""What the service answers a hook: the brief at the start, what is relevant at a prompt, nothing at the rest.
+"""The service's answers to hooks: the brief at the start, relevant memories at a prompt, else nothing.
 
-A plain function over `Memories`. What a session said is not read here: its transcript is noted down and read
-by the background work, for an agent waits for the answer.
+A plain function over `Memories`. Transcripts are not read here, because an agent waits for the answer: they
+are noted, and read in the background.
 """
 
 import re

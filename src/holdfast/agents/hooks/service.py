@@ -1,6 +1,6 @@
-"""One question to the running service, over loopback and within a deadline.
+"""One request to the running service, over loopback and within a deadline.
 
-Written on sockets: the standard library's HTTP client takes longer to load than a question takes to answer.
+Uses sockets, because the HTTP client of the standard library takes longer to load than the request takes.
 """
 
 import os
@@ -16,7 +16,7 @@ _MOST_ANSWER = 256 * 1024
 
 
 class NoAnswer(Exception):
-    """The service gave no answer that can be used; the text says why, for the log."""
+    """There is no usable answer of the service; the message says why, for the log."""
 
 
 class NotRunning(NoAnswer):
@@ -24,17 +24,17 @@ class NotRunning(NoAnswer):
 
 
 class Slow(NoAnswer):
-    """There is one, and it did not answer in time."""
+    """The service did not answer in time."""
 
 
-class Refused(NoAnswer):
-    """It could not be asked, or answered with an error or with what is no answer."""
+class Unusable(NoAnswer):
+    """The service could not be asked, or answered with an error or something unexpected."""
 
 
 def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
     """The service's answer to an event, before the clock (`time.monotonic`) says `until`.
 
-    Raises: NotRunning, Slow, Refused.
+    Raises: NotRunning, Slow, Unusable.
     """
     try:
         host, port = _address(body.get("db"))
@@ -51,7 +51,7 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
     except TimeoutError as trouble:
         raise Slow(_said(trouble)) from None
     except (OSError, ValueError, RecursionError) as trouble:
-        raise Refused(_said(trouble)) from None
+        raise Unusable(_said(trouble)) from None
 
 
 def _said(trouble: Exception) -> str:
@@ -67,7 +67,7 @@ def _token() -> str:
 
 
 def _address(db: object) -> tuple[str, int]:
-    """Where the service listens; `db` is the database that it has to serve, none where any will do."""
+    """The address of the service; `db` is the database that it must use, none for any."""
     with open(paths.service_file(), encoding="utf-8") as file:
         found = loads(file.read(_MOST_FILE))
     if not isinstance(found, dict):
@@ -112,7 +112,7 @@ def _left(until: float) -> float:
 
 
 def _missing(answer: bytes) -> int | None:
-    """How many bytes of the body are still to come; none where nobody said."""
+    """How many bytes of the body are missing; none when the length is unknown."""
     head, end, body = answer.partition(b"\r\n\r\n")
     for line in head.lower().split(b"\r\n") if end else ():
         name, _, value = line.partition(b":")

@@ -1,12 +1,12 @@
-"""What could not be handed to a service, kept on disk: one small file for each session, the latest wins.
+"""What hooks leave on disk: notes for the service, one small file per session, and a short log.
 
-A file says where a transcript is and how long it was, never what was said in it. The transcript itself is the
-record: an entry that is lost costs nothing once the session goes on or is imported.
+A note says where a transcript is and how long it was, never what was said in it. The transcript itself is the
+record: a lost note costs nothing once the session continues or is imported. Standard library only.
 """
 
 import os
 from json import dumps, loads
-from time import time
+from time import strftime, time
 
 from holdfast.app import paths
 
@@ -21,15 +21,15 @@ _ABANDONED = 3_600.0  # seconds: a file still unfinished after that belongs to n
 
 
 def entry_of(event: str, body: dict[str, object]) -> dict[str, object]:
-    """What is kept of what a host said: where the transcript is, and whose."""
+    """The note for an event: where the transcript is, and of which session."""
     kept = {name: body[name] for name in _FIELDS if body.get(name) is not None}
     return {"event": event, **kept, "at": time()}
 
 
 def put(entry: dict[str, object]) -> None:
-    """Keeps an entry until it is removed. An older one of the same session, or of all, gives way to it.
+    """Stores a note in place of an older one of the same session; drops the oldest if there are too many.
 
-    Raises: OSError, ValueError for one that can't be kept.
+    Raises: OSError, ValueError for an invalid note.
     """
     name = entry.get("session_id") or entry.get("transcript_path")
     if not isinstance(name, str) or any(len(text) > _MOST_TEXT for text in _texts(entry)):
@@ -44,12 +44,12 @@ def put(entry: dict[str, object]) -> None:
 
 
 def waiting() -> list[str]:
-    """The files of all entries, oldest first. Nothing where there is no spool."""
+    """The files of all notes, oldest first; none without a spool."""
     return [path for _, path in sorted(_files())]
 
 
 def entry(path: str) -> dict[str, object] | None:
-    """What a file holds; none for one that is gone or damaged."""
+    """The note in a file; none if it is missing or damaged."""
     try:
         with open(path, encoding="utf-8") as file:
             found = loads(file.read(_MOST_BYTES))
@@ -81,3 +81,25 @@ def _files() -> list[tuple[float, str]]:
     except OSError:
         return found
     return found
+
+
+_MOST_LOG = 64 * 1024  # bytes
+_MOST_LOG_LINE = 500
+
+
+def write_log(about: str, says: str) -> None:
+    """Adds a line to the log, which `doctor` reads; only if Holdfast's directory exists."""
+    line = f"{strftime('%Y-%m-%dT%H:%M:%S%z')} {about} {says}"
+    path = paths.hook_log()
+    try:
+        if not os.path.isdir(paths.home()):
+            return
+        if os.path.exists(path) and os.stat(path).st_size > _MOST_LOG:
+            os.replace(path, f"{path}.old")
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, f"{line[:_MOST_LOG_LINE]}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+    except OSError:  # a full disk or one that can't be written: then there is no log
+        return

@@ -1,45 +1,32 @@
-"""Readers of other programs' files: drafts out of notes and graphs, conversations out of transcripts.
+"""Readers of other programs' files: drafts from notes and records, conversations from transcripts.
 
-They know file formats, and nothing of stores, doors or profiles: what comes of a reading is not theirs.
+They know file formats, and nothing of stores, interfaces or profiles.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from holdfast.agents.importers import (
-    auto_memory,
-    basic_memory,
-    chatgpt,
-    claude_ai,
-    claude_code,
-    codex,
-    exports,
-    gemini,
-    json_lines,
-    mcp_memory,
-    mem0,
-    opencode,
-    plain_text,
-    tables,
-)
-from holdfast.agents.importers.conversation import TranscriptPart
-from holdfast.agents.importers.lines import Object, first_objects
+from holdfast.agents.importers import claude_code, codex, exports, gemini, notes, opencode, records
+from holdfast.agents.importers.chat_exports import CHATGPT, CLAUDE_AI
+from holdfast.agents.importers.notes import Graph
+from holdfast.agents.importers.transcript import Object, TranscriptPart, first_objects
 from holdfast.domain.memory import Draft, Source
 from holdfast.errors import Invalid
 
 ReadFrom = Callable[[Path, int], TranscriptPart]
 
-#: Formats of transcripts: how a file's first objects tell them, and how they are read from an offset on.
+#: Formats of transcripts: how the first objects of a file tell them, and how they are read from an offset on.
 TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]]] = {
+    "claude-code": (claude_code.fits, claude_code.read_from),
     "codex": (codex.fits, codex.read_from),
     "gemini": (gemini.fits, gemini.read_from),
     "opencode": (lambda first: False, opencode.read_from),  # no lines: known by its tables
-    "claude-code": (claude_code.fits, claude_code.read_from),
-    "chatgpt": (chatgpt.fits, chatgpt.read_from),
-    "claude-ai": (claude_ai.fits, claude_ai.read_from),
+    "chatgpt": (CHATGPT.fits, CHATGPT.read_from),
+    "claude-ai": (CLAUDE_AI.fits, CLAUDE_AI.read_from),
 }
 #: Those that can be read a number of bytes at a time.
 IN_PIECES: Final[dict[str, Callable[[Path, int, int], TranscriptPart]]] = {
@@ -47,10 +34,43 @@ IN_PIECES: Final[dict[str, Callable[[Path, int, int], TranscriptPart]]] = {
     "opencode": opencode.read_from,
     "claude-code": claude_code.read_from,
 }
-#: Formats of drafts, in the order in which they are tried.
-DRAFTS: Final = ("mcp-memory", "auto-memory", "basic-memory", "mem0", "csv", "jsonl", "text")
-#: Those whose kinds are their own: a category of the space where there is one of that name, else none.
+
+
+def _by_record(read: Callable[[str], Iterator[tuple[int, Draft | str]]]) -> Callable[[str, str], Graph]:
+    """A reader of single records as one that returns all of them."""
+
+    def read_all(text: str, name: str) -> Graph:
+        graph = Graph()
+        for number, found in read(text):
+            if isinstance(found, str):
+                graph.broken.append((number, found))
+            else:
+                graph.drafts.append((number, found))
+        return graph
+
+    return read_all
+
+
+def _one_note(text: str, name: str) -> Graph:
+    note = notes.read_basic_memory(text, name)
+    return Graph(broken=[(1, note)]) if isinstance(note, str) else Graph(drafts=note.drafts)
+
+
+#: Formats of drafts with their readers, which get the text and the name of a file.
+_DRAFT_READERS: Final[dict[str, Callable[[str, str], Graph]]] = {
+    "mcp-memory": lambda text, name: notes.read_mcp_memory(text),
+    "auto-memory": lambda text, name: _by_record(partial(notes.read_auto_memory, name=name))(text, name),
+    "basic-memory": _one_note,
+    "mem0": _by_record(records.read_mem0),
+    "csv": _by_record(records.read_csv),
+    "jsonl": _by_record(records.read_json_lines),
+    "text": _by_record(records.read_text),
+}
+DRAFTS: Final = tuple(_DRAFT_READERS)
+#: Those with categories of their own: a category of the space if it has one of that name, else none.
 FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0"})
+#: Those of files that are rewritten with their earlier content.
+GROWING: Final = FOREIGN_KINDS | {"csv"}
 
 #: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
 _PASSED_BY: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
@@ -60,7 +80,7 @@ _MOST_NOTE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDrafts:
-    """What a file held: drafts, lines that could not be read and why, and which drafts are related."""
+    """The content of a file: drafts, unreadable lines with the reason, and which drafts are related."""
 
     format: str
     drafts: tuple[tuple[int, Draft], ...]
@@ -71,49 +91,37 @@ class FileDrafts:
 
 
 def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> FileDrafts:
-    """The drafts in a file called `name`, from `source`; the format is recognised unless it is named.
+    """The drafts in a file called `name`, from `source`; the format is detected unless it is given.
 
     Raises: Invalid, for a format that holds no drafts.
     """
     form = format_name or recognised(text, name)
     if form not in DRAFTS:
         raise Invalid(f"unknown format {form!r}: use one of {', '.join(DRAFTS)}", field="format")
-    if form == "mcp-memory":
-        graph = mcp_memory.read(text)
-        drafts, broken, ties = graph.drafts, graph.broken, graph.ties
-    elif form == "basic-memory":
-        note = basic_memory.read(text, name)
-        drafts, broken, ties = ([], [(1, note)], []) if isinstance(note, str) else (note.drafts, [], [])
-    else:
-        drafts, broken, ties = [], [], []
-        for number, found in _reader(form, name)(text):
-            if isinstance(found, str):
-                broken.append((number, found))
-            else:
-                drafts.append((number, found))
-    sourced = tuple((number, replace(draft, source=source)) for number, draft in drafts)
-    return FileDrafts(format=form, drafts=sourced, broken=tuple(broken), ties=tuple(ties))
+    graph = _DRAFT_READERS[form](text, name)
+    sourced = tuple((number, replace(draft, source=source)) for number, draft in graph.drafts)
+    return FileDrafts(format=form, drafts=sourced, broken=tuple(graph.broken), ties=tuple(graph.ties))
 
 
 def recognised(text: str, name: str = "") -> str:
     """The format of a file of drafts, by its first lines and its name.
 
-    Raises: Invalid, for JSON that is none of them: its lines are no memories.
+    Raises: Invalid, for JSON in an unknown format.
     """
-    if auto_memory.fits(text, name):
+    if notes.is_auto_memory(text, name):
         return "auto-memory"
-    if basic_memory.fits(text):
+    if notes.is_basic_memory(text):
         return "basic-memory"
-    if mem0.fits(text):
+    if records.is_mem0(text):
         return "mem0"
     first = [line for line in text[:100_000].split("\n") if line.strip()][:_FIRST_LINES]
-    if any(mcp_memory.fits(line) for line in first):
+    if any(notes.is_mcp_memory(line) for line in first):
         return "mcp-memory"
-    if first and tables.fits(first[0], name):
+    if first and records.is_csv(first[0], name):
         return "csv"
     if name.endswith(".json") and first and first[0].lstrip("\ufeff \t").startswith(("[", "{")):
         _refuse_json(text, name)
-    return "jsonl" if first and json_lines.fits(first[0]) else "text"
+    return "jsonl" if first and records.is_json_lines(first[0]) else "text"
 
 
 def _refuse_json(text: str, name: str) -> None:
@@ -134,7 +142,7 @@ def _refuse_json(text: str, name: str) -> None:
 
 
 def transcript_format(path: Path) -> str | None:
-    """Which client's transcript a file is; none, when it is no transcript.
+    """The format of a transcript; none for any other file.
 
     Raises: OSError.
     """
@@ -147,7 +155,7 @@ def transcript_format(path: Path) -> str | None:
 
 
 def note_format(path: Path) -> str | None:
-    """Which kind of note or graph a file in a folder is: never plain text, which could be anything.
+    """The format of a note or graph in a folder; none for plain text, which could be anything.
 
     Raises: OSError.
     """
@@ -155,9 +163,9 @@ def note_format(path: Path) -> str | None:
         return None
     text = path.read_bytes().decode("utf-8", "replace")
     if path.suffix == ".md":
-        if path.parent.name == auto_memory.FOLDER and auto_memory.fits(text, path.name):
+        if path.parent.name == notes.FOLDER and notes.is_auto_memory(text, path.name):
             return "auto-memory"
-        return "basic-memory" if basic_memory.fits(text) else None
+        return "basic-memory" if notes.is_basic_memory(text) else None
     try:
         form = recognised(text, path.name)
     except Invalid:
@@ -166,10 +174,10 @@ def note_format(path: Path) -> str | None:
 
 
 def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
-    """Claude Code's own notes in one folder as one: links between them are ties, numbers count the files."""
+    """Claude Code's own notes in one folder: links between them become ties, numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
-    project = auto_memory.project_beside(files[0]) if files else None
+    project = notes.project_beside(files[0]) if files else None
     for number, path in enumerate(files, start=1):
         try:
             text = path.read_bytes().decode("utf-8", "replace")
@@ -183,7 +191,7 @@ def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
     ties = tuple(
         (place, place_of[name])
         for place, (_, draft) in enumerate(drafts)
-        for name in auto_memory.named_in(draft.content)
+        for name in notes.named_in(draft.content)
         if place_of.get(name, place) != place
     )
     names = tuple(path.name for path in files)
@@ -195,14 +203,14 @@ def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
 def linked_notes(
     files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None
 ) -> FileDrafts:
-    """basic-memory's notes as one: relations between them are ties, numbers count the files."""
+    """Notes of basic-memory: relations between them become ties, numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
     first_of: dict[str, int] = {}  # a note by any of its names: the place of its first draft
     leads: list[tuple[int, str]] = []
     for number, path in enumerate(files, start=1):
         try:
-            note = basic_memory.read(path.read_bytes().decode("utf-8", "replace"), path.name)
+            note = notes.read_basic_memory(path.read_bytes().decode("utf-8", "replace"), path.name)
         except OSError as error:
             note = f"can't be read: {error.strerror}"
         if isinstance(note, str):
@@ -225,21 +233,7 @@ def linked_notes(
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """The files of a folder and of those in it, in order; neither pipes nor what lies behind links."""
+    """The files of a folder and its subfolders, in order; no pipes, and links are not followed."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_BY)
         yield from (path for name in sorted(names) if (path := Path(place, name)).is_file())
-
-
-def _reader(form: str, name: str) -> Callable[[str], Iterator[tuple[int, Draft | str]]]:
-    match form:
-        case "auto-memory":
-            return lambda text: auto_memory.read(text, name)
-        case "mem0":
-            return mem0.read
-        case "csv":
-            return tables.read
-        case "jsonl":
-            return json_lines.read
-        case _:
-            return plain_text.read

@@ -1,18 +1,19 @@
 """Exports of chat services: a list of conversations in conversations.json, plain or inside a zip file.
 
-Knows where the lists are and goes through them, and knows nothing of what stands in them.
+Reads the list one element at a time, whatever its length. Knows nothing of what a conversation looks like.
 """
 
+import json
+import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import IO, Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, TranscriptPart
-from holdfast.agents.importers.json_list import MOST_ELEMENT, elements
-from holdfast.agents.importers.lines import Object
+from holdfast.agents.importers.transcript import Collector, Object, TranscriptPart
 from holdfast.errors import Invalid
 
 ZIP: Final = b"PK\x03\x04"
@@ -21,7 +22,7 @@ _LOOKED_AT: Final = 3  # elements that tell the format
 
 
 def is_export(path: Path) -> bool:
-    """Whether a file may be one: a zip file, or JSON that begins with a list.
+    """Whether a file may be an export: a zip file, or JSON that begins with a list.
 
     Raises: OSError.
     """
@@ -33,7 +34,7 @@ def is_export(path: Path) -> bool:
 
 
 def first_of(path: Path) -> list[Object]:
-    """The first objects of an export, to know it by; none, when it can't be read.
+    """The first objects of an export, to detect its format; none, when it can't be read.
 
     Raises: OSError.
     """
@@ -53,28 +54,34 @@ def check_export(path: Path) -> None:
     next(conversations(path), None)
 
 
-def gathered(
-    path: Path,
-    offset: int,
-    client: str,
-    *,
-    fits: Callable[[Object], bool],
-    take: Callable[[Object, Gathering], None],
-) -> TranscriptPart:
-    """All conversations of an export that `fits`, each by `take`; nothing, when it was read before.
+@dataclass(frozen=True, slots=True)
+class ChatExport:
+    """The export of one chat service: `field` of type `kind` marks a conversation, which `take` reads."""
 
-    Raises: Invalid, with the line; OSError.
-    """
-    gathering = Gathering(client)
-    size = path.stat().st_size
-    if size == offset:
-        return gathering.reading(offset)
-    for _, found in conversations(path):
-        if isinstance(found, dict) and fits(found):
-            take(found, gathering)
-        else:
-            gathering.broken += 1
-    return gathering.reading(size)
+    client: str
+    field: str
+    kind: type
+    take: Callable[[Object, Collector], None]
+
+    def fits(self, first: Sequence[Object]) -> bool:
+        """Whether an export with these first objects is one of this service."""
+        return bool(first) and all(isinstance(one.get(self.field), self.kind) for one in first)
+
+    def read_from(self, path: Path, offset: int = 0) -> TranscriptPart:
+        """All conversations of an export; none, when it was read to its end before.
+
+        Raises: Invalid, with the line; OSError.
+        """
+        collector = Collector(self.client)
+        size = path.stat().st_size
+        if size == offset:
+            return collector.part(offset)
+        for _, found in conversations(path):
+            if isinstance(found, dict) and self.fits([found]):
+                self.take(found, collector)
+            else:
+                collector.broken += 1
+        return collector.part(size)
 
 
 def conversations(path: Path) -> Iterator[tuple[int, Any]]:
@@ -112,7 +119,7 @@ def _unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _refuse_bomb(member: zipfile.ZipInfo, path: Path) -> None:
-    """By what the file says of itself; no more than that is unpacked.
+    """Checks the declared size; no more than that is unpacked.
 
     Raises: Invalid.
     """
@@ -127,3 +134,132 @@ def _holds_conversations(name: str) -> bool:
     """conversations.json, in whatever folder, and its parts where a service writes several."""
     file = PurePosixPath(name).name
     return file.startswith("conversations") and file.endswith(".json")
+
+
+#: Of one element. The longest conversations with pasted files stay far below it.
+MOST_ELEMENT: Final = 64 * 1024 * 1024
+#: Of all of them. What unpacks to more is no export of a person's conversations.
+MOST_BYTES: Final = 8 * 1024 * 1024 * 1024
+_MOST_LEVELS: Final = 500  # more than that no reader of JSON takes
+_CHUNK: Final = 256 * 1024
+_BLANKS = re.compile(rb"[ \t\r\n]+")
+_MARK = re.compile(rb'["\\{}\[\]]')
+_STRING_END = re.compile(rb'["\\]')
+
+
+def elements(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
+    """The line and the value of each element of the list in `file`, which has only objects or lists.
+
+    `name` is used in error messages.
+
+    Raises: Invalid, with the line.
+    """
+    scan = _Scan(name)
+    read = 0
+    while chunk := file.read(_CHUNK):
+        read += len(chunk)
+        if read > MOST_BYTES:
+            raise scan.wrong(f"larger than {MOST_BYTES >> 30} GB")
+        yield from scan.feed(chunk)
+    scan.end()
+
+
+class _Scan:
+    """The position in the list: outside of an element, inside one, or after the list."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._line = 1  # of the next byte to look at
+        self._begun = 1  # the line that the element at hand begins on
+        self._element = bytearray()
+        self._depth = 0
+        self._opened = self._closed = False
+        self._in_string = self._escaped = False
+        self._after_comma = True
+
+    def feed(self, chunk: bytes) -> Iterator[tuple[int, Any]]:
+        """The elements that end in `chunk`."""
+        at = 0
+        while at < len(chunk):
+            if self._depth == 0:
+                at = self._between(chunk, at)
+                continue
+            stop = self._inside(chunk, at)
+            self._element += chunk[at:stop]
+            self._line += chunk.count(b"\n", at, stop)
+            at = stop
+            if len(self._element) > MOST_ELEMENT:
+                raise self.wrong(f"one element is longer than {MOST_ELEMENT >> 20} MB")
+            if self._depth == 0:
+                yield self._begun, self._value()
+
+    def end(self) -> None:
+        """Raises: Invalid, when the list has not ended."""
+        if not self._closed:
+            raise self.wrong("the file is truncated")
+
+    def wrong(self, why: str) -> Invalid:
+        return Invalid(f"{self._name!r}, line {self._line}: {why}; nothing was imported")
+
+    def _between(self, chunk: bytes, at: int) -> int:
+        """Reads one byte outside of elements; returns where to continue."""
+        if blanks := _BLANKS.match(chunk, at):
+            self._line += blanks[0].count(b"\n")
+            return blanks.end()
+        byte = chunk[at : at + 1]
+        if self._line == 1 and byte in b"\xef\xbb\xbf":
+            return at + 1
+        if not self._opened and byte == b"[":
+            self._opened = True
+        elif self._closed or not self._opened:
+            raise self.wrong("not a JSON list")
+        elif byte == b"]":
+            self._closed = True
+        elif byte == b",":
+            if self._after_comma:
+                raise self.wrong("unexpected comma")
+            self._after_comma = True
+        elif byte in b"{[" and self._after_comma:
+            self._begun, self._after_comma = self._line, False
+            self._depth = 1
+            self._element = bytearray(byte)
+        else:
+            raise self.wrong("expected an object")
+        return at + 1
+
+    def _inside(self, chunk: bytes, at: int) -> int:
+        """The end of the element, or of the chunk."""
+        while True:
+            if self._escaped:
+                self._escaped, at = False, at + 1
+            mark = (_STRING_END if self._in_string else _MARK).search(chunk, at)
+            if mark is None:
+                return len(chunk)
+            at, sign = mark.end(), mark[0]
+            if sign == b"\\":
+                self._escaped = True
+                if at >= len(chunk):
+                    return len(chunk)
+            elif sign == b'"':
+                self._in_string = not self._in_string
+            elif sign in b"{[":
+                self._depth += 1
+                if self._depth > _MOST_LEVELS:
+                    raise self.wrong(f"nested more than {_MOST_LEVELS} levels deep")
+            elif sign in b"}]":
+                self._depth -= 1
+                if self._depth == 0:
+                    return at
+
+    def _value(self) -> Any:
+        try:
+            return json.loads(bytes(self._element))
+        except RecursionError:
+            raise self.wrong("nested too deeply") from None
+        except UnicodeDecodeError:
+            raise self.wrong(f"the element starting at line {self._begun} is not UTF-8") from None
+        except json.JSONDecodeError as error:
+            self._line = self._begun + error.lineno - 1
+            raise self.wrong(f"invalid JSON ({error.msg})") from None
+        except ValueError as error:  # a number of thousands of digits
+            raise self.wrong(f"invalid JSON ({error})") from None

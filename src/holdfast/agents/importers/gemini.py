@@ -1,7 +1,7 @@
-"""Gemini CLI's chats: what a person typed and what the model answered, nothing else.
+"""Chats of Gemini CLI: what a person typed and what the model answered, nothing else.
 
-A chat is a file a session, as lines (a heading, messages, changes) or, by older versions, as one object. A
-message that is written again replaces itself, so a chat is always read as a whole.
+A chat is one file per session: lines (a heading, messages, changes) or, from older versions, one object. A
+message that is written again replaces the earlier one, so a chat is always read as a whole.
 """
 
 import json
@@ -10,19 +10,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
-from holdfast.agents.importers.lines import (
+from holdfast.agents.importers.transcript import (
     MOST_LINE,
+    Collector,
     Object,
+    Role,
+    TranscriptPart,
     id_of,
     lines_from,
     moment_of,
     object_of,
+    project_of,
     text_of,
     texts_of,
 )
-from holdfast.agents.importers.projects import project_of
-from holdfast.agents.importers.typed_text import typed
 
 CLIENT: Final = "gemini"
 _ROLES: Final[dict[str | None, Role]] = {"user": "user", "gemini": "assistant"}
@@ -30,35 +31,35 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def fits(first: Sequence[Object]) -> bool:
-    """Whether a file that begins so is a chat."""
+    """Whether a file with these first objects is a chat."""
     return any("sessionId" in found and "projectHash" in found for found in first[:1])
 
 
 def read_from(path: Path, offset: int = 0) -> TranscriptPart:
-    """What was said in a chat; nothing, when it has not grown beyond `offset`.
+    """The messages of a chat; none, when it has not grown beyond `offset`.
 
     Raises: OSError.
     """
-    gathering = Gathering(CLIENT)
+    collector = Collector(CLIENT)
     size = path.stat().st_size
     if size == offset:
-        return gathering.reading(offset)
+        return collector.part(offset)
     if older := whole(path):
-        _take_all([*older, *_objects(older[0].get("messages"))], path, gathering)
-        return gathering.reading(size)
+        _take_all([*older, *_objects(older[0].get("messages"))], path, collector)
+        return collector.part(size)
     found: list[Object] = []
     next_offset = 0
     for line in lines_from(path):
         next_offset = line.end
-        gathering.broken += line.broken
+        collector.broken += line.broken
         if line.object is not None:
             found.append(line.object)
-    _take_all(found, path, gathering)
-    return gathering.reading(next_offset)
+    _take_all(found, path, collector)
+    return collector.part(next_offset)
 
 
 def whole(path: Path) -> list[Object]:
-    """The chat of an older version, one object over many lines, or nothing.
+    """A chat of an older version, which is one object; empty for any other file.
 
     Raises: OSError.
     """
@@ -71,46 +72,39 @@ def whole(path: Path) -> list[Object]:
     return _objects([found])
 
 
-def _take_all(found: Sequence[Object], path: Path, gathering: Gathering) -> None:
+def _take_all(found: Sequence[Object], path: Path, collector: Collector) -> None:
     heading = next((one for one in found if "sessionId" in one and "projectHash" in one), {})
     session = id_of(heading, "sessionId")
     if session is None or heading.get("kind", "main") != "main":
         for _ in found:
-            gathering.skip("no session" if session is None else "subagent")
+            collector.skip("no session" if session is None else "subagent")
         return
     directory = _directory(path, heading)
     project = project_of(directory) if directory else _folder_name(path)
-    gathering.note(session, directory=directory, project=project, at=moment_of(heading, "startTime"))
+    collector.note(session, directory=directory, project=project, at=moment_of(heading, "startTime"))
     for one in found:
-        _take(one, session, gathering)
+        _take(one, session, collector)
     for one in _only_in_changes(found):
-        _take(one, session, gathering)
+        _take(one, session, collector)
 
 
-def _take(found: Object, session: str, gathering: Gathering) -> None:
+def _take(found: Object, session: str, collector: Collector) -> None:
     role = _ROLES.get(text_of(found, "type"))
     own_id = id_of(found, "id")
     if role is None or own_id is None:
         kind = next((mark for mark in ("$set", "$rewindTo") if mark in found), None)
         heading = "heading" if "projectHash" in found else "unknown"
-        gathering.skip(kind or text_of(found, "type") or heading)
+        collector.skip(kind or text_of(found, "type") or heading)
         return
     at = moment_of(found)
-    gathering.note(session, at=at)
-    texts = texts_of(found.get("content"), ("text", None))
-    if role == "user":
-        texts = [typed(text) for text in texts]
-    text = "\n\n".join(text.strip() for text in texts if text.strip())
-    if text:
-        gathering.say(session, TranscriptMessage(id=f"{session}:{own_id}", role=role, text=text, said_at=at))
-    else:
-        gathering.skip("injected" if role == "user" else "no text")
+    collector.note(session, at=at)
+    collector.say(session, f"{session}:{own_id}", role, texts_of(found.get("content"), ("text", None)), at)
 
 
 def _only_in_changes(found: Sequence[Object]) -> Iterator[Object]:
-    """Messages that stand in no line of their own, as some versions write them: in a change of all messages.
+    """Messages without a line of their own: some versions write them in a change of all messages.
 
-    A change that sums up what was said before is no source.
+    A change that summarizes earlier messages is skipped.
     """
     said = {json.dumps(one.get("content")) for one in found if "id" in one}
     for one in found:
@@ -129,7 +123,7 @@ def _objects(found: Any) -> list[Object]:
 
 
 def _directory(path: Path, heading: Object) -> str | None:
-    """Where the session ran: as the chat says, as the folder of its project says, or as the client's list."""
+    """The directory of the session: from the chat, from its project folder, or from the client's list."""
     listed = heading.get("directories")
     if isinstance(listed, list) and listed and isinstance(listed[0], str):
         return listed[0]
@@ -147,6 +141,6 @@ def _directory(path: Path, heading: Object) -> str | None:
 
 
 def _folder_name(path: Path) -> str | None:
-    """The name that the client gave to the project's folder; a mere hash is none."""
+    """The name of the project's folder, unless it is only a hash."""
     name = path.parent.parent.name if path.parent.name == "chats" else ""
     return name if name and not _HASH.fullmatch(name) else None

@@ -1,8 +1,8 @@
-"""opencode's sessions: what a person typed and what the model answered, nothing else.
+"""Sessions of opencode: what a person typed and what the model answered, nothing else.
 
-All of them stand in one SQLite database, which opencode goes on writing to; it is only read here. What is
-called an offset elsewhere is the second of the last change that was read, and where a reading was cut the
-row as well: a whole database may have been changed in one second, by a new version that moved it.
+All sessions are in one SQLite database, which opencode keeps writing to; it is only read here. The offset is
+the second of the last change that was read and, where reading stopped early, also the row: a migration by a
+new version may change the whole database within one second.
 """
 
 import json
@@ -14,10 +14,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
-from holdfast.agents.importers.conversation import Gathering, Role, TranscriptMessage, TranscriptPart
-from holdfast.agents.importers.lines import MOST_LINE, Object, object_of, text_of
-from holdfast.agents.importers.projects import project_of
-from holdfast.agents.importers.typed_text import typed
+from holdfast.agents.importers.transcript import (
+    MOST_LINE,
+    Collector,
+    Object,
+    Role,
+    TranscriptPart,
+    object_of,
+    project_of,
+    text_of,
+)
 
 CLIENT: Final = "opencode"
 SUFFIX: Final = ".db"
@@ -51,30 +57,29 @@ def is_store(path: Path) -> bool:
 
 
 def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
-    """What was said since `offset`, and the offset to go on from; an answer counts once it is whole.
+    """The messages since `offset`; an answer counts once it is complete. Stops after `most` bytes.
 
-    After `most` bytes it is cut.
     Raises: OSError.
     """
-    gathering = Gathering(CLIENT)
+    collector = Collector(CLIENT)
     latest, row = divmod(offset, _ROW)
     since = (latest, row) if row else (max(latest - _AGAIN, 0), 0)
     with _opened(path) as store:
         found, cut = _changed_since(since, store, most)
         for each in sorted(found, key=lambda one: (one["time_created"], one["id"])):
-            _take(each, store, gathering)
+            _take(each, store, collector)
     if cut is not None:
-        return gathering.reading(cut[0] * _ROW + cut[1], unfinished=True)
-    return gathering.reading(max([latest, *(int(each["second"]) for each in found)]) * _ROW)
+        return collector.part(cut[0] * _ROW + cut[1], unfinished=True)
+    return collector.part(max([latest, *(int(each["second"]) for each in found)]) * _ROW)
 
 
 def _changed_since(
     since: tuple[int, int], store: sqlite3.Connection, most: int | None
 ) -> tuple[list[sqlite3.Row], tuple[int, int] | None]:
-    """The messages changed after a place, and where they were cut, if so.
+    """The messages that changed after a position, and where reading stopped early, if it did.
 
-    Of the sessions in it a piece also has what was said before and changed later: a question, which gets
-    its summary once it is answered, stays before its answer.
+    Also has earlier messages of the same sessions that changed later: a question, which gets its summary
+    once it is answered, stays before its answer.
     """
     rows = -1 if most is None else _ROWS
     coming = store.execute(f"{_MESSAGES} {_IN_ORDER}", (*since, MOST_LINE, rows)).fetchall()
@@ -96,41 +101,36 @@ def _changed_since(
     return found, cut
 
 
-def _take(found: sqlite3.Row, store: sqlite3.Connection, gathering: Gathering) -> None:
+def _take(found: sqlite3.Row, store: sqlite3.Connection, collector: Collector) -> None:
     said, session = _object(found["data"]), str(found["session_id"])
     at = _moment(found["time_created"])
     if found["parent_id"] is not None:
-        gathering.skip("subagent")
+        collector.skip("subagent")
         return
     if said.get("role") not in ("user", "assistant"):
-        gathering.skip("unknown")
+        collector.skip("unknown")
         return
     role: Role = "user" if said["role"] == "user" else "assistant"
     if role == "assistant" and (said.get("summary") or "completed" not in object_of(said, "time")):
-        gathering.skip("summary" if said.get("summary") else "unfinished")
+        collector.skip("summary" if said.get("summary") else "unfinished")
         return
     directory = found["directory"]
-    gathering.note(
+    collector.note(
         session, directory=directory, project=project_of(directory), name=found["title"] or None, at=at
     )
     parts = (_object(data) for (data,) in store.execute(_PARTS, (found["id"], MOST_LINE)))
     texts = [text_of(part, "text") for part in parts if part.get("type") == "text" and not _added(part)]
     text = "\n\n".join(text.strip() for text in texts if text)
-    if role == "user":
-        text = typed(_unquoted(text))
-    if text:
-        gathering.say(session, TranscriptMessage(id=str(found["id"]), role=role, text=text, said_at=at))
-    else:
-        gathering.skip("injected" if role == "user" else "no text")
+    collector.say(session, str(found["id"]), role, [_unquoted(text) if role == "user" else text], at)
 
 
 def _added(part: Object) -> bool:
-    """Whether the program put it there: what it read from files, and its own instructions."""
+    """Whether the program added it: text read from files, and its own instructions."""
     return bool(part.get("synthetic") or part.get("ignored"))
 
 
 def _unquoted(text: str) -> str:
-    """What was typed: `opencode run` puts quotes around a prompt of several words."""
+    """The text as typed: `opencode run` puts quotes around a prompt of several words."""
     inside = text[1:-1]
     return inside if text == f'"{inside}"' and '"' not in inside else text
 

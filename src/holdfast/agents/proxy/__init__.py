@@ -1,9 +1,9 @@
-"""The proxy: a model's API with a memory before it, for programs that can be given an address and no more.
+"""The proxy: a memory in front of a model's API, for programs where only the address can be set.
 
     /proxy/TOKEN/anthropic/v1/messages
     /proxy/TOKEN/openai/v1/chat/completions
 
-What is asked here goes to the upstream that the operator chose, and its answers come back as they are.
+Requests go to the upstream that the operator configured, and its answers come back unchanged.
 """
 
 import re
@@ -17,13 +17,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from holdfast.agents import capture_off
-from holdfast.agents.proxy.answer_reader import AnswerReader
-from holdfast.agents.proxy.api_shape import Shape
-from holdfast.agents.proxy.chat_completions import ChatCompletions
-from holdfast.agents.proxy.messages_api import MessagesApi
+from holdfast.agents.proxy.api_shapes import ChatCompletions, MessagesApi, Shape
 from holdfast.agents.proxy.record_queue import Tap
 from holdfast.agents.proxy.request_memory import Attendant, ProxyRegistry
-from holdfast.agents.proxy.upstream import Passing, Upstream
+from holdfast.agents.proxy.upstream import AnswerReader, Passing, Upstream
 from holdfast.domain.access import Grant
 from holdfast.errors import Forbidden
 
@@ -50,7 +47,7 @@ _ONE_SPACE = "the proxy needs a token with scope proxy for one space: create one
 
 
 class Proxy:
-    """What stands before the upstreams of one application; `heard` is told of what is worth a look."""
+    """The proxy of one application; `heard` is called when messages were stored."""
 
     def __init__(
         self,
@@ -134,7 +131,7 @@ def _plain(vendor: str, path: str) -> Callable[..., Any]:
 
 
 def _checked(request: Request) -> Grant:
-    """What the caller may do here.
+    """The grant of the caller.
 
     Raises: Forbidden.
     """

@@ -1,22 +1,39 @@
-"""What was overheard is kept by one thread, in the order in which it was said, while nobody waits for it."""
+"""One thread that stores what passed through the proxy, in order, while nobody waits for it."""
 
 import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from typing import TypeVar
 
-from holdfast.agents.proxy.fail_open import unbroken
+from holdfast.agents import fail_open as boundary
+from holdfast.errors import HoldfastError
+
+Result = TypeVar("Result")
+_log = logging.getLogger(__name__)
+
+
+def unbroken(work: Callable[[], Result], what: str) -> Result | None:
+    """The result of `work`; none when it failed. `what` says in the log what did not happen."""
+
+    def failed(trouble: Exception) -> None:
+        if isinstance(trouble, HoldfastError):
+            _log.warning("%s: %s", what, trouble)
+        else:
+            _log.error("%s", what, exc_info=trouble)
+
+    return boundary.unbroken(work, failed)
+
 
 MOST_WAITING = 16 * 1024 * 1024  # bytes of requests
 _BEHIND = 64  # things that wait: more of them should not come as fast
 _PATIENCE = 20.0  # seconds at the end, for what was said last
-_log = logging.getLogger(__name__)
 
 Work = Callable[[], object]
 
 
 class Tap:
-    """Does one thing after the other. What does not fit any more is let go: the next turn brings it again."""
+    """A queue of work. What does not fit is dropped: the next request brings it again."""
 
     def __init__(self, *, most: int = MOST_WAITING, behind: int = _BEHIND) -> None:
         self._most = most
@@ -29,9 +46,9 @@ class Tap:
         self._thread: threading.Thread | None = None
 
     def later(self, name: Hashable, size: int, work: Work) -> bool:
-        """Has something of this size done, in place of what waits under the same name.
+        """Queues work of this size, in place of waiting work with the same name.
 
-        False where there is no room for it.
+        False when there is no room for it.
         """
         with self._changed:
             before, _ = self._waiting.get(name, (0, work))
@@ -47,17 +64,17 @@ class Tap:
         return True
 
     def wait_in_line(self, patience: float) -> None:
-        """Returns once not much waits, or patience is out: who asks for more is held back a little."""
+        """Waits until the queue is short or the time is up, to slow down fast clients a little."""
         with self._changed:
             self._changed.wait_for(lambda: len(self._waiting) < self._behind, patience)
 
     def settled(self, patience: float) -> bool:
-        """Waits until all is done; false when that took too long."""
+        """Waits until the queue is empty; false when that takes too long."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and not self._busy, patience)
 
     def close(self, patience: float = _PATIENCE) -> None:
-        """Takes nothing more, and ends once all is done or patience is out."""
+        """Accepts nothing more, and returns when the queue is empty or the time is up."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

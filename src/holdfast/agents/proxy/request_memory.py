@@ -1,6 +1,6 @@
-"""What the memory does for one request: reads it, adds to it, keeps what was said; waited for briefly.
+"""What the memory does for one request, within a deadline: adds to it, and stores the messages.
 
-Whatever goes wrong here, the request goes on as it came.
+Whatever fails here, the request is forwarded unchanged.
 """
 
 import json
@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from holdfast.agents.proxy.api_shape import Json, Shape, tool_names
-from holdfast.agents.proxy.fail_open import unbroken
-from holdfast.agents.proxy.record_queue import Tap
+from holdfast.agents.proxy.api_shapes import Json, Shape, tool_names
+from holdfast.agents.proxy.record_queue import Tap, unbroken
 from holdfast.domain.access import Grant
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.engine.memories import Memories
@@ -41,7 +40,7 @@ class ProxyRegistry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """A request as it is to be forwarded, and what keeps the answer, where it is to be kept."""
+    """A request to forward, and the function that stores its answer, if it is to be stored."""
 
     body: bytes
     changed: bool = False
@@ -49,7 +48,7 @@ class PreparedRequest:
 
 
 class Attendant:
-    """Looks after the requests of all clients."""
+    """Handles the requests of all clients."""
 
     def __init__(self, registry: ProxyRegistry, tap: Tap, *, quiet: Quiet, heard: Callable[[], None]) -> None:
         self._registry = registry
@@ -63,7 +62,7 @@ class Attendant:
     async def prepared(
         self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
     ) -> PreparedRequest:
-        """The request with what belongs into it; as it came, where the memory has nothing to say in time."""
+        """The request with its memories; unchanged, if there are none in time."""
         from anyio import CapacityLimiter, move_on_after
         from anyio.to_thread import run_sync
 
@@ -86,7 +85,7 @@ class Attendant:
         return ready if ready is not None else self._unchanged(raw, headers, grant, shape)
 
     def _tell_of_lateness(self) -> None:
-        """Once in a while: a busy service would write of little else."""
+        """Logs it at most once a minute."""
         now = time.monotonic()
         self._late += 1
         if now - self._told_at >= _TOLD_EVERY:
@@ -124,7 +123,7 @@ class Attendant:
     def _unchanged(
         self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
     ) -> PreparedRequest:
-        """The request as it came; what was said in it is kept as soon as the memory can."""
+        """The request unchanged; its messages are stored as soon as the memory is available."""
 
         def dialogue() -> Dialogue | None:
             body = _read(raw, headers.get("content-encoding", ""))
@@ -141,7 +140,7 @@ class Attendant:
         memories: Callable[[], Memories],
         session: str | None,
     ) -> Callable[[Turn], None]:
-        """Has what was said kept, and answers what keeps the answer to it: behind it, in order."""
+        """Stores the messages, and returns the function that stores the answer after them."""
 
         exchange = object()  # the answer takes the place of what was asked, if that still waits
 
@@ -179,7 +178,7 @@ def _dialogue(body: Json, headers: Mapping[str, str], shape: Shape) -> Dialogue 
 
 
 def _read(raw: bytes, packed: str) -> Json | None:
-    """A request's JSON; none where it is something else, which the upstream may understand."""
+    """The JSON of a request; none for anything else, which the upstream may understand."""
     try:
         if packed.strip().lower() == "gzip":
             unpacking = zlib.decompressobj(31)
@@ -195,7 +194,7 @@ def _read(raw: bytes, packed: str) -> Json | None:
 
 
 def _written(body: Json) -> bytes:
-    """The same JSON whenever it is written."""
+    """JSON that is the same whenever it is written."""
     text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         return text.encode()

@@ -1,21 +1,105 @@
-"""Requests to the upstream and its answers, byte for byte as they come, for as long as the client is there.
+"""Requests to the upstream and its answers, byte for byte, for as long as the client is there.
 
-Where an upstream is, the operator says; nothing in a request can name another place, and what an upstream
-redirects to is the client's to follow. Knows nothing of memories.
+The operator sets where an upstream is; nothing in a request can name another place, and redirects are left
+to the client. An answer is read while it passes, and never held up. Knows nothing of memories.
 """
 
+import json
 import logging
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from holdfast.agents.proxy.answer_reader import AnswerReader
+from holdfast.agents.proxy.api_shapes import ApiReply
+from holdfast.domain.dialogue import Turn
 from holdfast.models.http_json import is_here
 
 if TYPE_CHECKING:
     import httpx2
+
+MOST_BYTES = 32 * 1024 * 1024  # of an answer; of a longer one nothing is kept
+_UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
+_log = logging.getLogger(__name__)
+
+
+class AnswerReader:
+    """One answer: `hear` takes its bytes, `answer` is set once the model has finished."""
+
+    def __init__(self, reply: ApiReply, headers: Mapping[str, str]) -> None:
+        self._reply = reply
+        self._events = "text/event-stream" in headers.get("content-type", "").lower()
+        packed = headers.get("content-encoding", "").strip().lower()
+        self._deaf = packed not in _UNPACKED
+        bits = _UNPACKED.get(packed)
+        self._unpacked = zlib.decompressobj(bits) if bits is not None else None
+        self._waiting = bytearray()
+        self._size = 0
+        length = headers.get("content-length", "")
+        self._left = int(length) if length.isascii() and length.isdigit() else None  # bytes that are to come
+
+    @property
+    def answer(self) -> Turn | None:
+        """The model's turn, if it is complete."""
+        return self._reply.turn() if self._reply.complete and not self._deaf else None
+
+    def hear(self, data: bytes) -> bool:
+        """Takes the next bytes; true when they complete the answer.
+
+        If they can't be parsed, reading ends and nothing else happens.
+        """
+        if self._deaf or self._reply.complete:
+            return False
+        if self._left is not None:
+            self._left -= len(data)
+        try:
+            if self._unpacked is not None:
+                data = self._unpacked.decompress(data, MOST_BYTES)
+            self._size += len(data)
+            if self._size > MOST_BYTES or (self._unpacked is not None and self._unpacked.unconsumed_tail):
+                raise ValueError("answer too long")
+            self._waiting += data
+            if self._events:
+                self._lines()
+        except (ValueError, zlib.error, RecursionError) as trouble:
+            self._end(trouble)
+        if self._left == 0 and not self._events:
+            return self.ended()
+        return self.answer is not None
+
+    def ended(self) -> bool:
+        """The stream has ended; true when that completes the answer."""
+        if self._deaf or self._reply.complete or self._events:
+            return False
+        try:
+            found = json.loads(self._waiting)
+            if isinstance(found, dict):
+                self._reply.whole(found)
+        except (ValueError, RecursionError) as trouble:
+            self._end(trouble)
+        return self.answer is not None
+
+    def _lines(self) -> None:
+        *lines, rest = bytes(self._waiting).split(b"\n")
+        self._waiting = bytearray(rest)
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._event(line[5:].strip())
+
+    def _event(self, data: bytes) -> None:
+        if data == b"[DONE]":
+            self._reply.end()
+        elif data:
+            found: Any = json.loads(data)
+            if isinstance(found, dict):
+                self._reply.event(found)
+
+    def _end(self, trouble: Exception) -> None:
+        self._deaf = True
+        _log.warning("an answer could not be recorded: %s", type(trouble).__name__)
+
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -33,11 +117,10 @@ _OURS: Final = b"x-holdfast-"
 # About the upstream's own address, or added by the server that answers here.
 _NOT_ANSWERED: Final = _HOP | {b"date", b"server", b"alt-svc", b"strict-transport-security"}
 _PAGES: Final = b"access-control-"  # whether pages may read it is not the upstream's to say
-_log = logging.getLogger(__name__)
 
 
 class Upstream:
-    """One model's API: where it is, and the connections to it."""
+    """One model's API: its address, and the connections to it."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -56,7 +139,7 @@ class Upstream:
         return httpx2.Request(method, target, headers=kept, content=body if method != "GET" else None)
 
     async def send(self, request: "httpx2.Request") -> "httpx2.Response":
-        """The answer, of which nothing but its head is read.
+        """The answer, of which only the head is read.
 
         Raises: httpx2.HTTPError.
         """
@@ -78,7 +161,7 @@ class Upstream:
 
 
 class Passing(Response):
-    """An upstream's answer on its way to the client. Gone is gone: who hangs up ends both connections."""
+    """An upstream's answer on its way to the client. If either side hangs up, both connections end."""
 
     def __init__(
         self,
@@ -154,7 +237,7 @@ class Passing(Response):
 
 
 def _kept(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], family: bytes) -> Any:
-    """The headers that go on, in their order."""
+    """The headers to forward, in order."""
     given = [(name.lower(), name, value) for name, value in headers]
     named = b",".join(value for lower, _, value in given if lower == b"connection")
     also = {token.strip().lower() for token in named.split(b",")}

@@ -1,16 +1,108 @@
 """How each agent is given a prompt, and made to print what can be read while it runs.
 
-Facts about other programs' options, one class each. Knows nothing of processes or of memory.
+Facts about the options of other programs, one class each. Knows nothing of processes or of memory.
 """
 
 import json
-from dataclasses import dataclass
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from types import TracebackType
 from typing import Final, Literal, Protocol
 
-from holdfast.agents.run.arguments import Arguments
-from holdfast.agents.run.prompt_file import PromptFile, too_long
 from holdfast.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """A command line. Options count up to a `--`, written `--name value`, `--name=value` or `-n value`."""
+
+    words: tuple[str, ...]
+
+    def has(self, *names: str) -> bool:
+        """Whether one of these options is given; of short ones, in a cluster such as `-pc` too."""
+        return any(_is(word, name) for word in self._options() for name in names)
+
+    def value(self, *names: str) -> str | None:
+        """The last value of these options; none when they are not given, or without one."""
+        found = None
+        for place, word in enumerate(self._options()):
+            for name in names:
+                if word == name and place + 1 < self._end():
+                    found = self.words[place + 1]
+                elif name.startswith("--") and word.startswith(f"{name}="):
+                    found = word[len(name) + 1 :]
+        return found
+
+    def without(self, *names: str) -> "Arguments":
+        """The same without these options and their values."""
+        kept: list[str] = []
+        skip = False
+        for place, word in enumerate(self.words):
+            if skip or place >= self._end():
+                if not skip:
+                    kept.append(word)
+                skip = False
+            elif word in names:
+                skip = True
+            elif not any(word.startswith(f"{name}=") for name in names):
+                kept.append(word)
+        return Arguments(tuple(kept))
+
+    def adding(self, *words: str, at: int | None = None) -> "Arguments":
+        """The same with more words after its options, or at a given position."""
+        place = self._end() if at is None else at
+        return Arguments((*self.words[:place], *words, *self.words[place:]))
+
+    def _options(self) -> Iterator[str]:
+        return iter(self.words[: self._end()])
+
+    def _end(self) -> int:
+        return self.words.index("--") if "--" in self.words else len(self.words)
+
+
+def _is(word: str, name: str) -> bool:
+    if word == name or (name.startswith("--") and word.startswith(f"{name}=")):
+        return True
+    cluster = len(name) == 2 and word.startswith("-") and not word.startswith("--") and word[1:].isalpha()
+    return cluster and name[1] in word
+
+
+#: Bytes of one argument; the system takes a little more.
+MOST = 100_000
+
+
+class PromptFile:
+    """A prompt. Files that were created for it are removed after the run."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._files: list[str] = []
+
+    def __enter__(self) -> "PromptFile":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files:
+            os.unlink(file)
+
+    def in_file(self, text: str) -> str:
+        """The path of a file with `text`, which only its owner can read."""
+        descriptor, path = tempfile.mkstemp(prefix="holdfast-", suffix=".md")
+        self._files.append(path)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+
+def too_long(text: str) -> bool:
+    """Whether a text does not fit into one argument."""
+    return len(text.encode("utf-8", "replace")) > MOST
+
 
 #: What the caller is to see: all bytes as they come, or at the end the answer, the line that holds it, or all
 #: lines as one list.
@@ -22,8 +114,8 @@ class PreparedCommand:
     """A command that is ready to be run."""
 
     words: tuple[str, ...]
-    environment: dict[str, str]  # on top of ours
     shows: Shows
+    environment: dict[str, str] = field(default_factory=dict)  # on top of ours
     readable: bool = True  # whether its output says who said what
 
 
@@ -62,11 +154,11 @@ class ClaudeCode:
                 command = command.adding("--system-prompt-snapshot", "off")
         elif not command.has("--session-id"):
             command = command.adding("--session-id", session)
-        return PreparedCommand(words=command.words, environment={}, shows=shows)
+        return PreparedCommand(words=command.words, shows=shows)
 
 
 def _appended(command: Arguments, told: PromptFile) -> Arguments:
-    """With our prompt behind the caller's own: of two such options the program would take one."""
+    """With our prompt after the caller's own: of two such options the program would use one."""
     own = command.value("--append-system-prompt")
     file = command.value("--append-system-prompt-file")
     if own is None and file is not None:
@@ -85,7 +177,7 @@ def _appended(command: Arguments, told: PromptFile) -> Arguments:
 
 
 def _fitting(told: PromptFile) -> str:
-    """The prompt, if it can be given to the agent at all."""
+    """The prompt, if it is short enough for an argument."""
     return "" if too_long(told.text) else told.text
 
 
@@ -102,7 +194,7 @@ class Codex:
             # A string of JSON is one of TOML too, which is what the option takes.
             added += ["-c", f"developer_instructions={json.dumps(prompt)}"]
         words = command.adding(*added, at=place + 1).words
-        return PreparedCommand(words=words, environment={}, shows="everything" if asked else "answer")
+        return PreparedCommand(words=words, shows="everything" if asked else "answer")
 
 
 class Gemini:
@@ -122,7 +214,6 @@ class Gemini:
             command = command.without("-o", "--output-format").adding("-o", "stream-json")
         return PreparedCommand(
             words=command.words,
-            environment={},
             shows="answer" if asked == "text" else "everything",
             readable=asked != "json",
         )
@@ -148,7 +239,7 @@ AGENTS: Final[dict[str, AgentProgram]] = {
 
 
 def name_of(command: Arguments, named: str | None) -> str:
-    """Which of the agents a command runs, as the caller says or by the program's name.
+    """The agent that a command runs: the given one, or by the name of the program.
 
     Raises: Invalid.
     """

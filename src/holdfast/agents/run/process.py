@@ -1,7 +1,7 @@
-"""The agent's process: started in a group of its own, told every signal that we get, and never left behind.
+"""The agent's process: in a process group of its own, gets every signal that we get, is never left behind.
 
-A small watchman leads the group. It waits on a pipe that only we hold: should we be killed, however suddenly,
-it ends the group. Knows nothing of what the agent prints.
+A small watchdog leads the group and waits on a pipe that only we hold: if we are killed, it ends the group.
+Knows nothing of what the agent prints.
 """
 
 import contextlib
@@ -61,7 +61,7 @@ class Process:
         self._group = self._watchman.pid if self._watchman else self._agent.pid
 
     def output(self) -> Iterator[bytes]:
-        """What the agent prints, in pieces as it comes.
+        """The output of the agent, in pieces.
 
         Ends with the agent, even where something that it left behind still holds its output open.
         """
@@ -79,12 +79,12 @@ class Process:
                 return
 
     def stop_reading(self) -> None:
-        """Nobody wants the output any more: the agent learns it as it would without us."""
+        """Closes the output because nobody reads it; the agent notices as it would without us."""
         if self._agent.stdout is not None:
             self._agent.stdout.close()
 
     def wait(self) -> int:
-        """The agent's exit code, once it has ended; if a signal ended it, what a shell would answer."""
+        """Waits for the agent and returns its exit code; after a signal, the one a shell would return."""
         code = self._agent.wait()
         self.stop_reading()
         self._dismiss()
@@ -140,7 +140,7 @@ class Signals:
 
 
 def _watchman() -> tuple[int, "subprocess.Popen[bytes] | None"]:
-    """Our end of the pipe, and who waits at the other; nobody, where there is no shell to do it."""
+    """Our end of the pipe, and the watchdog at the other; none where there is no shell."""
     theirs, ours = os.pipe()
     try:
         watchman = subprocess.Popen(

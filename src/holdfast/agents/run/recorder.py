@@ -1,7 +1,7 @@
-"""The memory's side of a run, in a thread of its own: the agent never waits for it longer than is agreed.
+"""The memory's side of a run, in its own thread: the agent never waits longer than the given time.
 
-Opens the session, tells what is known, and keeps what the agent records. Whatever goes wrong is said once, in
-one line, and the agent goes on. Knows nothing of processes or formats.
+Opens the session, provides the brief, and stores what the agent records. The first failure is reported in one
+line, and the agent continues. Knows nothing of processes or formats.
 """
 
 import logging
@@ -46,7 +46,7 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """What is done about the ends of sessions that a busy store could not take."""
+    """How ends of sessions are handled that a busy store could not take."""
 
     later: Callable[[Memories, str, int | None, Mapping[str, Any] | None], None]  # notes one down
     noted: Callable[[Memories], None]  # stores those that were noted down
@@ -54,7 +54,7 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What a session begins with."""
+    """What a session starts with."""
 
     profile: Profile
     brief: str
@@ -103,14 +103,14 @@ class Recorder:
             return None
 
     def take(self, happening: Happening) -> None:
-        """Keeps what was said as far as it is marked, and takes note of the rest."""
+        """Stores what is marked, and remembers the rest of the text."""
         if isinstance(happening, TurnEnd):
             self._usage = happening.usage or self._usage
         elif self._occasion.captures:
             self._tasks.put(lambda: self._take(happening))
 
     def finish(self, exit_code: int, patience: float) -> None:
-        """Closes the session when all is kept, or gives up on it after a while."""
+        """Closes the session when everything is stored, or gives up when the time is up."""
         self._tasks.put(lambda: self._finish(exit_code))
         self._tasks.put(None)
         self._thread.join(patience)
@@ -163,7 +163,7 @@ class Recorder:
         return Opening(profile=memories.profile, brief=brief.text, cooling=memories.cooldowns())
 
     def _give(self, profile: Profile) -> None:
-        """Takes note of what the session was told, so that it is not learned again when it is repeated."""
+        """Remembers what the session was given, so that its repetition is not stored again."""
         assert self._memories is not None
         for example in self._examples(profile):
             self._echoes.give(*example)
@@ -191,7 +191,7 @@ class Recorder:
         return None
 
     def _message(self, said: AssistantText) -> str | None:
-        """Keeps the message that memories are taken from; none, where it is not to be kept or can't be."""
+        """Stores the message that memories come from; none when it is not or can't be stored."""
         assert self._memories is not None
         try:
             kept = self._memories.say(self._occasion.session, "assistant", said.text, message_id=said.message)
@@ -200,7 +200,7 @@ class Recorder:
         return kept.id if kept.content is not None else None
 
     def _tried(self, marker: Marker, message: str | None, memories: Memories) -> None:
-        """Keeps one marker; what is wrong with it must not harm those behind it."""
+        """Stores one marker; an invalid one does not affect the following ones."""
         try:
             self._keep(marker, message, memories)
         except Invalid as wrong:
@@ -245,7 +245,7 @@ class Recorder:
             self._memories.close()
 
     def _warn(self, written: str, reason: str) -> None:
-        """A marker that stores nothing is worth a line, without secrets and steering characters in it."""
+        """Reports a marker that was not stored, without secrets and control characters."""
         self.kept["ignored"] += 1
         shown = " ".join(safe(written).split())
         self._say(f"warning: {shown[:200]!r} was not stored: {reason}")

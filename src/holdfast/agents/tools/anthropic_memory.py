@@ -1,13 +1,14 @@
 """Anthropic's memory tool (`memory_20250818`) over the files of a space: six commands under /memories.
 
-The answers are, letter for letter, those of the vendor's own implementation on a directory; the paths that it
-takes are fewer (`domain.file_paths`). Knows neither the SDK nor HTTP: a command is what a model sent.
-A folder is there as long as a file is in it.
+The answers are, letter for letter, those of the vendor's own implementation on a directory; fewer paths are
+allowed (`domain.file_paths`). Knows neither the SDK nor HTTP: a command is what a model sent. A folder
+exists as long as a file is in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from holdfast.agents.tools import tool_text
 from holdfast.agents.tools.definition import Answer
 from holdfast.domain.file_paths import checked_path
 from holdfast.domain.text import clean
@@ -26,13 +27,13 @@ _CONTEXT = 2  # lines shown before and after a change
 
 
 class ToolRefusal(HoldfastError):
-    """The tool's own word for what can't be done; said to the model as it is."""
+    """A refusal in the tool's own words, for the model."""
 
 
 def answered(memories: "Memories", command: Mapping[str, Any]) -> Answer:
-    """What the tool answers. What a model did wrong is said to the model.
+    """The tool's answer. A model's mistakes are reported to the model.
 
-    Raises: Forbidden and Unavailable, which are nothing that a model could mend.
+    Raises: Forbidden and Unavailable, which a model can't fix.
     """
     try:
         return Answer(executed(memories, command))
@@ -43,9 +44,9 @@ def answered(memories: "Memories", command: Mapping[str, Any]) -> Answer:
 
 
 def executed(memories: "Memories", command: Mapping[str, Any]) -> str:
-    """Carries a command out.
+    """Executes a command.
 
-    Raises: Refused, with the tool's own words; HoldfastError otherwise.
+    Raises: ToolRefusal, with the tool's own words; HoldfastError otherwise.
     """
     name = command.get("command")
     if not isinstance(name, str) or name not in _COMMANDS:
@@ -103,7 +104,7 @@ def _str_replace(memories: "Memories", command: Mapping[str, Any]) -> str:
                 f"No replacement was performed, old_str `{given}` did not appear verbatim in {shown}."
             )
         if count > 1:
-            lines = ", ".join(map(str, _lines_with(text, old)))
+            lines = ", ".join(map(str, tool_text.lines_with(text, old)))
             raise ToolRefusal(
                 f"No replacement was performed. Multiple occurrences of old_str `{given}` in lines: {lines}."
                 " Please ensure it is unique"
@@ -180,7 +181,7 @@ _COMMANDS: Mapping[str, tuple[Callable[["Memories", Mapping[str, Any]], str], Ma
 def _relative(path: str) -> str:
     """The path below the root, empty for the root itself; one slash at its end means nothing.
 
-    Raises: Refused; Invalid, for a name that no file may have.
+    Raises: ToolRefusal; Invalid, for a name that no file may have.
     """
     if path != ROOT and not path.startswith(f"{ROOT}/"):
         raise ToolRefusal(f"Path must start with {ROOT}, got: {path:.200}")
@@ -209,7 +210,7 @@ def _read(memories: "Memories", path: str, shown: str) -> "FileText":
 
 
 def _edited(memories: "Memories", shown: str, changed: Callable[[str], str]) -> str:
-    """Changes a file's text as it is now, whoever else changes it at the same time."""
+    """Changes a file's current text, even if others change it at the same time."""
     path = _relative(shown)
     if path == "" or _is_folder(path, memories.files()):
         raise ToolRefusal(f"The path {shown} is not a file.")
@@ -233,7 +234,7 @@ def _refuse_waiting(change: "FileChange", shown: str) -> None:
 
 
 def _listing(shown: str, path: str, entries: Sequence["FileEntry"]) -> str:
-    """The folder itself, then what is in it to the second level, by name."""
+    """The folder itself, then its content down to the second level, by name."""
     sizes: dict[tuple[str, ...], int | None] = {}  # none: a folder
     inside = f"{path}/" if path else ""
     for entry in entries:
@@ -275,11 +276,3 @@ def _range(wanted: Any, lines: int) -> tuple[int, int]:
 
 def _numbered(lines: Sequence[str], first: int) -> str:
     return "\n".join(f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, start=first))
-
-
-def _lines_with(text: str, piece: str) -> list[int]:
-    places, start = [], text.find(piece)
-    while start >= 0:
-        places.append(text.count("\n", 0, start) + 1)
-        start = text.find(piece, start + 1)
-    return places

@@ -1,6 +1,6 @@
-"""What a tool for a model is: one definition from which every dialect of tool calling is made.
+"""The definition of a tool for a model, from which every dialect of tool calling is generated.
 
-Knows no protocol. A tool's arguments are checked here, with answers that a model can act on.
+Knows no protocol. Arguments are checked here, with error messages that a model can act on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +61,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a call does to the memory, as hosts want to know before they allow it."""
+    """What a call does to the memory; hosts ask for it before they allow a call."""
 
     reads_only: bool = False
     destroys: bool = False  # something is gone, or no longer shown, afterwards
@@ -73,7 +73,7 @@ READS = Effect(reads_only=True, repeatable=True)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model is told. `values` are for programs; a search answers with text alone."""
+    """The answer for a model. `values` are for programs; a search returns text only."""
 
     text: str
     values: Mapping[str, Any] | None = None

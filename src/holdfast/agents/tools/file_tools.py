@@ -1,6 +1,6 @@
 """The tools for a memory of named files: view, read, write, update, delete; and a search that names files.
 
-Each is a thin call of one verb. What a model did wrong is answered with what there is and what would do.
+Each calls one verb. A model's mistakes are answered with what exists and what would be valid.
 """
 
 import difflib
@@ -234,7 +234,7 @@ def _there_are(wanted: str, paths: Sequence[str]) -> str:
 
 def _not_once(found: "FileText", old: str) -> Conflict:
     shown = inline(_cut(old, 80))
-    places = _lines_with(found.text, old)
+    places = tool_text.lines_with(found.text, old)
     if places:
         lines = ", ".join(map(str, places[:_MOST_NAMED]))
         return Conflict(
@@ -245,14 +245,6 @@ def _not_once(found: "FileText", old: str) -> Conflict:
         f"{shown!r} not found in {found.path}: give old_text exactly as in the file."
         f" The file contains:\n\n{_cut(found.text)}"
     )
-
-
-def _lines_with(text: str, piece: str) -> list[int]:
-    places, start = [], text.find(piece)
-    while start >= 0:
-        places.append(text.count("\n", 0, start) + 1)
-        start = text.find(piece, start + 1)
-    return places
 
 
 def _cut(text: str, most: int = _MOST_SHOWN) -> str:

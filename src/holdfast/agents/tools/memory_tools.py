@@ -1,6 +1,6 @@
 """The tools that most styles of memory offer: search, remember, revise, forget, list, why.
 
-Each is a thin call of one verb. Which of them a space offers, and under which names, its profile says.
+Each calls one verb. The profile of a space says which of them it offers, and under which names.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""What a model is told about its memory: short sentences that say what to do next.
+"""Texts for models about their memory: short sentences that say what to do next.
 
-Stored text goes through `render`'s escapes: it is shown as data, whoever wrote it.
+Stored text is escaped by `render`, so that it is shown as data, whoever wrote it.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def changed(
     failed: bool = False,
     stored: "Memory | None" = None,
 ) -> Answer:
-    """The answer to a call that meant to change something; it says what was taken out of what is `stored`."""
+    """The answer to a call that changes something, with what was redacted in the `stored` memory."""
     redacted = list(stored.redacted) if stored else []
     if redacted:
         said += f"\nRedacted before storing: {', '.join(redacted)}."
@@ -126,7 +126,7 @@ def remembered(outcome: Outcome, *, revise: str) -> Answer:
 
 
 def hits(found: Sequence["Hit"]) -> str:
-    """What a search found: memories with their ids, and what was said in so many words."""
+    """The hits of a search: memories with their ids, and quoted messages."""
     shown = []
     for hit in found:
         match hit:
@@ -210,3 +210,12 @@ def story(told: "Story") -> str:
         session = f" in session {each['session']}" if each["session"] else ""
         shown.append(f"- counted as a repetition, {each['on']} by {each['by']}{session}: {each['content']}")
     return "\n".join(shown)
+
+
+def lines_with(text: str, piece: str) -> list[int]:
+    """The numbers of the lines on which `piece` begins."""
+    places, start = [], text.find(piece)
+    while start >= 0:
+        places.append(text.count("\n", 0, start) + 1)
+        start = text.find(piece, start + 1)
+    return places

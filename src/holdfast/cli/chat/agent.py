@@ -1,11 +1,11 @@
 """The agent: a model, the tools of a memory, and the loop between them.
 
-Messages are stored as a session, so that later ones can find them. A failing store never ends the chat, and a
-failing or interrupted chat loses no memory. Knows no vendor and no terminal.
+Messages are stored as a session, so that later sessions can find them. A failing store never ends the chat,
+and a failing or interrupted chat loses no memory. Knows no vendor.
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from holdfast.agents.tools import call as call_tool
 from holdfast.engine.memories import Memories
@@ -14,24 +14,17 @@ from holdfast.errors import HoldfastError, Unavailable
 from holdfast.language.model_call import ModelTrouble
 from holdfast.models.chat import Talk, ToolCall, ToolResult
 
+if TYPE_CHECKING:
+    from holdfast.cli.chat import StandardTerminal
+
 _MOST_ROUNDS = 25  # tool rounds per user message; a model that wants more is stuck
-
-
-class Screen(Protocol):
-    """Where the person looks."""
-
-    def show(self, piece: str) -> None:
-        """A piece of the model's answer, as it comes."""
-
-    def note(self, line: str) -> None:
-        """What happens beside the answer: a tool, a memory that fails."""
 
 
 class ChatAgent:
     """One session. `record` false: messages are not stored."""
 
     def __init__(
-        self, memories: Memories, talk: Talk, screen: Screen, *, session: str, record: bool = True
+        self, memories: Memories, talk: Talk, screen: "StandardTerminal", *, session: str, record: bool = True
     ) -> None:
         self._memories = memories.speaking_as("assistant", session=session)
         self._talk = talk
@@ -41,10 +34,10 @@ class ChatAgent:
         self.tokens = {"input_tokens": 0, "output_tokens": 0}
 
     def turn(self, text: str) -> ModelTrouble | None:
-        """Answers what the person said; whatever happens, the next turn can begin.
+        """Answers a message; whatever happens, the next turn can begin.
 
-        Gives the trouble with the model, if it did not answer to the end. A KeyboardInterrupt breaks the
-        answer off, not the talk.
+        Returns the error of the model, if it did not finish its answer. A KeyboardInterrupt ends the answer,
+        not the chat.
         """
         failed: ModelTrouble | None = None
         answers: list[str] = []  # one a round; the last may be unfinished
@@ -68,7 +61,7 @@ class ChatAgent:
         capture: Callable[[str], object] = lambda session: None,
         end_later: Callable[[], None] = lambda: None,
     ) -> None:
-        """Ends the session, or notes its end; `capture` reads it where what is said is kept."""
+        """Ends the session, or notes its end; `capture` reads it if messages are stored."""
 
         def end() -> None:
             try:
@@ -82,7 +75,7 @@ class ChatAgent:
         self._unharmed("the session was not closed", end)
 
     def _answer(self, answers: list[str]) -> None:
-        """Asks, carries out what the model wants done, and asks again until it wants nothing."""
+        """Asks the model, runs its tool calls, and asks again until there are none."""
 
         def show(piece: str) -> None:
             answers[-1] += piece

@@ -46,7 +46,7 @@ class Pressed:
 
 
 def admitted(update: Mapping[str, Any], users: Collection[int]) -> Typed | Pressed | None:
-    """What one of `users` said to the bot in their private chat; none for anything else."""
+    """What one of `users` sent to the bot in their private chat; none for anything else."""
     kinds = set(update) - {"update_id"}
     if kinds == {"message"}:
         return _typed(update["message"], users)
@@ -56,7 +56,7 @@ def admitted(update: Mapping[str, Any], users: Collection[int]) -> Typed | Press
 
 
 def stranger(update: Mapping[str, Any]) -> int | None:
-    """The id of whoever sent this, for the log; none where there is none that could be allowed."""
+    """The id of the sender, for the log; none if there is no valid one."""
     for kind in ("message", "callback_query"):
         sent = update.get(kind)
         if isinstance(sent, Mapping) and isinstance(sent.get("from"), Mapping):

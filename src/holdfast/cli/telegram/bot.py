@@ -1,4 +1,4 @@
-"""The bot: polls Telegram, answers what the gate admits, and retries when the network fails.
+"""The bot: polls Telegram, answers allowed updates, and retries when the network fails.
 
 One loop, one update after the other. Logs name ignored users and failures; never a text, nor the token.
 """
@@ -44,7 +44,7 @@ def serve(
     api: str = API,
     said: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Answers `users` until a signal ends it; `said` is told the bot's name once it listens.
+    """Answers `users` until a signal ends it; `said` gets the bot's name once it listens.
 
     Raises: Invalid, for a token that Telegram does not know; Unavailable, without the package.
     """
@@ -71,7 +71,7 @@ async def _until_a_signal(work: Awaitable[None]) -> None:
 
 
 class Bot:
-    """One bot, the people it listens to, and the memories that it tells about."""
+    """One bot, its allowed users, and their memories."""
 
     def __init__(
         self,
@@ -140,10 +140,10 @@ class Bot:
                 await self._handle(line, update)
 
     async def _ask(self, line: "telegram.Bot", mail: "HTTPXRequest", *, wait: int) -> list[dict[str, Any]]:
-        """What came in since, as it came.
+        """The new updates, unparsed.
 
-        Not by the library's own call for it, which reads all of an answer at once: one update that it can't
-        read would end the polling, with the texts of the others in the log.
+        Not by the library's own call, which parses all updates at once: one invalid update would end the
+        polling, with the texts of the others in the log.
         """
         query = urlencode({"offset": self._next, "timeout": wait, "allowed_updates": _KINDS})
         found: Any = await mail.post(f"{line.base_url}/getUpdates?{query}")
@@ -194,7 +194,7 @@ class Bot:
                 return
 
     async def _insist(self, call: Callable[[], Awaitable[object]]) -> bool:
-        """Calls until it works, a few times; false when it does not."""
+        """Retries a call a few times; false when it does not succeed."""
         from telegram.error import BadRequest, Forbidden, RetryAfter, TelegramError
 
         for tries in range(_TRIES):
@@ -218,7 +218,7 @@ class Bot:
         await self._pause(_PAUSES[min(tries, len(_PAUSES) - 1)])
 
     async def _end(self, line: "telegram.Bot", mail: "HTTPXRequest") -> None:
-        """Tells Telegram what was handled, so that nothing is done twice after a restart."""
+        """Confirms the handled updates, so that nothing is done twice after a restart."""
         from telegram.error import TelegramError
 
         with suppress(TelegramError, KeyError, TypeError, RuntimeError):

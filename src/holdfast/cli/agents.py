@@ -1,38 +1,44 @@
-"""The commands connect and disconnect."""
+"""The commands that use agents: connect, disconnect, run."""
 
+from collections.abc import Callable
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.agents.connect.clients import CLIENTS
 from holdfast.cli import say
-from holdfast.cli.call import Call, in_space
+from holdfast.cli.call import Call, in_space, wrong_usage
+from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
     from holdfast.app.client_setup import ClientConnection, Scope, SettingsChange
 
 FILE = "file"
-_CLIENTS = ("claude-code", "codex", "gemini", "opencode")
-_client = click.argument("client", type=click.Choice([*_CLIENTS, FILE]))
-_path = click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path))
-_scope = click.option(
-    "--scope",
-    type=click.Choice(["user", "project", "local"]),
-    help="Settings to edit: user, project (shared) or local (this project, not shared). Default: user.",
+_CLIENT_OPTIONS = (
+    click.argument("client", type=click.Choice([*CLIENTS, FILE])),
+    click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path)),
+    click.option(
+        "--scope",
+        type=click.Choice(["user", "project", "local"]),
+        help="Settings to edit: user, project (shared) or local (this project, not shared). Default: user.",
+    ),
+    click.option("--project", is_flag=True, help="Same as --scope project."),
+    click.option("--dry-run", is_flag=True, help="Show the changes without making them."),
 )
-_project = click.option("--project", is_flag=True, help="Same as --scope project.")
-_dry_run = click.option("--dry-run", is_flag=True, help="Show the changes without making them.")
+
+
+def _for_client(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds what connect and disconnect take."""
+    command = in_space(command)
+    for option in reversed(_CLIENT_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.command()
-@_client
-@_path
-@_scope
-@_project
-@_dry_run
-@in_space
-@click.pass_obj
+@_for_client
 def connect(
     call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
 ) -> None:
@@ -66,13 +72,7 @@ def connect(
 
 
 @click.command()
-@_client
-@_path
-@_scope
-@_project
-@_dry_run
-@in_space
-@click.pass_obj
+@_for_client
 def disconnect(
     call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
 ) -> None:
@@ -184,3 +184,58 @@ def _unwatch(call: Call, path: Path, dry_run: bool) -> None:
     else:
         text = f"{'Would remove' if dry_run else 'Removed'} the brief from {path}"
     call.tell(say.one_line(text), {"file": str(path), "removed": kept and not dry_run, "dry_run": dry_run})
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option("--tier", type=click.IntRange(1, 3), help="1 observes, 2 investigates, 3 remediates.")
+@click.option("--service", help="The service to work on; its memories come first in the brief.")
+@click.option(
+    "--agent",
+    type=click.Choice(["claude", "codex", "gemini", "plain"]),
+    help="Output format of the command. Default: from the program name.",
+)
+@click.option("--name", help="A name for the session.")
+@click.option("--project", help="The project. Default: the git repository of this directory.")
+@click.option(
+    "--prompts",
+    metavar="FOLDER",
+    help="Folder with your own prompt files.  [env: HOLDFAST_PROMPTS]",
+)
+@click.option("--no-capture", is_flag=True, help="Give the agent its brief, but record nothing.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@in_space
+def run(call: Call, /, *, command: tuple[str, ...], no_capture: bool, **asked: Any) -> None:
+    """Run an agent with memory and record what it learns.
+
+    COMMAND is the agent's command line; if it starts with an option, claude is run. The agent gets the prompt
+    of its tier, its environment and the brief; markers in its output are stored while it runs. If the store
+    is unavailable, the agent runs without memory and a warning is printed.
+
+    Output and exit code are those of the agent: its JSON stream byte for byte if the command asks for it,
+    else its answer. An agent with plain text output (--agent plain) gets its prompt in HOLDFAST_PROMPT. To
+    replace the built-in prompts, put files with these names into the --prompts folder: tier1-observe.md,
+    tier2-investigate.md, tier3-remediate.md, environment.md, memory-recording.md.
+
+    \b
+        holdfast run --tier 1 --space ops -- claude -p "Check all services"
+        holdfast run --tier 2 --space ops --service jellyfin -- claude -p "Why is it slow?"
+        holdfast run --space ops -- codex exec "Read the logs of last night"
+    """
+    from holdfast.app.run_host import run_agent
+
+    if not command:
+        wrong = 'missing COMMAND: for example holdfast run -- claude -p "Check all services"'
+        raise wrong_usage(wrong)
+    try:
+        code = run_agent(
+            command,
+            say=lambda line: click.echo(f"holdfast: {line}", err=True),
+            captures=not no_capture,
+            db=call.db,
+            space=call.space,
+            clock=call.clock,
+            **asked,
+        )
+    except Invalid as error:
+        raise wrong_usage(str(error)) from None
+    raise click.exceptions.Exit(code)

@@ -1,21 +1,133 @@
-"""`import` of agent transcripts, once or continuously (--follow)."""
+"""`import`: notes and records become memories, transcripts become sessions, once or with --follow."""
 
+import hashlib
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from holdfast.cli import say
 from holdfast.cli.call import Call, tell_json
-from holdfast.cli.import_drafts import Report
+from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
+    from holdfast.agents.import_notes import FileDrafts
     from holdfast.agents.transcripts import Tally, Transcript, TranscriptPart, Transcripts
+    from holdfast.engine.imports import ImportResult
     from holdfast.engine.memories import Memories
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of an import as text and JSON; `nothing` when every line was invalid."""
+
+    lines: list[str]
+    answer: dict[str, Any]
+    nothing: bool = False
+
+
+def of_file(
+    call: Call,
+    path: str,
+    text: str,
+    raw: bytes,
+    format_name: str | None,
+    *,
+    review: bool,
+    dry_run: bool = False,
+) -> Report:
+    """Imports one file."""
+    from holdfast.agents import import_notes
+    from holdfast.domain.memory import Source
+
+    name = Path(path).name
+    if format_name == "basic-memory" and path != "-":
+        import_notes.refuse_other(name)
+    # The same bytes are the same session: a repetition within a session counts once.
+    session = f"import-{hashlib.sha256(raw).hexdigest()[:12]}"
+    found = import_notes.drafts_in(text, Source(origin="import", session=session), format_name, name=name)
+    if found.format in import_notes.GROWING and path != "-":
+        # Such a file grows: all its versions are one session.
+        by_folder = found.format in ("auto-memory", "basic-memory")
+        session = import_notes.session_of(Path(path).parent if by_folder else Path(path))
+        origin: Any = "file" if found.format == "auto-memory" else "import"
+        found = import_notes.drafts_in(text, Source(origin=origin, session=session), found.format, name=name)
+    return _taken(call, found, session, review, dry_run)
+
+
+def of_folder(
+    call: Call, folder: Path, format_name: str | None, *, review: bool, dry_run: bool = False
+) -> list[Report]:
+    """Imports the notes of a folder."""
+    from holdfast.agents import import_notes
+
+    reports = []
+    for place, session, found in import_notes.found_in(folder, format_name):
+        report = _taken(call, found, session, review, dry_run)
+        report.lines[0] += f" ({say.one_line(str(place))})"
+        report.answer["path"] = str(place)
+        reports.append(report)
+    return reports
+
+
+def _taken(call: Call, found: "FileDrafts", session: str, review: bool, dry_run: bool) -> Report:
+    from holdfast.agents import import_notes
+
+    with (
+        call.memories("import", session) as memories,
+        call.progress("Importing", total=len(found.drafts)) as bar,
+    ):
+        told = import_notes.take(
+            found, memories, review=review, dry_run=dry_run, report=lambda done: bar(completed=done)
+        )
+    counts, refused = _tally(told)
+    broken = sorted([*found.broken, *refused])
+    unit = "file" if found.files else "line"
+    names = {number: found.files[number - 1] if found.files else number for number, _ in broken}
+    answer: dict[str, Any] = {"format": found.format, "session": session, "counts": counts}
+    answer["broken"] = [{unit: names[number], "reason": reason} for number, reason in broken]
+    became = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items())
+    done = "Would import" if dry_run else "Imported"
+    lines = [f"{done} from {found.format}: {became or 'nothing'}"]
+    if found.skipped:
+        left_out = ", ".join(f"{number:,} {reason}" for reason, number in found.skipped.items())
+        lines.append(f"  Skipped: {left_out}")
+        answer["skipped"] = dict(found.skipped)
+    lines += [
+        f"  {unit.capitalize()} {say.one_line(str(names[number]))}: {say.one_line(reason)}"
+        for number, reason in broken
+    ]
+    if dry_run:
+        answer["dry_run"] = True
+        lines.append("  Dry run: nothing was imported")
+    elif counts:
+        lines.append(f"  Undo with {say.command('undo-session', session)}")
+    return Report(lines, answer, nothing=bool(broken) and not counts)
+
+
+def _tally(told: "list[ImportResult]") -> tuple[dict[str, int], list[tuple[int, str]]]:
+    """Counts by outcome, and the refused lines with their reasons."""
+    from holdfast.domain.outcomes import Refused, Reinforced
+
+    counts: dict[str, int] = {}
+    refused = []
+    for one in told:
+        match one.outcome:
+            case Refused(reason):
+                refused.append((one.line, reason))
+                continue
+            case Reinforced(counted=False):
+                name = "known"
+            case _:
+                name = str(to_json(one.outcome)["outcome"])
+        counts[name] = counts.get(name, 0) + 1
+    return counts, refused
+
 
 _LOOKS_EVERY: Final = 1.0  # seconds
 _WRONG_SHOWN: Final = 5
@@ -27,26 +139,19 @@ def of_place(call: Call, found: "Transcripts", *, dry_run: bool = False, verbose
 
     tally = Tally()
     waiting = found.unread()
-    with call.memories("import") as memories, progress(waiting, quiet=call.json) as advance:
+    done, size = 0, sum(each.unread for each in waiting)
+    with call.memories("import") as memories, call.progress("Reading", total=size, in_bytes=True) as bar:
         keeps_messages(memories)
-        for transcript in waiting:
-            heard = _Share(advance, transcript.unread)
-            take_one(transcript, found, memories, tally, dry_run=dry_run, report=heard.reached)
-            heard.reached(1.0)
+        for each in waiting:
+
+            def report(share: float, start: int = done, size: int = each.unread) -> None:
+                bar(completed=start + int(size * share))
+
+            take_one(each, found, memories, tally, dry_run=dry_run, report=report)
+            done += each.unread
+            bar(completed=done)
     lines, answer = told(tally, dry_run=dry_run, verbose=verbose), as_json(tally)
     return Report(lines, {**answer, "dry_run": True} if dry_run else answer)
-
-
-class _Share:
-    """Converts progress within one transcript to bytes of the whole import."""
-
-    def __init__(self, advance: Callable[[int], None], size: int) -> None:
-        self._advance, self._size, self._told = advance, size, 0
-
-    def reached(self, share: float) -> None:
-        done = int(self._size * share)
-        self._advance(done - self._told)
-        self._told = done
 
 
 def keeps_messages(memories: "Memories") -> None:
@@ -191,18 +296,3 @@ def as_json(tally: "Tally") -> dict[str, Any]:
         "changed": [{"session": session, "message": message} for session, message in tally.changed],
         "refused": [{"place": place, "reason": reason} for place, reason in tally.refused],
     }
-
-
-@contextmanager
-def progress(waiting: "list[Transcript]", *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """A progress bar in bytes on a terminal; silent elsewhere."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("Reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=sum(each.unread for each in waiting) or None)
-        yield lambda amount: bar.advance(task, amount)

@@ -1,0 +1,231 @@
+"""The commands for prompts: brief, context, cache-report."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli import call, say
+from holdfast.cli.call import Call, in_space, wrong_usage
+from holdfast.cli.tables import on_terminal
+from holdfast.errors import Invalid
+
+if TYPE_CHECKING:
+    from holdfast.engine.cache_report import CacheReport, Difference, SessionReport
+    from holdfast.engine.sessions import NewMessage
+
+_BUDGET = 500
+_MOST_BYTES = 8_000_000  # bytes on standard input
+
+
+@click.command()
+@click.option("--session", help="The session that gets the brief; it gets the same text every time.")
+@click.option("--project", help="This project and global memories.")
+@click.option("-s", "--subject", help="List memories about this subject first.")
+@click.option(
+    "--budget", type=int, help="Maximum tokens. Default: from the profile.  [env: HOLDFAST_MEMORY_BUDGET]"
+)
+@in_space
+def brief(
+    call: Call, session: str | None, project: str | None, subject: str | None, budget: int | None
+) -> None:
+    """Print the memory block for a prompt.
+
+    Prints nothing else, so the output can be piped into a prompt.
+
+    \b
+        holdfast brief
+        holdfast brief --session run-42 --subject jellyfin --budget 500
+    """
+    with call.memories(session=session) as memories:
+        made = memories.brief(project=project, subject=subject, budget=budget)
+    if call.json:
+        answer = {"text": made.text, "sha256": made.sha256, "tokens": made.tokens}
+        rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
+        call.tell("", {**answer, **rest})
+    else:
+        click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
+
+
+@click.command()
+@click.option("--session", help="The session that gets the block; it never gets a memory twice.")
+@click.option("--project", help="This project and global memories.")
+@click.option("--budget", type=int, default=_BUDGET, show_default=True, help="Maximum tokens.")
+@in_space
+def context(call: Call, session: str | None, project: str | None, budget: int) -> None:
+    """Print memories relevant to the latest messages.
+
+    Reads messages from standard input: plain text is the user's latest message; JSON lines with role and text
+    (or content) are messages, newest last, of which the last three are used. Prints a block for the prompt,
+    or nothing when there is nothing new and relevant. The exit code is 0 in both cases.
+
+    \b
+        echo "how do I restart jellyfin" | holdfast context --session run-42
+        holdfast context --session run-42 --json < messages.jsonl
+    """
+    said = _messages(_input())
+    with call.memories(origin="assistant", session=session) as memories:
+        made = memories.context(said, project=project, budget=budget)
+    if call.json:
+        call.tell("", made)
+    else:
+        click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
+
+
+def _input() -> str:
+    if sys.stdin is None or sys.stdin.isatty():
+        hint = "no message: pipe one in, for example `echo TEXT | holdfast context`"
+        raise wrong_usage(hint)
+    # Refused rather than truncated: the latest message is at the end.
+    given = call.read_input(_MOST_BYTES + 1)
+    if len(given) > _MOST_BYTES:
+        raise Invalid(
+            f"standard input is larger than {_MOST_BYTES:,} bytes: send only the latest messages",
+            field="messages",
+        )
+    return given.decode("utf-8-sig", "replace")
+
+
+def _messages(text: str) -> "list[NewMessage | str]":
+    """One message per line if the input is JSON lines, else the whole text as one user message."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    if not lines or _as_message(lines[0][1]) is None:
+        return [text] if lines else []
+    return [_new_message(line, number) for number, line in lines]
+
+
+def _as_message(line: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "role" in found else None
+
+
+def _new_message(line: str, number: int) -> "NewMessage":
+    from holdfast.engine.sessions import NewMessage
+
+    found = _as_message(line)
+    content = found.get("text", found.get("content")) if found else None
+    if found is None or not isinstance(found["role"], str) or not isinstance(content, str):
+        wrong = f'line {number} is not a message: use {{"role": "user", "text": "..."}}, one per line'
+        raise Invalid(wrong, field="messages")
+    speaker = found.get("speaker")
+    return NewMessage(
+        role=found["role"], content=content, speaker=speaker if isinstance(speaker, str) else None
+    )
+
+
+_WHY = {
+    "erased": "a memory in it was erased",
+    "damaged": "the stored text no longer matches this hash",
+    "unknown": "reason not recorded",
+}
+_REPORTED = {
+    "cache_read_tokens": "read from the cache",
+    "cache_write_tokens": "written to the cache",
+    "input_tokens": "uncached input",
+}
+_CAVEAT = (
+    "Token counts of briefs are estimates. Whether the agent placed the brief at the same position each time "
+    "shows in the agent's own figures, if it reports any."
+)
+
+
+@click.command("cache-report")
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1_000),
+    default=20,
+    show_default=True,
+    help="Number of latest sessions.",
+)
+@in_space
+def cache_report(call: Call, sessions: tuple[str, ...], limit: int) -> None:
+    """Report whether each session's brief stayed byte-identical.
+
+    Shows for each session the hash of its brief, whether and why it changed, how many tokens a prompt cache
+    could serve, and what the agent reported. Default: the latest sessions.
+
+    \b
+        holdfast cache-report
+        holdfast cache-report run-42 --json
+    """
+    with call.memories() as memories:
+        found = memories.cache_report(*sessions, limit=limit)
+    call.tell("\n\n".join(_report_lines(found)), _as_json(found))
+
+
+def _report_lines(found: "CacheReport") -> list[str]:
+    parts = [_session(report) for report in found.sessions]
+    if found.without_brief:
+        parts.append(f"{say.count(found.without_brief, 'session')} without a brief")
+    if not found.sessions:
+        return parts or ["No sessions yet"]
+    held = sum(report.held for report in found.sessions)
+    parts.append(f"{held:,} of {say.count(len(found.sessions), 'session')} kept a byte-identical brief")
+    return [*parts, click.style(_CAVEAT, dim=True)]
+
+
+def _session(report: "SessionReport") -> str:
+    session = report.session
+    verdict = click.style("unchanged", fg="green") if report.held else click.style("changed", fg="yellow")
+    label = ", ".join(each for each in (session.client, session.project) if each)
+    lines = [f"{say.one_line(session.id)}{f' ({say.one_line(label)})' if label else ''}: {verdict}"]
+    for block in report.blocks:
+        size = f"{block.tokens:,} tokens, {say.memories(block.memories)}"
+        erased = ", text erased since" if block.intact is None else ""
+        lines.append(f"  {say.moment(block.given_at)}  {block.sha256[:16]}  {size}{erased}")
+    lines += [f"  Changed {say.moment(change.at)}: {_WHY[change.why]}" for change in report.changes]
+    if report.before is not None:
+        lines.append(f"  {_difference(report.before)}")
+    if report.trailing_blocks:
+        count = say.count(report.trailing_blocks, "block")
+        lines.append(
+            f"  Followed by {count} with {report.trailing_tokens:,} tokens; these do not affect the brief"
+        )
+    lines.append(f"  {_saved(report)}")
+    if report.reported:
+        told = [f"{amount:,} {_REPORTED[name]}" for name, amount in report.reported.items()]
+        lines.append(f"  Reported by the agent: {', '.join(told)}")
+    return "\n".join(lines)
+
+
+def _difference(before: "Difference") -> str:
+    name = say.one_line(before.session)
+    if before.same:
+        return f"Same brief as in the previous session {name}"
+    kinds = (("added", before.added), ("reworded", before.reworded), ("removed", before.gone))
+    told = [f"{amount:,} {word}" for word, amount in kinds if amount]
+    return f"Different from the previous session {name}: {', '.join(told) or 'labels or order changed'}"
+
+
+def _saved(report: "SessionReport") -> str:
+    if report.answers is None:
+        return "Number of model calls unknown: store messages, or report usage at the end of the session"
+    answers = say.count(report.answers, "answer")
+    if report.cacheable_tokens is None:
+        return f"{answers}; when the brief changed is unknown"
+    return f"{answers}; a cache could serve {report.cacheable_tokens:,} tokens of the brief"
+
+
+def _as_json(found: "CacheReport") -> dict[str, Any]:
+    return {"sessions": list(map(_report_json, found.sessions)), "without_brief": found.without_brief}
+
+
+def _report_json(report: "SessionReport") -> dict[str, Any]:
+    return {
+        "session": report.session.id,
+        "client": report.session.client,
+        "project": report.session.project,
+        "held": report.held,
+        "blocks": report.blocks,
+        "changes": report.changes,
+        "trailing": {"blocks": report.trailing_blocks, "tokens": report.trailing_tokens},
+        "answers": report.answers,
+        "cacheable_tokens": report.cacheable_tokens,
+        "reported": report.reported,
+        "before": report.before,
+    }
