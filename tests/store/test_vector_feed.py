@@ -186,7 +186,7 @@ def test_a_long_journal_of_other_things_is_passed(
 def test_an_embedder_that_fails_halfway_leaves_the_rest_for_later(
     ctx: SpaceContext, memories: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.embedding.BATCH", 4)
+    monkeypatch.setattr("holdfast.engine.embedder_calls.BATCH", 4)
     for number in range(10):
         add(memories, f"Note {number} about something of its own", subject=f"s{number}")
 

@@ -1,8 +1,9 @@
 """Briefs on disk: prepared ones for hooks without a service, and context files for hosts that read a file.
 
 Both follow the memories. After a change, prepared briefs are emptied, so that no deleted memory is shown, and
-the service writes them again; context files are rewritten at once by the process that made the change. File
-errors are logged and never reach the caller, because the change itself is stored.
+the service writes them again; context files are rewritten at once by the process that made the change, or
+soon after what the service did in the background. File errors are logged and never reach the caller, because
+the change itself is stored.
 """
 
 import logging
@@ -15,6 +16,7 @@ from holdfast.agents import context_files
 from holdfast.agents.context_files import ContextFile
 from holdfast.app import paths
 from holdfast.engine import brief as briefs
+from holdfast.engine import later
 from holdfast.engine.ports import Store, TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, NotFound
@@ -39,6 +41,7 @@ class BriefFiles:
             folder = _folder(space)
             ready = folder.is_dir() and self._are_ours()
             contexts = [context for context in self._contexts() if context.space == space]
+            contexts = [] if contexts and later.leave() else contexts
             if ready or contexts:
                 self._follow(space, folder if ready else None, contexts)
         except (OSError, HoldfastError) as trouble:  # the change itself is committed

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.app import paths, service_lock, wiring
 from holdfast.app.space_registry import SpaceRegistry
 from holdfast.domain.access import EVERYTHING, Grant
+from holdfast.engine import later
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid, Unavailable
 from holdfast.settings import Settings
@@ -233,34 +234,45 @@ def _hooks(
 def _worker(registry: SpaceRegistry) -> "Worker":
     """What the service does in the background, the most urgent first.
 
-    Reading with a model waits for other people's machines, so that nothing else waits with it.
+    What waits for other people's machines, a model that reads or embeds there, nothing else waits for.
     """
     from holdfast.agents import capture_off
+    from holdfast.app.warm_up import warm_up
+    from holdfast.engine.ports import InProcess
     from holdfast.web.service.chores import capture, reading, upkeep, vectors
     from holdfast.web.service.worker import Worker
 
     spaces = registry.spaces, registry.memories
+    here = registry.embedder is None or isinstance(registry.embedder, InProcess)
+    embed = [_shown_later(vectors(*spaces))]
+    read = [reading(*spaces, capture_off.reason)] if registry.reads else []
     return Worker(
-        [*_first_chores(registry), capture(*spaces, capture_off.reason), vectors(*spaces)],
-        when_idle=[upkeep(*spaces)],
-        beside=[reading(*spaces, capture_off.reason)] if registry.reads else [],
+        [
+            *_first_chores(registry),
+            _shown_later(capture(*spaces, capture_off.reason)),
+            *(embed if here else ()),
+        ],
+        when_idle=[_shown_later(upkeep(*spaces))],
+        beside=[*read, *(() if here else embed)],
+        loads=lambda: warm_up(registry),
     )
+
+
+def _shown_later(chore: "Chore") -> "Chore":
+    """The same, but what it changes is shown in files by the chores that come first, in the next round."""
+
+    def run(time_up: "TimeUp") -> bool:
+        with later.showing_later() as left:
+            more = chore(time_up)
+        return more or left.any
+
+    return run
 
 
 def _first_chores(registry: SpaceRegistry) -> "list[Chore]":
     """What comes before all else: taking in what was said, and showing what is known."""
     from holdfast.agents.hooks.captures import take_in
     from holdfast.files.watcher import follow
-
-    @cache
-    def warmed_up() -> None:
-        # The first question loads words and models; a prompt that waits for its hook should not be it.
-        with suppress(HoldfastError):
-            registry.memories().recall("what is known", limit=1)
-
-    def warm(time_up: "TimeUp") -> bool:
-        warmed_up()
-        return False
 
     def transcripts(time_up: "TimeUp") -> bool:
         return take_in(registry.memories, registry.db, time_up=time_up) > 0
@@ -272,4 +284,4 @@ def _first_chores(registry: SpaceRegistry) -> "list[Chore]":
     def briefs(time_up: "TimeUp") -> bool:
         return files().refresh(time_up)
 
-    return [warm, transcripts, briefs, follow(lambda: registry.memories().store)]
+    return [_shown_later(transcripts), briefs, follow(lambda: registry.memories().store)]

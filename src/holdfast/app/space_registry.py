@@ -27,7 +27,7 @@ class SpaceRegistry:
         self._opening = threading.Lock()
         self._store: Store | None = None
         self._opened: dict[str, Memories] = {}
-        self._embedder = wiring.open_embedder(self._settings.embedder)
+        self.embedder = wiring.open_embedder(self._settings.embedder)
         self._readers = wiring.open_readers(self._settings)
 
     @property
@@ -54,7 +54,7 @@ class SpaceRegistry:
                 found = self._opened[name] = Memories.of(
                     self._store,
                     name,
-                    embedder=self._embedder,
+                    embedder=self.embedder,
                     budget=self._settings.budget,
                     readers=self._readers,
                 )
@@ -103,7 +103,7 @@ class SpaceRegistry:
 
         Raises: Unavailable.
         """
-        embedder = self._embedder.name if self._embedder else None
+        embedder = self.embedder.name if self.embedder else None
         return self.administration(EVERYTHING).figures(embedder=embedder)
 
     def checkup(self, grant: Grant) -> Checkup:
@@ -113,7 +113,7 @@ class SpaceRegistry:
         """
         grant.require("admin", everywhere="a checkup covers all spaces: use a token for all spaces")
         self.check()  # what is at the path now may be another file than the one in use
-        return checkup(self._db or self._settings.db, self._embedder)
+        return checkup(self._db or self._settings.db, self.embedder)
 
     def check(self) -> None:
         """Raises: Unavailable, when the database was removed or replaced since it was opened."""

@@ -155,7 +155,7 @@ def try_embedder(embedder: Embedder | None) -> str | None:
     """What is wrong with an embedder, in one line; none when it embeds as it should."""
     if embedder is None:
         return None
-    from holdfast.engine.embedding import given
+    from holdfast.engine.embedder_calls import given
     from holdfast.store.vectors import checked
 
     def trial(texts: Sequence[str]) -> None:

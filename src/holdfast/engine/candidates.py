@@ -15,7 +15,8 @@ from holdfast.domain.query import Filter, admits
 from holdfast.domain.retention import has_rules
 from holdfast.domain.subjects import names, same_subject
 from holdfast.domain.terms import shared, stems
-from holdfast.engine.embedding import cosine, embedded, search_model
+from holdfast.engine.embedder_calls import embedded
+from holdfast.engine.embedding import cosine, search_model
 from holdfast.engine.ports import Embedder, Transaction
 from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.errors import Unavailable

@@ -7,19 +7,18 @@ model's are still searched and kept up; once the new ones are complete, the old 
 import logging
 import math
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 from operator import mul
-from typing import TypeVar
 
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.calibrate import Measuring
+from holdfast.engine.embedder_calls import BATCH, batch_limits, embedded, given, part_vectors
 from holdfast.engine.ports import (
     Embedded,
     Embedder,
-    FileBacked,
     Missing,
     TimeUp,
     Transaction,
@@ -30,12 +29,8 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 
 KINDS = ("memories", "messages")
-BATCH = 64  # texts embedded and stored at a time
-_BATCH_CHARACTERS = 4_000  # of one batch, so that it takes a moment; a longer text is one of its own
-_LOCAL_SHARE = 8  # of both, what a model in this process gets at a time: it takes as long as the texts are
 _log = logging.getLogger(__name__)
 _MEASURING: dict[str, Measuring] = {}  # calibrations that are under way, by the model's name
-Given = TypeVar("Given")
 
 
 def embed_missing(
@@ -44,7 +39,7 @@ def embed_missing(
     """Embeds up to `limit` memories and messages that lack a vector; answers how many.
 
     Of a newly configured model, which nobody waits for, up to `changing`. Killed halfway, or ended by
-    `time_up` after a batch, it goes on later.
+    `time_up` after a batch or a part of a long text, it goes on later.
     Raises: Unavailable, when the embedder fails or answers nonsense.
     """
     if ctx.embedder is None:
@@ -55,7 +50,9 @@ def embed_missing(
         searched = searched_with(ctx, ctx.embedder, models)
         damaged = {kind: _rows(tx, kind).damaged(searched.name) for kind in KINDS}
     for kind, owners in damaged.items():
-        embed_again(ctx, searched, kind, owners)
+        embed_again(ctx, searched, kind, owners, time_up)
+        if owners and time_up():
+            return 1  # there is more to do at once
     known = {model.name: model for model in models}
     if searched.name == ctx.embedder.name:
         return _catch_up(ctx, searched, known.get(searched.name), keeps, limit, time_up)
@@ -119,19 +116,24 @@ def _catch_up(
     return done
 
 
-def embed_again(ctx: SpaceContext, embedder: Embedder, kind: str, ids: Sequence[str]) -> None:
-    """Makes the vectors of these owners anew; of what has gone meanwhile they are dropped.
+def embed_again(
+    ctx: SpaceContext, embedder: Embedder, kind: str, ids: Sequence[str], time_up: TimeUp = lambda: False
+) -> None:
+    """Makes the vectors of these owners anew until the time is up; of what has gone meanwhile they go.
 
     Raises: Unavailable, when the embedder fails.
     """
-    for start in range(0, len(ids), BATCH):
-        batch = ids[start : start + BATCH]
+    most, _ = batch_limits(embedder)
+    for start in range(0, len(ids), most):
+        batch = ids[start : start + most]
         with ctx.store.read(ctx.space) as tx:
             owners = _embeddable(tx, kind, batch)
         vectors = embedded(embedder, [text_of(owner) for owner in owners])
         with ctx.store.write(ctx.space) as tx:
             _rows(tx, kind).drop(batch)
             _put(tx, embedder.name, kind, owners, vectors, ctx)
+        if time_up():
+            return
 
 
 def _embeddable(tx: Transaction, kind: str, ids: Sequence[str]) -> Sequence[Memory | Message]:
@@ -179,7 +181,9 @@ def _feed(
             return done, True
         if missing.owners and (done >= limit or (done and time_up())):
             return done, False
-        vectors = embedded(embedder, [text_of(owner) for owner in missing.owners])
+        vectors = part_vectors(ctx.space, embedder, [text_of(owner) for owner in missing.owners], time_up)
+        if vectors is None:
+            return done or 1, False  # there is more to do at once
         with ctx.store.write(ctx.space) as tx:
             _keep(tx, embedder.name, kind, missing, vectors, ctx)
         done += len(missing.owners)
@@ -188,10 +192,10 @@ def _feed(
 
 def _batch(rows: VectorRows[Memory | Message], embedder: Embedder, most: int) -> Missing[Memory | Message]:
     """What is embedded next; fewer where the texts are long, for a model takes as long as they are."""
-    share = _LOCAL_SHARE if isinstance(embedder, FileBacked) else 1
-    missing = rows.missing(embedder.name, max(min(BATCH // share, most), 1))
+    texts, characters = batch_limits(embedder)
+    missing = rows.missing(embedder.name, max(min(texts, most), 1))
     sums = accumulate(len(text_of(owner)) for owner in missing.owners)
-    fitting = max(sum(characters <= _BATCH_CHARACTERS // share for characters in sums), 1)
+    fitting = max(sum(size <= characters for size in sums), 1)
     return missing if fitting >= len(missing.owners) else rows.missing(embedder.name, fitting)
 
 
@@ -247,34 +251,6 @@ def _opened(ctx: SpaceContext, name: str) -> Embedder | None:
         return None
 
 
-def embedded(embedder: Embedder, texts: Sequence[str]) -> Sequence[Sequence[bytes]]:
-    """The vectors of each text's parts.
-
-    Raises: Unavailable.
-    """
-    if not texts:
-        return []
-    vectors = given(embedder, lambda texts: embedder.documents(texts), texts)
-    if len(vectors) != len(texts):
-        raise Unavailable(
-            f"the embedder {embedder.name} returned {len(vectors)} vectors for {len(texts)} texts"
-        )
-    return vectors
-
-
 def cosine(one: bytes, other: bytes) -> float:
     """Of two vectors of length 1."""
     return math.fsum(map(mul, array("f", one), array("f", other)))
-
-
-def given(embedder: Embedder, ask: Callable[[Sequence[str]], Given], texts: Sequence[str]) -> Given:
-    """What the embedder gives for `texts` when it is asked so.
-
-    Raises: Unavailable, in whatever way it fails.
-    """
-    try:
-        return ask(texts)
-    except Unavailable:
-        raise
-    except Exception as trouble:  # broad: whatever a model raises, the texts are stored and are tried again
-        raise Unavailable(f"the embedder {embedder.name} failed: {trouble}") from trouble

@@ -143,6 +143,14 @@ class FileBacked(Protocol):
     def check_file(self) -> None: ...
 
 
+@runtime_checkable
+class InProcess(Protocol):
+    """An embedder that runs in this process: it takes as long as its texts are, and yields part by part."""
+
+    def load(self) -> None: ...  # raises Unavailable; what the first text would do otherwise
+    def parts(self, text: str) -> Iterator[bytes]: ...  # what `documents` says of it, one vector at a time
+
+
 @dataclass(frozen=True, slots=True)
 class Missing(Generic[Owner_co]):
     """What has to be embedded next: with the vectors of `owners` all is done up to `upto`."""

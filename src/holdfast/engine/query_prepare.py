@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.domain.calibration import Calibration, calibrated
-from holdfast.engine.embedding import caught_up, cosine, embed_missing, embedded, given, searched_with
+from holdfast.engine.embedder_calls import embedded, given
+from holdfast.engine.embedding import caught_up, cosine, embed_missing, searched_with
 from holdfast.engine.ports import Embedder, Reader, VectorModel, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable

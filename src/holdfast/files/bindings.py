@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from holdfast.app import paths
 from holdfast.domain.query import Filter
+from holdfast.engine import later
 from holdfast.engine.ports import Bound, Store, TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
@@ -66,7 +67,7 @@ class Directories:
     def changed(self, space: str) -> None:
         """Must be called after every write to a space; cheap when it is not bound."""
         binding = self._binding(space)
-        if binding is None or self._busy():
+        if binding is None or self._busy() or later.leave():
             return
         self._quietly(binding, lambda: self._tell(space, self.sync(self._context_of(space))))
 
@@ -76,7 +77,7 @@ class Directories:
         True when more than `most` files were changed or the time was up; the next call continues.
         """
         binding = self._binding(ctx.space)
-        if binding is None or self._busy():
+        if binding is None or self._busy() or later.is_later():
             return False
         report = self._quietly(binding, lambda: self._arrive(ctx, binding, most, time_up))
         self._tell(ctx.space, report)

@@ -4,7 +4,7 @@ It comes with the extra `multilingual`. It ranks English less well than the defa
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,10 @@ class Multilingual:
 
     name = MULTILINGUAL
 
+    def load(self) -> None:
+        """Raises: Unavailable, when the package is not installed."""
+        self.query("a")
+
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
         """For each text the vectors of its parts, as float32.
 
@@ -29,6 +33,11 @@ class Multilingual:
         cut = [parts_of(text, PART) for text in texts]
         found = iter(self._run([part for parts in cut for part in parts]))
         return [[next(found) for _ in parts] for parts in cut]
+
+    def parts(self, text: str) -> Iterator[bytes]:
+        """The same of one text, a part at a time."""
+        for part in parts_of(text, PART):
+            yield from self._run([part])
 
     def query(self, text: str) -> bytes:
         """The vector of a question."""

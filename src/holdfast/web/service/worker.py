@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
-SLICE = 0.08  # seconds after which a chore gives way, after the item at hand: within 200 ms
+SLICE = 0.05  # seconds after which a chore gives way, after the item at hand: within 200 ms
 PATIENCE = 0.8  # seconds that a stop waits for the slice at hand; what is cut off there is done again
 _log = logging.getLogger(__name__)
 
@@ -20,7 +20,8 @@ class Worker:
     """One thread, woken by a pause's end or by `wake`; a second one for `beside`.
 
     Each chore gets a slice in turn, the most urgent first; those of `when_idle` only when no other has more
-    to do. Chores beside are those that wait for other machines: nothing here should wait with them.
+    to do. Chores beside are those that wait for other machines: nothing here should wait with them. What
+    `loads` models and rules comes before the first slice, so that none of them waits for it.
     """
 
     def __init__(
@@ -29,11 +30,13 @@ class Worker:
         *,
         when_idle: Sequence[Chore] = (),
         beside: Sequence[Chore] = (),
+        loads: Callable[[], None] = lambda: None,
         pause: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._chores = chores
         self._when_idle = when_idle
+        self._loads = loads
         self._beside = Worker(beside, pause=pause, clock=clock) if beside else None
         self._pause = pause  # seconds between rounds when there is nothing to do
         self._clock = clock
@@ -65,6 +68,10 @@ class Worker:
                 worker._thread.join(max(until - time.monotonic(), 0))
 
     def _run(self) -> None:
+        try:
+            self._loads()
+        except Exception:  # broad: the background loop; what could not be loaded is loaded where it is used
+            _log.exception("models could not be loaded in advance")
         while not self._stopping.is_set():
             if not self._round():
                 self._woken.wait(self._pause)
