@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import Connection, text
 
 from holdfast import Memories
+from holdfast.app.checkup import repair
 from holdfast.app.wiring import context_for
 from holdfast.domain.health import Damage
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import Store
-from holdfast.engine.repair import repair
 from holdfast.store.database import Database
 from holdfast.store.sqlite import driver_of
 from holdfast.testing import FixedClock

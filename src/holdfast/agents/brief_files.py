@@ -16,9 +16,8 @@ from holdfast.agents import context_files
 from holdfast.agents.context_files import ContextFile
 from holdfast.app import paths
 from holdfast.engine import brief as briefs
-from holdfast.engine import later
 from holdfast.engine.ports import Store, TimeUp
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import SpaceContext, is_shown_later
 from holdfast.errors import HoldfastError, NotFound
 
 MOST_PROJECTS = 50  # of a space that have a ready-made brief; the latest used
@@ -41,7 +40,7 @@ class BriefFiles:
             folder = _folder(space)
             ready = folder.is_dir() and self._are_ours()
             contexts = [context for context in self._contexts() if context.space == space]
-            contexts = [] if contexts and later.leave() else contexts
+            contexts = [] if contexts and is_shown_later(changed=True) else contexts
             if ready or contexts:
                 self._follow(space, folder if ready else None, contexts)
         except (OSError, HoldfastError) as trouble:  # the change itself is committed

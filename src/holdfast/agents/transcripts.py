@@ -32,7 +32,7 @@ __all__ = [
     "usual_places",
 ]
 
-_SLICE = 128 * 1024  # bytes of a transcript that are read before the time is looked at
+_SLICE = 64 * 1024  # bytes of a transcript that are read before the time is looked at
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from holdfast.app import machine_checks, wiring
 from holdfast.domain.belief import LONGEST_PAUSE
 from holdfast.domain.health import Damage, Health, HealthFinding, damage_findings, findings, unread
+from holdfast.engine.embedding import embed_again, search_model
 from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import Clock, Embedder, Store
 from holdfast.engine.reading_queue import ReadingState, reading_state
-from holdfast.engine.repair import repair
+from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import Overview, overview
 from holdfast.errors import Unavailable
 from holdfast.files.scan import ASKS_COMMAND
@@ -206,3 +207,20 @@ def _keyless(settings: Settings) -> list[HealthFinding]:
         for spec in dict.fromkeys(named)
         if spec is not None and spec.needs_key and settings.key_for_model(spec) is None
     ]
+
+
+def repair(*, ctx: SpaceContext) -> Damage:
+    """Mends the space; answers what was wrong with it before.
+
+    Raises: Unavailable, when vectors are to be made and the embedder fails; the rest is mended then.
+    """
+    with ctx.store.write(ctx.space) as tx:
+        found = tx.integrity.damage()
+        tx.integrity.mend()
+        embedder = search_model(ctx, tx)
+    if embedder is not None:
+        for kind, name in (("memories", "memory"), ("messages", "message")):
+            with ctx.store.read(ctx.space) as tx:
+                ids = tx.integrity.without_vector(name, embedder.name)
+            embed_again(ctx, embedder, kind, ids)
+    return found

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from holdfast.app import paths, service_lock, wiring
 from holdfast.app.space_registry import SpaceRegistry
 from holdfast.domain.access import EVERYTHING, Grant
-from holdfast.engine import later
 from holdfast.engine.memories import Memories
+from holdfast.engine.space_context import shown_later
 from holdfast.errors import HoldfastError, Invalid, Unavailable
 from holdfast.settings import Settings
 
@@ -237,7 +237,6 @@ def _worker(registry: SpaceRegistry) -> "Worker":
     What waits for other people's machines, a model that reads or embeds there, nothing else waits for.
     """
     from holdfast.agents import capture_off
-    from holdfast.app.warm_up import warm_up
     from holdfast.engine.ports import InProcess
     from holdfast.web.service.chores import capture, reading, upkeep, vectors
     from holdfast.web.service.worker import Worker
@@ -254,7 +253,7 @@ def _worker(registry: SpaceRegistry) -> "Worker":
         ],
         when_idle=[_shown_later(upkeep(*spaces))],
         beside=[*read, *(() if here else embed)],
-        loads=lambda: warm_up(registry),
+        loads=registry.warm_up,
     )
 
 
@@ -262,9 +261,8 @@ def _shown_later(chore: "Chore") -> "Chore":
     """The same, but what it changes is shown in files by the chores that come first, in the next round."""
 
     def run(time_up: "TimeUp") -> bool:
-        with later.showing_later() as left:
-            more = chore(time_up)
-        return more or left.any
+        with shown_later() as changed:
+            return chore(time_up) or changed()
 
     return run
 

@@ -1,16 +1,17 @@
 """The spaces of one database while a process serves them, opened as they are asked for."""
 
 import threading
+from contextlib import suppress
 
 from holdfast.app import wiring
 from holdfast.app.checkup import Checkup, checkup
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.administration import Administration
 from holdfast.engine.memories import Memories
-from holdfast.engine.ports import Store
+from holdfast.engine.ports import InProcess, Store
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import grant_by_hash, grant_of
-from holdfast.errors import Invalid
+from holdfast.errors import HoldfastError, Invalid
 from holdfast.settings import Settings, public_place
 
 
@@ -129,6 +130,20 @@ class SpaceRegistry:
         """The names of all spaces; the usual one exists from first use."""
         usual = self.memories()
         return [space.name for space in usual.store.spaces()]
+
+    def warm_up(self) -> None:
+        """Loads what the first question and the first capture would wait for: words, rules and models."""
+        from holdfast.language.extract import extract
+        from holdfast.language.gate import PERSON, Utterance, gate
+
+        said = [Utterance(PERSON, "We decided to use PostgreSQL, because SQLite was too slow.")]
+        extract(said, gate(said))
+        with suppress(HoldfastError):  # what is wrong is told where it is used
+            wiring.own_reader().load()
+        with suppress(HoldfastError):
+            if isinstance(self.embedder, InProcess):
+                self.embedder.load()
+            self.memories().recall("what is known", limit=1)
 
     def close(self) -> None:
         """Lets go of the database."""

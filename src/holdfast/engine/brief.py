@@ -12,10 +12,9 @@ from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, render
-from holdfast.engine.optional_receipts import without_receipt
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session, project_of
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import SpaceContext, without_receipt
 from holdfast.engine.supersession import mark, superseded_by
 from holdfast.engine.tend import decay
 from holdfast.errors import Invalid

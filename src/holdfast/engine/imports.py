@@ -10,7 +10,7 @@ from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
 from holdfast.engine.archive import Archive, wrong_memory
 from holdfast.engine.intake import sanitize, text_hash
-from holdfast.engine.neighbours import Surroundings, find_tombstone, look, look_at_deleted, still
+from holdfast.engine.neighbours import Judged, Surroundings, find_tombstone, look, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
 from holdfast.engine.space_context import SpaceContext
@@ -124,39 +124,39 @@ def import_drafts(
     while batch := list(islice(coming, _BATCH)):
         new = [(line, draft, _seen(draft, ctx)) for line, draft in batch]
         seen += new
-        if not dry_run:
-            with ctx.store.write(ctx.space) as tx:
-                told += _decided(new, tx, ctx, review)
+        told += [] if dry_run else _decided(new, ctx, review)
         report(len(seen))
-    return _tried(seen, ctx, review) if dry_run else told
+    return _decided(seen, ctx, review, dry_run=True) if dry_run else told
 
 
-def _tried(seen: Sequence[_Seen], ctx: SpaceContext, review: bool) -> list[ImportResult]:
-    """What would become of drafts, in one transaction that waits for no model and is taken back.
+def _decided(
+    seen: Sequence[_Seen], ctx: SpaceContext, review: bool, *, dry_run: bool = False
+) -> list[ImportResult]:
+    """What becomes of drafts, in one transaction that waits for no model; a dry run takes it back.
 
     What a draft is to an earlier one comes up only when that is written: it is judged afterwards, and all is
     tried again.
     """
-    judge = _Prepared(ctx.judge)
+    judge = _Prepared(ctx.judge, [each for *_, around in seen if around for each in around.judged])
+    ready = replace(ctx, judge=judge)
     while True:
         with suppress(_TakenBack), ctx.store.write(ctx.space) as tx:
-            told = _decided(seen, tx, replace(ctx, judge=judge), review)
-            raise _TakenBack
+            told = [
+                ImportResult(line, _told(draft, tx, ready, review, around)) for line, draft, around in seen
+            ]
+            if dry_run or judge.missing:
+                raise _TakenBack
         if not judge.missing:
             return told
         judge.prepare()
 
 
-def _decided(seen: Sequence[_Seen], tx: Transaction, ctx: SpaceContext, review: bool) -> list[ImportResult]:
-    return [ImportResult(line, _told(draft, tx, ctx, review, around)) for line, draft, around in seen]
-
-
 class _Prepared:
     """A judge that answers what it was prepared for, and notes the rest."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judge, known: Sequence[Judged]) -> None:
         self._judge = judge
-        self._verdicts: dict[tuple[Statement, Statement], Verdict] = {}
+        self._verdicts = {(each.candidate.known, each.candidate.draft): each.verdict for each in known}
         self.missing: set[tuple[Statement, Statement]] = set()
 
     def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:

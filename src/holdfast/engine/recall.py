@@ -11,18 +11,26 @@ from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter, Query
-from holdfast.domain.ranking import Hit, Matched, MemoryHit, MessageHit, bounded, factors, score
+from holdfast.domain.ranking import (
+    Hit,
+    Matched,
+    MemoryHit,
+    MessageHit,
+    bounded,
+    factors,
+    receipt_items,
+    score,
+)
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
 from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage, Within
-from holdfast.engine.optional_receipts import receipt_items, without_receipt
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.sessions import known_session, project_of
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import SpaceContext, without_receipt
 from holdfast.engine.supersession import successors_of_hits
 from holdfast.errors import Invalid
 

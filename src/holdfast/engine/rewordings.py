@@ -24,7 +24,10 @@ from holdfast.language.comparison import NEARLY_SAME
 
 KIND = "rewordings"
 _AT_A_TIME = 50  # messages that are read in one go
+_COMPARED = 500  # sentences and wordings whose words are compared in one go, and
+_JUDGED = 3  # pairs that are judged, each a few hundredths of a second; the last message is read to its end
 _MOST_PIECES = 200  # sentences of one message
+_WORDS = 10  # of a sentence, about
 
 _Said = tuple[str, Message, int, int, Statement, Statement]  # memory, message, where, and what is compared
 
@@ -74,6 +77,7 @@ def _look(job: Job, ctx: SpaceContext) -> None:
     session_id = str(job.payload["session"])
     said: list[_Said] = []
     read: dict[str, int] = {}
+    compared = 0
     with ctx.store.read(ctx.space) as tx:
         last = tx.sessions.last_number(session_id)
         for memory_id, upto in _read(job).items():
@@ -81,7 +85,11 @@ def _look(job: Job, ctx: SpaceContext) -> None:
             end = min(upto + _AT_A_TIME, last)
             new = tx.sessions.around([(session_id, at) for at in range(upto + 1, end + 1)]) if known else []
             read[memory_id] = end if known else -1
-            for message in new:
+            for message in sorted(new, key=lambda one: one.number):
+                if compared >= _COMPARED or len(said) >= _JUDGED:
+                    read[memory_id] = message.number - 1
+                    break
+                compared += len(known) * (message.content or "").count(" ") // _WORDS
                 said += [(memory_id, message, *piece) for piece in _pieces(known, message)]
     found = _reworded(said, ctx.judge)
     _mark(job, session_id, read, found, ctx)

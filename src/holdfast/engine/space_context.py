@@ -3,7 +3,10 @@
 With the language models of a space, what they are told, and what they may cost. None of them is needed.
 """
 
-from collections.abc import Callable
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -12,7 +15,9 @@ from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.spend import Caps, Price
 from holdfast.engine.ports import Clock, Embedder, Judge, LanguageModel, NewId, Reader, Store, Transaction
-from holdfast.errors import Conflict, NotFound, Outdated
+from holdfast.errors import Conflict, NotFound, Outdated, Unavailable
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +113,37 @@ def refuse_taken_name(
                 f"memory {other.id} already has the name {subject!r}: "
                 "choose another name, or delete that one first"
             )
+
+
+#: Whether this thread leaves it to others to show its changes in files, and whether it made one.
+_THREAD = threading.local()
+
+
+@contextmanager
+def shown_later() -> Iterator[Callable[[], bool]]:
+    """Leaves it to others to show this thread's changes in files; answers whether there was one.
+
+    That takes as long as a space is large, and a slice of the background must not.
+    """
+    _THREAD.later, _THREAD.changed = True, False
+    try:
+        yield lambda: bool(_THREAD.changed)
+    finally:
+        _THREAD.later = False
+
+
+def is_shown_later(*, changed: bool = False) -> bool:
+    """Whether others show in files what this thread `changed`, and take over edits of them."""
+    later = getattr(_THREAD, "later", False)
+    if later and changed:
+        _THREAD.changed = True
+    return later
+
+
+@contextmanager
+def without_receipt(space: str) -> Iterator[None]:
+    """Leaves out what the block would write when the store takes no writes now: no agent waits for a disk."""
+    try:
+        yield
+    except Unavailable as trouble:
+        _log.warning("space %s: answered without a receipt: %s", space, trouble)

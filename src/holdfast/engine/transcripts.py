@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
+from itertools import accumulate
 from typing import Unpack
 
 from holdfast.domain.memory import Message, Session, SessionFields
@@ -19,7 +19,7 @@ from holdfast.engine.space_context import SpaceContext
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
-_SHORT_BATCH = 50  # where the time is looked at
+_SHORT_BATCH = (25, 16_000)  # messages and characters, where the time is looked at
 OTHER_TEXT = "session %s: message %s arrived again with another text: both are kept"
 _MOST_STEM = 180  # characters of an id that another is made of
 
@@ -77,8 +77,9 @@ def _kept(
     time_up: TimeUp | None,
 ) -> int:
     """How many messages were new. In batches, so that other writers get their turn during a long import."""
-    coming, kept = iter(said), 0
-    while batch := list(islice(coming, _BATCH if time_up is None else _SHORT_BATCH)):
+    start, kept = 0, 0
+    while batch := said[start : start + _BATCH] if time_up is None else _few(said[start:]):
+        start += len(batch)
         new = _unknown(batch, ctx, notes)
         if not new:
             continue
@@ -89,6 +90,13 @@ def _kept(
         notes.redacted = list(dict.fromkeys([*notes.redacted, *_redacted(new, messages)]))
         kept += len(messages)
     return kept
+
+
+def _few(said: Sequence[NewMessage]) -> Sequence[NewMessage]:
+    """The next messages that take a moment; at least one, for a long one can't be cut."""
+    most, characters = _SHORT_BATCH
+    sums = accumulate(len(one.content) for one in said[:most])
+    return said[: max(sum(size <= characters for size in sums), 1)]
 
 
 def _redacted(said: Sequence[NewMessage], kept: Sequence[Message]) -> list[str]:

@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from holdfast.app import paths
 from holdfast.domain.query import Filter
-from holdfast.engine import later
 from holdfast.engine.ports import Bound, Store, TimeUp
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import SpaceContext, is_shown_later
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import memory_paths as standing
 from holdfast.files.directory_sync import DirectorySync
@@ -57,7 +57,7 @@ class Directories:
         self._inside = threading.local()  # a sync writes to the store, which must not start another one
         self._clean: dict[str, tuple[str, ...]] = {}  # the directory as it was when both sides agreed
         self._followed: dict[str, int] = {}  # the last change of each space that its files show
-        self._behind: set[str] = set()  # spaces whose files could not follow
+        self._behind: set[str] = set()  # spaces whose files could not follow, or not all yet
         self._asked: dict[str, str | None] = {}  # what each directory was last heard to ask
 
     def bindings(self) -> list[Binding]:
@@ -67,7 +67,7 @@ class Directories:
     def changed(self, space: str) -> None:
         """Must be called after every write to a space; cheap when it is not bound."""
         binding = self._binding(space)
-        if binding is None or self._busy() or later.leave():
+        if binding is None or self._busy() or is_shown_later(changed=True):
             return
         self._quietly(binding, lambda: self._tell(space, self.sync(self._context_of(space))))
 
@@ -77,9 +77,10 @@ class Directories:
         True when more than `most` files were changed or the time was up; the next call continues.
         """
         binding = self._binding(ctx.space)
-        if binding is None or self._busy() or later.is_later():
+        if binding is None or self._busy() or is_shown_later():
             return False
-        report = self._quietly(binding, lambda: self._arrive(ctx, binding, most, time_up))
+        arrive = self.sync if ctx.space in self._behind else partial(self._arrive, binding=binding)
+        report = self._quietly(binding, lambda: arrive(ctx, most=most, time_up=time_up))
         self._tell(ctx.space, report)
         return report is not None and report.unfinished
 
@@ -120,7 +121,7 @@ class Directories:
                 )
             self._clean.pop(ctx.space, None)
             self._followed[ctx.space] = meeting.followed
-            self._behind.discard(ctx.space)
+            (self._behind.add if report.unfinished else self._behind.discard)(ctx.space)
             return report
 
     def bind(self, ctx: SpaceContext, path: str, layout: str | None = None) -> SyncReport:
@@ -201,7 +202,7 @@ class Directories:
                 bound = tx.files.bound()
                 unfollowed = set(tx.files.unfollowed())
             refused = bound.refused.keys() if bound is not None else set()
-            if ctx.space in self._behind or bound is None or listing.leftovers or unfollowed - refused:
+            if bound is None or listing.leftovers or unfollowed - refused:
                 return self.sync(ctx, most=most, time_up=time_up)
             followed = self._followed.get(ctx.space) == last
             if followed and self._clean.get(ctx.space) == snapshot:

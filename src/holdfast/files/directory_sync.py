@@ -7,6 +7,7 @@ directory never empties the space: the user is asked.
 
 import hashlib
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -64,10 +65,10 @@ class DirectorySync:
         self._keep_index_lines()
         changed = self._other(rows, most=most)
         # A file that is gone may be one of those that were not looked at yet, under a new name.
-        self._take_over(changed, gone, None if self.report.unfinished else time_up)
+        self._take_over(changed, gone, time_up, forget=not self.report.unfinished)
         self.report.unfinished |= bool(changed or gone) and time_up()
         if not self.report.unfinished:
-            self._write()
+            self._write(time_up)
         return self.report
 
     def untouched(self, listing: Listing) -> bool:
@@ -75,7 +76,7 @@ class DirectorySync:
         with self._ctx.store.read(self._ctx.space) as tx:
             rows = {row.path: row for row in tx.files.all()}
         self.listing = listing
-        return not (self._gone(rows) or self._other(rows) or self._unsure) and self._index_is_ours()
+        return not (self._gone(rows) or self._other(rows, most=1) or self._unsure) and self._index_is_ours()
 
     def lags(self) -> bool:
         """Whether a file was not written after its memory changed, because a process was killed."""
@@ -163,19 +164,21 @@ class DirectorySync:
         except UnicodeDecodeError:
             return OnDisk(seen, digest, None, "it is not UTF-8 text")
 
-    def _take_over(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp | None) -> None:
+    def _take_over(
+        self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp, *, forget: bool
+    ) -> None:
         if not changed and not gone:
             return
         with self._ctx.store.write(self._ctx.space) as tx:
-            ApplyEdits(tx, self._ctx, self.report).all(changed, gone, time_up)
+            ApplyEdits(tx, self._ctx, self.report).all(changed, gone, time_up, forget=forget)
             # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
             self._bound = replace(self._bound, index_hash=None)
             tx.files.bind(self._bound)
 
     # -------------------------------------------------------------------------------- what we write
 
-    def _write(self) -> None:
-        """Writes the files that differ from their memories, then stores the state of the sync."""
+    def _write(self, time_up: TimeUp) -> None:
+        """Writes the files that differ from their memories, then the index, as far as the time allows."""
         if self._bound.layout == "folders":
             with self._ctx.store.write(self._ctx.space) as tx:
                 regrouped(tx, self._ctx)
@@ -185,29 +188,28 @@ class DirectorySync:
             rows = {row.path: row for row in tx.files.all()}
             found = places(tx, self._ctx, taken=taken, rows=rows)
             nested = is_nested(tx)
-        standing = {place.path for place in found}
+        standing = {place.path: place for place in found}
         rows_now = dict(rows)
-        for path in sorted(rows.keys() - standing):
-            if path not in self.report.refused and self._remove(path):
-                rows_now[path] = replace(rows[path], hash=None)
-        for place in found:
-            if place.path not in self.report.refused:
-                row = self._written(place, nested)
-                if row is not None:
-                    rows_now[place.path] = row
+        for path in (*sorted(rows.keys() - standing.keys()), *standing):
+            if path in self.report.refused:
+                continue
+            place = standing.get(path)
+            row = self._written(place, nested) if place is not None else self._removed(rows[path])
+            if row is not None:
+                rows_now[path] = row
+                if time_up():
+                    self.report.unfinished = True
+                    break
         self._agree(rows, rows_now, found)
         self.followed = followed
 
-    def _remove(self, path: str) -> bool:
-        """Removes the file of a deleted memory; true when it is gone."""
-        if path in self.listing.files:
-            try:
-                lost = self._root.delete(path, self.listing.files[path])
-            except NotFound:
-                return True
-            self._rescue(path, lost)
-            self.report.removed.append(path)
-        return True
+    def _removed(self, row: FileRow) -> FileRow:
+        """The row of a deleted memory's file, once that is gone."""
+        if row.path in self.listing.files:
+            with suppress(NotFound):
+                self._rescue(row.path, self._root.delete(row.path, self.listing.files[row.path]))
+                self.report.removed.append(row.path)
+        return replace(row, hash=None)
 
     def _written(self, place: MemoryFile, nested: bool) -> FileRow | None:
         """The row of a file that had to be written; none if it is up to date."""
@@ -238,13 +240,11 @@ class DirectorySync:
         return row.hash if row is not None else None
 
     def _agree(self, rows: dict[str, FileRow], rows_now: dict[str, FileRow], found: list[MemoryFile]) -> None:
-        index_hash = self._write_index(found)
-        state = replace(
-            self._bound,
-            index_hash=index_hash,
-            asks=None,
-            refused={path: list(why) for path, why in self.report.refused.items()},
-        )
+        """Stores the state of the sync; of an unfinished one what was written, without the index."""
+        state = self._bound
+        if not self.report.unfinished:
+            refused = {path: list(why) for path, why in self.report.refused.items()}
+            state = replace(state, index_hash=self._write_index(found), asks=None, refused=refused)
         same = rows == rows_now and state == self._bound and self.report.quiet and not self._unsure
         if same and self._bound.agreed_at is not None and not self.report.written:
             return
@@ -252,7 +252,8 @@ class DirectorySync:
             for path, row in rows_now.items():
                 if row != rows.get(path):
                     note(row, rows.get(path), tx)
-            tx.files.bind(replace(state, agreed_at=self._ctx.now()))
+            if not self.report.unfinished:
+                tx.files.bind(replace(state, agreed_at=self._ctx.now()))
 
     # -------------------------------------------------------------------------------------------- the index
 

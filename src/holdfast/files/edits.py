@@ -34,10 +34,10 @@ class ApplyEdits:
         self._nested = is_nested(tx)
         self._gone_still: set[str] = set()  # files that are gone, and whose memories are not forgotten yet
 
-    def all(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp | None) -> None:
-        """Imports changed files, and deletes the memories of missing ones.
+    def all(self, changed: dict[str, OnDisk], gone: set[str], time_up: TimeUp, *, forget: bool) -> None:
+        """Imports changed files and, if it is to `forget` them, deletes the memories of missing ones.
 
-        Of the latter as many as there is time for, at least one; none without a `time_up`.
+        Of both as many as there is time for, at least one; new files are imported together.
         """
         moved = list(self._moved(changed, gone))
         for old, new in moved:
@@ -49,13 +49,16 @@ class ApplyEdits:
             self._report.renamed.append((old, new))
         # What went comes first: its name may be wanted by what is new.
         self._gone_still = set(gone)
-        for path in sorted(gone) if time_up is not None else ():
+        for path in sorted(gone) if forget else ():
             self._gone(path)
-            if time_up is not None and time_up():
+            if time_up():
                 break
         known = self._tx.files.among(changed)
         for path in sorted(known.keys() & changed.keys()):
             self._take_or_tell(path, changed[path])
+            if time_up():
+                self._report.unfinished = True
+                break
         unknown = {path: found for path, found in sorted(changed.items()) if path not in known}
         taken = new_files.taken_together(unknown, self._tx, self._ctx, self._report, self._now, self._nested)
         for path, found in unknown.items():

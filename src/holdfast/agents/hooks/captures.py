@@ -27,6 +27,7 @@ from holdfast.settings import public_place
 Open = Callable[[str | None], Memories]  # by the name of its space, none for the usual one
 
 _MARKED = 200  # bytes before a position that tell whether it is still the same file
+_ONE_DATABASE = "opencode"  # holds all sessions: its position outlives them
 _log = logging.getLogger(__name__)
 
 
@@ -91,7 +92,7 @@ def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | N
         )
         if entry.get("event") == events.SESSION_END:
             _end(entry, memories)
-            if position is not None:
+            if position is not None and entry.get("client") != _ONE_DATABASE:
                 position.forget()
     return 1
 
@@ -139,7 +140,10 @@ class Position:
     def _before(self, offset: int) -> str:
         """A hash of the bytes right before the offset."""
         with open(self._transcript, "rb") as file:
-            file.seek(min(max(offset - _MARKED, 0), os.fstat(file.fileno()).st_size))
+            found = os.fstat(file.fileno())
+            if offset > found.st_size:  # no place in the file: a time in a database
+                return sha256(f"{offset} in {found.st_ino}".encode()).hexdigest()
+            file.seek(max(offset - _MARKED, 0))
             return sha256(file.read(min(offset, _MARKED)) + str(offset).encode()).hexdigest()
 
     def forget(self) -> None:

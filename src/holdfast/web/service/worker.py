@@ -30,7 +30,7 @@ class Worker:
         *,
         when_idle: Sequence[Chore] = (),
         beside: Sequence[Chore] = (),
-        loads: Callable[[], None] = lambda: None,
+        loads: Callable[[], object] = lambda: None,
         pause: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -68,10 +68,7 @@ class Worker:
                 worker._thread.join(max(until - time.monotonic(), 0))
 
     def _run(self) -> None:
-        try:
-            self._loads()
-        except Exception:  # broad: the background loop; what could not be loaded is loaded where it is used
-            _log.exception("models could not be loaded in advance")
+        self._turns([lambda time_up: bool(self._loads())])
         while not self._stopping.is_set():
             if not self._round():
                 self._woken.wait(self._pause)
