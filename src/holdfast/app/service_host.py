@@ -253,7 +253,7 @@ def _worker(registry: SpaceRegistry) -> "Worker":
         ],
         when_idle=[_shown_later(upkeep(*spaces))],
         beside=[*read, *(() if here else embed)],
-        loads=registry.warm_up,
+        loads=registry.warm_up(),
     )
 
 

@@ -1,6 +1,7 @@
 """The spaces of one database while a process serves them, opened as they are asked for."""
 
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 
 from holdfast.app import wiring
@@ -131,18 +132,22 @@ class SpaceRegistry:
         usual = self.memories()
         return [space.name for space in usual.store.spaces()]
 
-    def warm_up(self) -> None:
-        """Loads what the first question and the first capture would wait for: words, rules and models."""
+    def warm_up(self) -> Iterator[None]:
+        """Loads, step by step, what a first question or capture would wait for: words, rules and models."""
         from holdfast.language.extract import extract
         from holdfast.language.gate import PERSON, Utterance, gate
 
         said = [Utterance(PERSON, "We decided to use PostgreSQL, because SQLite was too slow.")]
         extract(said, gate(said))
+        yield
         with suppress(HoldfastError):  # what is wrong is told where it is used
             wiring.own_reader().load()
+        yield
         with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):
                 self.embedder.load()
+        yield
+        with suppress(HoldfastError):
             self.memories().recall("what is known", limit=1)
 
     def close(self) -> None:

@@ -88,13 +88,13 @@ def duplicates(
 
 
 def _alike(memory: Memory, ctx: SpaceContext) -> Iterator[Proposal | None]:
-    """What one memory could be one with; the judge is asked outside of any transaction, once a memory."""
+    """What one memory could be one with; the judge is asked outside of any transaction, pair by pair."""
     with ctx.store.read(ctx.space) as tx:
         close = [other for other in _close(memory, tx) if may_be_one(memory, other)]
     near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
     yield None
-    pairs = [(statement_of(other), statement_of(memory)) for other in near]
-    for other, verdict in zip(near, ctx.judge.compare(pairs), strict=True):
+    for other in near:
+        [verdict] = ctx.judge.compare([(statement_of(other), statement_of(memory))])
         yield duplicate(other, memory, verdict)
 
 

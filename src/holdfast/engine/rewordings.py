@@ -24,7 +24,7 @@ from holdfast.language.comparison import NEARLY_SAME
 
 KIND = "rewordings"
 _AT_A_TIME = 50  # messages that are read in one go
-_COMPARED = 500  # sentences and wordings whose words are compared in one go, and
+_COMPARED = 200  # sentences and wordings whose words are compared in one go, and
 _JUDGED = 3  # pairs that are judged, each a few hundredths of a second; the last message is read to its end
 _MOST_PIECES = 200  # sentences of one message
 _WORDS = 10  # of a sentence, about
@@ -81,6 +81,9 @@ def _look(job: Job, ctx: SpaceContext) -> None:
     with ctx.store.read(ctx.space) as tx:
         last = tx.sessions.last_number(session_id)
         for memory_id, upto in _read(job).items():
+            if compared >= _COMPARED or len(said) >= _JUDGED:
+                read[memory_id] = upto
+                continue
             known = [] if quotable(memory_id, tx) else _statements(memory_id, tx)
             end = min(upto + _AT_A_TIME, last)
             new = tx.sessions.around([(session_id, at) for at in range(upto + 1, end + 1)]) if known else []
@@ -89,7 +92,7 @@ def _look(job: Job, ctx: SpaceContext) -> None:
                 if compared >= _COMPARED or len(said) >= _JUDGED:
                     read[memory_id] = message.number - 1
                     break
-                compared += len(known) * (message.content or "").count(" ") // _WORDS
+                compared += 1 + len(known) * (message.content or "").count(" ") // _WORDS
                 said += [(memory_id, message, *piece) for piece in _pieces(known, message)]
     found = _reworded(said, ctx.judge)
     _mark(job, session_id, read, found, ctx)
