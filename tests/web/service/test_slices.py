@@ -262,3 +262,52 @@ def wait_until(done: Callable[[], bool]) -> None:
     while not done():
         assert monotonic() < until
         threading.Event().wait(0.05)
+
+
+def test_a_long_text_is_embedded_part_by_part_over_several_slices(store: Store, clock: FixedClock) -> None:
+    class Slow(Hashing):
+        made = 0
+
+        def load(self) -> None:
+            raise AssertionError("nobody asked for it")
+
+        def parts(self, text: str) -> Iterator[bytes]:
+            for start in range(0, len(text), 1_000):
+                self.made += 1
+                yield self.query(text[start : start + 1_000])
+
+    embedder = Slow(MEASURED_WITH)
+    memories = Memories.of(store, "default", clock=clock, embedder=embedder)
+    fill(store, "default", clock, ["long " * 800])
+
+    slices = [memories.embed(256, time_up=lambda: True) for _ in range(4)]
+
+    assert embedder.made == 4
+    assert not embedded(memories)
+    assert all(slices)
+    while memories.embed(256, time_up=lambda: True):
+        pass
+    assert embedder.made == 4
+    assert embedded(memories)
+
+
+def test_models_are_loaded_before_the_first_slice() -> None:
+    order: list[str] = []
+    done = threading.Event()
+
+    def chore(time_up: TimeUp) -> bool:
+        order.append("slice")
+        done.set()
+        return False
+
+    def loads() -> Iterator[None]:
+        order.append("model")
+        yield
+        order.append("rules")
+
+    worker = Worker([chore], loads=loads())
+    worker.start()
+    done.wait(60)
+    worker.stop(60)
+
+    assert order == ["model", "rules", "slice"]
