@@ -90,7 +90,18 @@ from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item, Pile, Waiter
 from holdfast.engine.look import Look
 from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
-from holdfast.engine.ports import Clock, Embedder, Job, JobState, NewId, Quiet, Store, TimeUp, never_quiet
+from holdfast.engine.ports import (
+    Clock,
+    Embedder,
+    Job,
+    JobState,
+    NewId,
+    Quiet,
+    Reader,
+    Store,
+    TimeUp,
+    never_quiet,
+)
 from holdfast.engine.reading import ChunkResult
 from holdfast.engine.recall import Recall
 from holdfast.engine.revise import Revised
@@ -177,13 +188,14 @@ class Memories:
         clock: Clock = wiring.utc_now,
         ids: NewId = wiring.new_id,
         judge: PairModel | None = None,
+        reader: Reader | None = None,
         embedder: Embedder | None = None,
         budget: int | None = None,
         readers: Readers | None = None,
     ) -> "Memories":
         """The memories of `space` in an open store; without an embedder, recall goes by words.
 
-        Without `readers` no language model is asked: capture goes by rules.
+        Without `readers` no language model is asked: our own `reader` captures alone.
         """
         ctx = wiring.context_for(
             space,
@@ -191,6 +203,7 @@ class Memories:
             clock=clock,
             ids=ids,
             judge=judge,
+            reader=reader,
             embedder=embedder,
             budget=budget,
             readers=readers,
