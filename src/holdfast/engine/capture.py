@@ -6,36 +6,25 @@ before is known by its key, so nothing is lost and nothing doubles.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 
 from holdfast.domain.memory import Draft, Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
-from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
-from holdfast.engine.capture_queue import (
-    EVERY,
-    EVERY_MESSAGES,
-    KIND,
-    captured_project,
-    category_for,
-    expect,
-    read_up_to,
-)
+from holdfast.engine.capture_drafts import drafts, key
+from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to, skipped
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
-from holdfast.language.chunks import AGENT, PERSON, Chunk, chunks, sources
-from holdfast.language.extract import Extracted, extract, takes_back
-from holdfast.language.wording import Turn
+from holdfast.language.chunks import PERSON, Chunk, chunks, sources
+from holdfast.language.extract import takes_back
 
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
 _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
 _BEFORE = 6  # messages that are looked at again as context, whoever said them
-_CONTEXT = 2  # of those, how many a message is read with
 _SAID = ("user", "assistant")  # origins of what is captured
 
 
@@ -136,6 +125,8 @@ def _piece(
             parted = [[one for one in found if (one.number > queued) == late] for late in (False, True)]
             pieces = list(chunks(parted[0], parted[1], ctx.estimate))
     counts = _counts(job, part, read=upto, drafts=begun) | {"queued": queued if cut else upto}
+    if reason is not None and new:
+        job = replace(job, payload={**job.payload, "skipped": [*skipped(job), [read + 1, upto]]})
     job, more = _marked(job, counts, pieces, ctx, cut=cut)
     return part, job, more
 
@@ -162,13 +153,13 @@ def _read(
         if part.spoken and time_up():
             return part, progress, True
         part = replace(part, withdrawn=(*part.withdrawn, *_withdrawn(place, spoken, session, ctx)))
-        drafts = _drafts(place, spoken, session, ctx)
-        for number, draft in enumerate(drafts):
+        made = drafts(place, spoken, session, ctx)
+        for number, draft in enumerate(made):
             if number > progress.drafts and time_up():
                 return part, replace(progress, drafts=number), True
             if number >= progress.drafts:
                 part = _kept(draft, part, ctx)
-        part = replace(part, spoken=part.spoken + 1, without=part.without + (not drafts))
+        part = replace(part, spoken=part.spoken + 1, without=part.without + (not made))
         progress = _Progress(message.number)
     return part, progress, False
 
@@ -176,28 +167,12 @@ def _read(
 def _kept(draft: Draft, part: Captured, ctx: SpaceContext) -> Captured:
     """The part, with what came of a draft."""
     try:
-        outcome = remember(draft, ctx=ctx, key=_key(draft), captured=True)
+        outcome = remember(draft, ctx=ctx, key=key(draft), captured=True)
     except Conflict:  # the same words were kept by another release
         return part
     except Invalid as wrong:
         return replace(part, refused=(*part.refused, str(wrong)))
     return replace(part, outcomes=(*part.outcomes, outcome))
-
-
-def _drafts(place: int, spoken: Sequence[Message], session: Session, ctx: SpaceContext) -> list[Draft]:
-    """What is worth keeping of a message; nothing of one that the person's next message takes back."""
-    message = spoken[place]
-    later = next((one for one in spoken[place + 1 :] if one.role == PERSON), None)
-    if message.role == PERSON and later is not None and takes_back(later.content or ""):
-        return []
-    before = spoken[max(place - _CONTEXT, 0) : place]
-    found = extract([_turn(one) for one in before], _turn(message), ctx.reader)
-    made = (_draft(each, [*before, message], session, ctx.profile) for each in found)
-    return [draft for draft in made if draft is not None]
-
-
-def _turn(message: Message) -> Turn:
-    return Turn(message.role, message.content or "", message.said_at.date())
 
 
 def _withdrawn(place: int, spoken: Sequence[Message], session: Session, ctx: SpaceContext) -> list[Memory]:
@@ -212,31 +187,6 @@ def _withdrawn(place: int, spoken: Sequence[Message], session: Session, ctx: Spa
     source = Source(origin="user", session=session.id, message=message.id)
     found = [memory for memory in mine if memory.source.message == back.id and memory.source.origin in _SAID]
     return [forget(memory.id, ctx=ctx, source=source).memory for memory in found]
-
-
-def _draft(made: Extracted, messages: Sequence[Message], session: Session, profile: Profile) -> Draft | None:
-    """What is to be remembered of the last of the messages."""
-    category = category_for(made.kind, profile)
-    if category is None:
-        return None
-    found_out = messages[-1].role == AGENT
-    return Draft(
-        content=made.content,
-        category=category,
-        project=captured_project(made.content, category, session.project, profile),
-        confidence=profile.policy.finding_confidence if found_out else None,
-        source=Source(
-            origin="assistant" if found_out else "user",
-            session=session.id,
-            message=messages[-1].id,
-            taken_from=tuple((messages[-1 - back].id, words) for back, words in made.taken_from),
-        ),
-    )
-
-
-def _key(draft: Draft) -> str:
-    named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
-    return f"capture-{sha256(named.encode()).hexdigest()}"
 
 
 def _marked(

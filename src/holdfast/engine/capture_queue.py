@@ -46,6 +46,11 @@ def read_up_to(job: Job) -> int:
     return int(job.payload.get("read", 0))
 
 
+def skipped(job: Job) -> list[list[int]]:
+    """The first and last numbers of messages that were passed over where capture was off."""
+    return [[int(first), int(last)] for first, last in job.payload.get("skipped", ())]
+
+
 def expect(tx: Transaction, session_id: str, now: datetime, *, at_once: bool = False) -> None:
     """Notes that a session has something new: due after some messages, after a while, or at once."""
     known = tx.jobs.get(job_id(session_id))

@@ -66,6 +66,7 @@ from holdfast.engine import (
     reading,
     reading_queue,
     recall,
+    recapture,
     remember,
     revise,
     session_story,
@@ -104,6 +105,7 @@ from holdfast.engine.ports import (
 )
 from holdfast.engine.reading import ChunkResult
 from holdfast.engine.recall import Recall
+from holdfast.engine.recapture import Recaptured
 from holdfast.engine.revise import Revised
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
@@ -679,8 +681,13 @@ class Memories:
         return capture.capture_due(ctx=self._synced, quiet=quiet, time_up=time_up)
 
     @needs("write")
+    def recapture(self, *, quiet: Quiet = never_quiet, dry_run: bool = False) -> Recaptured:
+        """Reads all kept messages again, for what a better reader finds; undone as one session."""
+        return recapture.recapture(ctx=self._synced, quiet=quiet, dry_run=dry_run)
+
+    @needs("write")
     def read_due(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> ChunkResult | None:
-        """Reads with a model the next piece that the rules have read, of one session or of all.
+        """Reads with a model the next piece that our reader has read, of one session or of all.
 
         None without a piece or a model.
         """

@@ -68,15 +68,21 @@ def saved_already(draft: Draft, tx: Transaction, around: Surroundings) -> Memory
     if not judged:
         return None
     saved = {(each.text, _result_id(each.result)): each for each in _saved(draft, tx)}
-    parts = _parts(_ASKED.sub("", draft.content, count=1))
+    parts = _parts(_answer(draft))
     found = [_saying(part, draft, saved, judged) for part in parts]
     if len(parts) == 1 and found[0] is None and _ASKED.match(draft.content):
         found = [_saying(draft.content, draft, saved, judged)]  # it may be no more than a yes
     return found[0] if found and found[0] is not None and None not in found else None
 
 
+def _answer(draft: Draft) -> str:
+    """A draft without the question that it answers."""
+    asked = _ASKED.match(draft.content)
+    return draft.content[asked.end() :] if asked else draft.content
+
+
 def _statements(draft: Draft) -> list[str]:
-    parts = _parts(_ASKED.sub("", draft.content, count=1))
+    parts = _parts(_answer(draft))
     whole = [draft.content] if len(parts) == 1 and _ASKED.match(draft.content) else []
     return [*parts, *whole]
 

@@ -1,7 +1,7 @@
 """Finds names in a text: words with a capital letter that does not come from the beginning of a sentence.
 
-At the beginning a word counts only where something else shows that it is a name: a capital behind it, a capital
-or a figure inside, or the same word further on. Knows nothing of people.
+At the beginning a word counts only where something else shows that it is a name: a capital behind it, a
+capital or a figure inside, or the same word further on. Knows nothing of people.
 """
 
 import re

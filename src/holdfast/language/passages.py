@@ -1,7 +1,7 @@
 """From the words that a reader marks in a message to whole statements: a line or some sentences each.
 
-A reader sees a few hundred words at once, so a long message is given to it in windows. What it marks may begin
-or end some words off a sentence's bounds, and may run over several items of a list.
+A reader sees a few hundred words at once, so a long message is given to it in windows. What it marks may
+begin or end some words off a sentence's bounds, and may run over several items of a list.
 """
 
 import re
@@ -165,6 +165,8 @@ def _whole(
         return None
     (first, first_end), (last, last_end) = touched[0], touched[-1]
     start, end = marked.start, marked.end
+    if len(touched) == 1 and (end - start) * 2 < last_end - first and _little(text[start:end]):
+        return None
     if low <= first and _little(text[first:start]):
         start = first
     elif len(touched) > 1 and (first_end - start) * 2 < first_end - first:
@@ -177,10 +179,7 @@ def _whole(
         start -= 1
     while end < high and not (text[end].isspace() or text[end - 1].isspace()):
         end += 1
-    scrap = len(touched) == 1 and (end - start) * 2 < last_end - first
-    if start >= end or (scrap and _little(text[start:end])):
-        return None
-    return replace(marked, start=start, end=end)
+    return replace(marked, start=start, end=end) if start < end else None
 
 
 def _little(text: str) -> bool:

@@ -21,13 +21,13 @@ _FIRST_PERSON = frozenset("i me my mine we us our ours myself".split())
 #: First names that are ordinary words too.
 _ALSO_WORDS = STOP_WORDS | frozenset(
     (
-        "abby amber angel april art ash august autumn basil ben bill blake bob brook carol chase christian"
-        " clay cliff crystal daisy dale dawn dean dick don drew duke earl ed faith fern flora forest frank"
-        " gene glen grace grant guy hank harry hazel heath heather holly hope hunter iris ivy jack jade"
-        " jasmine jay jean jewel jo john joy june kay ken kit lance lark laurel lee lily linden lou mark mason"
-        " matt max may mike miles nick norm olive otto pat pearl peg penny pierce poppy ray red reed rich"
-        " river rob robin rose ruby rusty sage sally sandy skip sky sol stone storm sue summer terry tom tony"
-        " trudy van victor viola violet wade ward will winter woody"
+        "abby amber angel april art ash august autumn basil ben bill blake bob brook carol chase"
+        " christian clay cliff crystal daisy dale dawn dean dick don drew duke earl ed faith fern flora"
+        " forest frank gene glen grace grant guy hank harry hazel heath heather holly hope hunter iris ivy"
+        " jack jade jasmine jay jean jewel jo john joy june kay ken kit lance lark laurel lee lily linden"
+        " lou mark mason matt max may mike miles nick norm olive otto pat pearl peg penny pierce poppy ray"
+        " red reed rich river rob robin rose ruby rusty sage sally sandy skip sky sol stone storm sue"
+        " summer terry tom tony trudy van victor viola violet wade ward will winter woody"
     ).split()
 )
 _AS_FIRST = {

@@ -1,6 +1,7 @@
 """Tells what somebody says of himself as another would: "I prefer tea" is "The user prefers tea".
 
-English only, by closed classes of words: pronouns, auxiliaries, adverbs. Code and quotations stay as they are.
+English only, by closed classes of words: pronouns, auxiliaries, adverbs. Code and quotations stay as they
+are.
 """
 
 import re

@@ -22,9 +22,9 @@ _FRAGMENT = 6  # words of an answer that is no sentence
 _LEAST = 2  # words: fewer say nothing without a question
 _HE = re.compile(r"(?:she|he|they)(?=['’ ]|s\b)", re.IGNORECASE)
 _POINTS = re.compile(
-    r"(?:it|its|it['’]s|that|that['’]?s|this|(?:s?he|they)(?:['’]?s|['’]re)?|those|these|there(?! (?:is|are)\b|['’]s)"
-    r"|so|then|same|both|his|her|their|him|them|neither|the (?:first|second|third|former|latter|other)(?: one)?)"
-    r"(?![\w'’-])",
+    r"(?:it|its|it['’]s|that|that['’]?s|this|(?:s?he|they)(?:['’]?s|['’]re)?|those|these"
+    r"|there(?! (?:is|are)\b|['’]s)|so|then|same|both|his|her|their|him|them|neither"
+    r"|the (?:first|second|third|former|latter|other)(?: one)?)(?![\w'’-])",
     re.IGNORECASE,
 )
 _HERE = re.compile(
@@ -151,10 +151,9 @@ def _leads_in(answer: bool) -> re.Pattern[str]:
 
 @cache
 def _leads_out() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:[\s,.!;–—-]+(?:{phrases('trailing').pattern}|[:;]-?[)D]|[\U0001f300-\U0001faff]))+[\s.!]*$",
-        re.IGNORECASE,
-    )
+    signs = r"[:;]-?[)D]|[\U0001f300-\U0001faff]"
+    one = rf"[\s,.!;–—-]{{1,4}}(?:{phrases('trailing').pattern}|{signs})"
+    return re.compile(rf"(?:{one}){{1,4}}[\s.!]{{0,4}}$", re.IGNORECASE)
 
 
 def _last_sentence(text: str) -> str:
