@@ -60,8 +60,8 @@ def test_a_large_directory_is_taken_over_in_slices(sqlite_notes: Memories, folde
     while more[-1]:
         more.append(chore(lambda: True))
 
-    assert 0 < first <= 50
-    assert len(more) == 5  # the index is written in a slice of its own
+    assert 0 < first <= 25
+    assert len(more) == 9  # the index is written in a slice of its own
     assert sqlite_notes.find().total == 180
     assert len(list(folder.glob("note_*.md"))) == 180
 
