@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from holdfast.app.wiring import own_reader
 from holdfast.models.reader import Passage
 
 
 class MarkingReader:
     """Marks the sentences of the last message that begin with given words; without any, whole messages.
 
-    Every passage states every fact, and every text helps.
+    What a passage states and what helps, our own reader says.
     """
 
     def __init__(self, kinds: Mapping[str, str] | str = "fact") -> None:
@@ -31,7 +32,7 @@ class MarkingReader:
         ]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
-        return [1.0] * len(facts)
+        return own_reader().states(passage, facts)
 
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]:
-        return [1.0] * len(texts)
+        return own_reader().helps(prompt, texts)

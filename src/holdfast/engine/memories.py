@@ -695,7 +695,7 @@ class Memories:
 
     @needs("write")
     def read_again(self, *, drop: bool = False) -> int:
-        """Lets a model try once more what it could not read, or leaves it to the rules; answers how many."""
+        """Lets a model try again what it could not read, or leaves it unread; answers how many."""
         return jobs.again(reading_queue.KIND, ctx=self._synced, drop=drop)
 
     # ------------------------------------------------------------------------------------- upkeep and figures

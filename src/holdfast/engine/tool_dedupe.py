@@ -1,6 +1,6 @@
 """What a model saved by a tool while something was said: it is not captured again from the words themselves.
 
-A tool's memory has the category and subject that the model chose, which capture by rules can't guess, so the
+A tool's memory has the category and subject that the model chose, which capture can't guess, so the
 two are not neighbours. They are held together by the session, and by the turn: what was saved between the
 answer before and the next thing that the person said. A client that names no session is known by the turn
 alone. Only what is wholly said there counts: a message may hold one fact more than its model saved.
