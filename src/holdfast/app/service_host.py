@@ -3,6 +3,7 @@
 The doors do not know each other, and none of them knows where a space is kept.
 """
 
+import atexit
 import hmac
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,6 +88,7 @@ def serve(
         finally:
             listening.close()
             registry.close()
+    atexit.register(http_server.leave)
 
 
 def _listening(host: str, port: int, outside: Sequence[str]) -> "socket.socket":
@@ -242,6 +244,7 @@ def _worker(registry: SpaceRegistry) -> "Worker":
     from holdfast.web.service.worker import Worker
 
     spaces = registry.spaces, registry.memories
+    loading = registry.warm_up()
     here = registry.embedder is None or isinstance(registry.embedder, InProcess)
     embed = [_shown_later(vectors(*spaces))]
     read = [reading(*spaces, capture_off.reason)] if registry.reads else []
@@ -253,7 +256,7 @@ def _worker(registry: SpaceRegistry) -> "Worker":
         ],
         when_idle=[_shown_later(upkeep(*spaces))],
         beside=[*read, *(() if here else embed)],
-        loads=registry.warm_up(),
+        loads=lambda time_up: next(loading, True) is None,
     )
 
 

@@ -133,15 +133,9 @@ class SpaceRegistry:
         return [space.name for space in usual.store.spaces()]
 
     def warm_up(self) -> Iterator[None]:
-        """Loads, step by step, what a first question or capture would wait for: words, rules and models."""
-        from holdfast.language.extract import extract
-        from holdfast.language.gate import PERSON, Utterance, gate
-
-        said = [Utterance(PERSON, "We decided to use PostgreSQL, because SQLite was too slow.")]
-        extract(said, gate(said))
-        yield
+        """Loads, step by step, what a first question or capture would wait for: words and models."""
         with suppress(HoldfastError):  # what is wrong is told where it is used
-            wiring.own_reader().load()
+            wiring.own_reader().facts([("user", "We use PostgreSQL, because SQLite was too slow.")])
         yield
         with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):

@@ -70,13 +70,6 @@ class OwnReader:
         """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
         own_models.find(own_models.READER, self._folder)
 
-    def load(self) -> None:
-        """Loads the network, which the first question would wait for otherwise.
-
-        Raises: Unavailable.
-        """
-        self.judge([(Statement(text="a", subject=None, category=None),) * 2])
-
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """What each second statement is to its first.
 

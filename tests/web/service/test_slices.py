@@ -305,7 +305,8 @@ def test_models_are_loaded_before_the_first_slice() -> None:
         yield
         order.append("rules")
 
-    worker = Worker([chore], loads=loads())
+    loading = loads()
+    worker = Worker([chore], loads=lambda time_up: next(loading, True) is None)
     worker.start()
     done.wait(60)
     worker.stop(60)

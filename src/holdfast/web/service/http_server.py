@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -103,6 +104,17 @@ class _Server(uvicorn.Server):
             self._leaving()
         finally:
             os._exit(0)
+
+
+def leave() -> None:
+    """Ends the process, which has closed everything, beside threads that are still loading a model.
+
+    To tear the interpreter down under them would crash it, and to wait for them takes long.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed, or none at all
+            stream.flush()
+    os._exit(0)
 
 
 class _Impatient(H11Protocol):

@@ -3,14 +3,13 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
 
 SLICE = 0.05  # seconds after which a chore gives way, after the item at hand: within 200 ms
 PATIENCE = 0.8  # seconds that a stop waits for the slice at hand; what is cut off there is done again
-_LOADING = 1.6  # the same for a model that is being loaded: a process that ends in the middle of it crashes
 _log = logging.getLogger(__name__)
 
 #: Does some of its work until its time is up, at least one item; true when there is more to do at once.
@@ -21,8 +20,8 @@ class Worker:
     """One thread, woken by a pause's end or by `wake`; a second one for `beside`.
 
     Each chore gets a slice in turn, the most urgent first; those of `when_idle` only when no other has more
-    to do. Chores beside are those that wait for other machines: nothing here should wait with them. What
-    `loads` models and rules, step by step, comes before the first slice, so that none waits for it.
+    to do. Chores beside are those that wait for other machines: nothing here should wait with them. The one
+    that `loads` models is done before the first slice of the others, so that none waits for it.
     """
 
     def __init__(
@@ -31,14 +30,13 @@ class Worker:
         *,
         when_idle: Sequence[Chore] = (),
         beside: Sequence[Chore] = (),
-        loads: Iterable[object] = (),
+        loads: Chore = lambda time_up: False,
         pause: float = 5.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._chores = chores
         self._when_idle = when_idle
         self._loads = loads
-        self._loaded = not loads
         self._beside = Worker(beside, pause=pause, clock=clock) if beside else None
         self._pause = pause  # seconds between rounds when there is nothing to do
         self._clock = clock
@@ -64,24 +62,18 @@ class Worker:
         for worker in workers:
             worker._stopping.set()
             worker._woken.set()
-        until = time.monotonic() + (patience if self._loaded else max(patience, _LOADING))
+        until = time.monotonic() + patience
         for worker in workers:
             if worker._thread.is_alive():
                 worker._thread.join(max(until - time.monotonic(), 0))
 
     def _run(self) -> None:
-        self._turns([self._load])
+        while self._turns([self._loads])[0]:
+            pass
         while not self._stopping.is_set():
             if not self._round():
                 self._woken.wait(self._pause)
             self._woken.clear()
-
-    def _load(self, time_up: TimeUp) -> bool:
-        for _ in self._loads:
-            if self._stopping.is_set():
-                break
-        self._loaded = True
-        return False
 
     def _round(self) -> bool:
         more, away = self._turns(self._chores)
