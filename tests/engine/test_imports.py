@@ -1,10 +1,12 @@
-"""The dry run of an import asks its judge before the space is locked, also about drafts that repeat one."""
+"""An import asks its judge before the space is locked, also about drafts that repeat one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
@@ -57,7 +59,10 @@ class WatchingJudge(ScriptedJudge):
         return super().judge(pairs)
 
 
-def test_a_dry_run_judges_nothing_while_the_space_is_locked(database_url: str, clock: FixedClock) -> None:
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_an_import_judges_nothing_while_the_space_is_locked(
+    database_url: str, clock: FixedClock, dry_run: bool
+) -> None:
     store = WatchedStore(open_store(database_url))
     judge = WatchingJudge(store)
     with Memories.of(store, "default", clock=clock, embedder=None, judge=judge) as memories:
@@ -67,11 +72,9 @@ def test_a_dry_run_judges_nothing_while_the_space_is_locked(database_url: str, c
         judge.asked_in.clear()
 
         drafts = [(line, Draft(content=text, category="fact")) for line, text in enumerate(DRAFTS, start=1)]
-        told = memories.import_drafts(drafts, dry_run=True)
+        told = memories.import_drafts(drafts, dry_run=dry_run)
 
         assert [type(one.outcome).__name__ for one in told] == EXPECTED
         assert judge.asked_in != []
         assert set(judge.asked_in) == {0}
-        assert memories.find().memories == before
-        done = memories.import_drafts(drafts)
-        assert [type(one.outcome).__name__ for one in done] == EXPECTED
+        assert (memories.find().memories == before) == dry_run

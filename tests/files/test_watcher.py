@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from holdfast import Filter, Memories
+from holdfast.engine.space_context import shown_later
 from holdfast.files.watcher import Watching, follow
 from tests.requirements_ledger import requirement
 from tests.web.service.conftest import Service
@@ -64,6 +65,20 @@ def test_a_large_directory_is_taken_over_in_slices(sqlite_notes: Memories, folde
     assert len(more) == 9  # the index is written in a slice of its own
     assert sqlite_notes.find().total == 180
     assert len(list(folder.glob("note_*.md"))) == 180
+
+
+def test_many_files_are_written_in_slices(notes: Memories, folder: Path) -> None:
+    with shown_later():
+        for number in range(4):
+            notes.remember(f"Note number {number} says {number * 7}.", category="user", subject=f"n{number}")
+    chore = follow(lambda: notes.store)
+
+    written = [len(list(folder.glob("*.md")))]
+    while chore(lambda: True):
+        written.append(len(list(folder.glob("*.md"))))
+
+    assert written == [1, 2, 3, 4, 5]  # the index is written in a slice of its own
+    assert "n3" in (folder / "MEMORY.md").read_text()
 
 
 @requirement("files.by-hand")

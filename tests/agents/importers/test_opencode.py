@@ -142,8 +142,10 @@ def test_what_a_hook_noted_down_is_kept_once_for_all_turns(store: Path, sqlite_u
                 "session_id": SESSION, "transcript_path": str(store), "offset": store.stat().st_size,
                 "cwd": "/home/user/website", "client": "opencode", "project": "website",
             }  # fmt: skip
-            spool.put(spool.entry_of("Stop", noted))
+            spool.put(spool.entry_of("SessionEnd" if number == 1 else "Stop", noted))
             assert take_in(lambda _: memories) == 1
+            # It holds all sessions, so none of their ends makes it unread.
+            assert Position(memories.space, str(store)).read() > 0
 
         said = memories.session(SESSION).messages
         assert [(each.role, each.content) for each in said[:2]] == SAID
