@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 from bench.relations import TEST
 from holdfast.domain.terms import STOP_WORDS, stem, words
-from holdfast.language.english import is_english
 from holdfast.language.names import names
 from holdfast.language.numerals import NUMBER, read_number
 from holdfast.language.sentences import sentences
+from holdfast.language.third_person import is_english
 from holdfast.models.reader import ConversationScore
 
 ENOUGH_WORDS = 0.6

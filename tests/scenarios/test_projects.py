@@ -17,6 +17,7 @@ def captured(memories: Memories, *said: str, project: str = "alpha") -> dict[str
     memories.open_session("s", project=project)
     for text in said:
         memories.say("s", "user", text)
+        memories.say("s", "assistant", "Noted.")
     memories.capture("s")
     return {memory.content: memory.project for memory in memories.find().memories}
 
