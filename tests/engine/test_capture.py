@@ -159,6 +159,21 @@ def test_a_piece_with_many_facts_is_kept_draft_by_draft_when_the_time_is_up(memo
     assert job(memories).state == "done"
 
 
+def test_a_long_message_is_read_window_by_window_and_none_twice(memories: Memories) -> None:
+    memories.say_all("s", said(["".join(f"So it was {number}. " for number in range(300)) + TALK[0]]))
+    memories.close_session("s")
+    READER.read.clear()
+
+    read = []
+    while memories.capture_due(time_up=lambda: True):
+        read.append(len(READER.read))
+
+    windows = max(read)
+    assert windows > 4
+    assert read == [*range(1, windows + 1), windows]  # what was found is kept in a slice of its own
+    assert [memory.content for memory in kept(memories)] == [TALK[0]]
+
+
 def test_what_was_read_is_not_read_again_and_the_job_says_how_far(memories: Memories) -> None:
     memories.say_all("s", said(TALK[:2]))
     memories.capture("s")

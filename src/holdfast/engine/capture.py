@@ -20,11 +20,14 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
 from holdfast.language.extract import drafts, key, takes_back
+from holdfast.language.passages import Marked, TimeIsUp, WindowReader
 
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
 _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
 _BEFORE = 6  # messages that are looked at again as context, whoever said them
 _SAID = ("user", "assistant")  # origins of what is captured
+#: By session what our reader found in the windows of a message that was not read to its end yet.
+_UNDER_WAY: dict[str, dict[tuple[tuple[str, str], ...], Sequence[Marked]]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,23 +146,28 @@ def _read(
 ) -> tuple[Captured, _Progress, bool]:
     """What came of the messages that were not read yet, how far that went, and whether the time was up.
 
-    At least one message is read and one draft kept.
+    At least one window of a message is read, or one draft kept.
     """
     part = Captured(session=session.id, messages=0)
+    reader = WindowReader(ctx.reader, _UNDER_WAY.setdefault(session.id, {}), time_up)
     for place, message in enumerate(spoken):
         if message.number <= progress.read:
             continue
         if part.spoken and time_up():
             return part, progress, True
         part = replace(part, withdrawn=(*part.withdrawn, *_withdrawn(place, spoken, session, ctx)))
-        made = drafts(place, spoken, session, ctx.profile, ctx.reader)
-        for number, draft in enumerate(made):
-            if number > progress.drafts and time_up():
+        try:
+            made = drafts(place, spoken, session, ctx.profile, reader)
+        except TimeIsUp:
+            return part, progress, True
+        for number, draft in enumerate(made[progress.drafts :], start=progress.drafts):
+            if (reader.asked or number > progress.drafts) and time_up():
                 return part, replace(progress, drafts=number), True
-            if number >= progress.drafts:
-                part = _kept(draft, part, ctx)
+            part = _kept(draft, part, ctx)
+        reader.found.clear()
         part = replace(part, spoken=part.spoken + 1, without=part.without + (not made))
         progress = _Progress(message.number)
+    _UNDER_WAY.pop(session.id, None)
     return part, progress, False
 
 
