@@ -61,7 +61,6 @@ def serve(
     """Runs the service until a signal ends it; `said` is told where it listens, and a link to sign in by.
 
     `outside` are the names that others on the network know it by; without one it answers this machine alone.
-
     Raises: Conflict, when a service of this home runs already; Invalid, Unavailable.
     """
     from holdfast.web.service import http_server, logs

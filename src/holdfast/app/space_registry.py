@@ -134,8 +134,12 @@ class SpaceRegistry:
 
     def warm_up(self) -> Iterator[None]:
         """Loads, step by step, what a first question or capture would wait for: words and models."""
+        from holdfast.language.extract import extract
+        from holdfast.language.wording import Utterance
+
+        said = Utterance("user", "We use PostgreSQL, because SQLite was too slow.", wiring.utc_now().date())
         with suppress(HoldfastError):  # what is wrong is told where it is used
-            wiring.own_reader().facts([("user", "We use PostgreSQL, because SQLite was too slow.")])
+            extract([], said, wiring.own_reader())
         yield
         with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
-from holdfast.domain.history import ReceiptItem
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.profile import Policy
 from holdfast.domain.terms import TextTerms
@@ -209,13 +208,3 @@ def factors(memory: Memory, relevance: float, policy: Policy, now: datetime) -> 
 
 def score(parts: Mapping[str, float]) -> float:
     return round(math.prod(parts.values()), 4)
-
-
-def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
-    """What a receipt keeps of hits."""
-    return tuple(
-        ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
-        if isinstance(hit, MemoryHit)
-        else ReceiptItem(message=hit.message.id, score=hit.score, parts=dict(hit.parts))
-        for hit in hits
-    )

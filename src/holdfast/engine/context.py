@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from holdfast.domain.history import Receipt
 from holdfast.domain.memory import Source
 from holdfast.domain.query import Filter
-from holdfast.domain.ranking import Hit, MemoryHit, receipt_items
+from holdfast.domain.ranking import Hit, MemoryHit
 from holdfast.domain.render import render_hits
 from holdfast.domain.text import clean
 from holdfast.engine.intake import checked_role, safe
@@ -16,7 +16,7 @@ from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.quote_rules import Quotations
-from holdfast.engine.recall import Ranking, best, search
+from holdfast.engine.recall import Ranking, best, receipt_items, search
 from holdfast.engine.sessions import NewMessage, known_session, project_of
 from holdfast.engine.space_context import SpaceContext, without_receipt
 from holdfast.errors import Invalid

@@ -6,21 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from holdfast.domain.history import Receipt
+from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.profile import Policy
 from holdfast.domain.query import Filter, Query
-from holdfast.domain.ranking import (
-    Hit,
-    Matched,
-    MemoryHit,
-    MessageHit,
-    bounded,
-    factors,
-    receipt_items,
-    score,
-)
+from holdfast.domain.ranking import Hit, Matched, MemoryHit, MessageHit, bounded, factors, score
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
 from holdfast.engine.intake import safe
@@ -294,3 +285,13 @@ def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> 
                 items=receipt_items(found.hits),
             )
         )
+
+
+def receipt_items(hits: Sequence[Hit]) -> tuple[ReceiptItem, ...]:
+    """What a receipt keeps of hits."""
+    return tuple(
+        ReceiptItem(memory=hit.memory.id, version=hit.memory.version, score=hit.score, parts=dict(hit.parts))
+        if isinstance(hit, MemoryHit)
+        else ReceiptItem(message=hit.message.id, score=hit.score, parts=dict(hit.parts))
+        for hit in hits
+    )
