@@ -339,8 +339,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("sqlite")
         if config.option.markexpr == "faults" and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("faults")  # with many more examples than usual
-    _leave_out_repeated_rows(items)
     _leave_out_variants(items)
+    _leave_out_repeated_rows(items)
     config.stash[COVERED] = _covered(items)
     # Files that take long begin: at the end one of them would keep one process busy and leave the other idle.
     long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "browser", "agents")))}
