@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from coverage import Coverage
 from httpx._transports import default as httpx_transports
 from httpx2._transports import default as httpx2_transports
 from hypothesis import is_hypothesis_test, settings
@@ -283,6 +284,10 @@ def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
             if not module.name.endswith((".__main__", ".migrations.env")):
                 importlib.import_module(module.name)
         measuring.pause()
+        while (
+            beneath := Coverage.current()
+        ):  # where tests are shared out, each process has begun a second one
+            beneath.stop()
     return (yield)
 
 
