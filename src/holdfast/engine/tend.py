@@ -174,6 +174,11 @@ def _decayed(
             return
 
 
+def needs_upkeep(tx: Transaction, now: datetime) -> bool:
+    """Whether something has to be written before a brief is made."""
+    return not tx.ranks.is_current() or bool(tx.ranks.fading(now, limit=1))
+
+
 def doubt_about(tx: Transaction, now: datetime) -> str | None:
     """What speaks against the clock, if anything does."""
     return clock_doubt(tx.journal.newest_before(now - SETTLED), now)
@@ -192,11 +197,17 @@ def decay(
 
     Not by a clock that may be far ahead: what fades by mistake is believed by nobody any more.
     """
-    steps = _fading(tx, ctx, now, among)
-    if not steps:
+    if not needs_upkeep(tx, now):
+        return Tended(())
+    if not tx.ranks.is_current():
+        tx.ranks.rank_all()
+    if not tx.ranks.fading(now, limit=1):
         return Tended(())
     if not clock_is_right and (doubt := doubt_about(tx, now)) is not None:
         return Tended((), clock_doubt=doubt)
+    steps = _fading(tx, ctx, now, among)
+    if not steps:
+        return Tended(())
     session = f"fade-{now:%Y-%m-%d-%H%M%S}"
     tx.sessions.save(
         Session(id=session, space=ctx.space, name="fading", client="tend", started_at=now, ended_at=now)
@@ -212,11 +223,8 @@ def decay(
 def _fading(
     tx: Transaction, ctx: SpaceContext, now: datetime, among: Sequence[str] | None = None
 ) -> list[tuple[Memory, Memory]]:
-    policy = ctx.profile.policy
-    if policy.decay_by <= 0:
-        return []
-    found = tx.memories.find(Filter(states=("active",))) if among is None else tx.memories.many(among)
-    steps = ((memory, decayed(memory, policy, now)) for memory in found)
+    found = tx.ranks.fading(now) if among is None else tx.memories.many(among)
+    steps = ((memory, decayed(memory, ctx.profile.policy, now)) for memory in found)
     return [(memory, older) for memory, older in steps if older != memory]
 
 
