@@ -68,7 +68,7 @@ class PostgresQueries:
     def given(self, values: Collection[str]) -> TableValuedAlias:
         """A table of one column, `value`."""
         array = bindparam(None, list(values), type_=ARRAY(Text))
-        return func.unnest(array).table_valued(column_named("value", Text))
+        return func.unnest(array).table_valued(column_named("value", Text)).render_derived(name="given")
 
     def one_of(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
         """Whether the column has one of `values`: one parameter, so that a statement stays the same."""

@@ -1,7 +1,7 @@
 """Which memories a brief could show, in its order, and when each fades next.
 
 Derived from memories, links and the profile. Whoever writes those says so here, and the rows follow before
-they are read or the transaction ends. So a brief reads about as many rows as it shows, in a space of any size.
+they are read or the transaction ends. So a brief reads about as many rows as it shows, in any space.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -81,10 +81,10 @@ class RankTable(SpaceRows):
         if not ids:
             return
         led: set[str] = set()
-        if not self._profile.block.shows_superseded and (self._linked or ids - self._new):
-            if ends := self._ends(ids):
-                ids = ids | ends
-                led = set(successors(superseding(self._sql, ids)))
+        hides = not self._profile.block.shows_superseded and (self._linked or ids - self._new)
+        if hides and (ends := self._ends(ids)):
+            ids = ids | ends
+            led = set(successors(superseding(self._sql, ids)))
         known = list(ids - self._new)
         values = self._changed | {
             memory.id: memory for memory in self._sql.many(Memory, ids - self._changed.keys())
@@ -160,7 +160,7 @@ class RankTable(SpaceRows):
             column.shown_in.is_not(None),
             self._one_of(column.memory_id, memory_ids),
         )
-        return {memory_id: project for memory_id, project in self._connection.execute(query)}
+        return {row.memory_id: row.shown_in for row in self._connection.execute(query)}
 
     def _count(self, amounts: Iterable[tuple[str, int]]) -> None:
         sums: dict[str, int] = {}
@@ -207,7 +207,7 @@ class RankTable(SpaceRows):
         return self._many(list(found))
 
     def small(self, project: str | None, size: int, besides: Collection[str]) -> list[Memory]:
-        """More of them, those that take at most so many tokens: all, or the most urgent where they are many."""
+        """More of them that take at most so many tokens: all, or the most urgent where they are many."""
         column, found = brief_ranks.c, list[str]()
         for name in _projects(project):
             few = self._of_project(name, column.size <= size).order_by(column.size).limit(_MOST_SMALL)
@@ -220,7 +220,7 @@ class RankTable(SpaceRows):
         return self._many([memory_id for memory_id in found if memory_id not in besides])
 
     def first_spellings(self, project: str | None, subjects: Collection[str]) -> dict[str, str]:
-        """How each of these subjects, folded names, was spelt first among the memories that could be shown."""
+        """How each of these subjects, folded names, was spelt first in memories that could be shown."""
         if not subjects:
             return {}
         column, given = brief_ranks.c, self._sql.given(subjects)
@@ -232,7 +232,8 @@ class RankTable(SpaceRows):
             .limit(1)
             .scalar_subquery()
         )
-        found = dict(self._connection.execute(select(given.c.value, oldest)).tuples().all())
+        rows = self._connection.execute(select(given.c.value, oldest.label("oldest")))
+        found = {row.value: row.oldest for row in rows}
         spelt = {memory.id: memory.subject for memory in self._sql.many(Memory, list(found.values()))}
         return {subject: spelt[one] or "" for subject, one in found.items() if one in spelt}
 
