@@ -174,19 +174,16 @@ class RankTable(SpaceRows):
 
     def total(self, project: str | None) -> int:
         """How many memories a brief of the project could show."""
-        return sum(amount for amount, _ in self._totals(project))
-
-    def changes(self, project: str | None) -> int:
-        """A number that grows with each change of what a brief of the project could show."""
-        return sum(changes for _, changes in self._totals(project))
-
-    def _totals(self, project: str | None) -> list[tuple[int, int]]:
         self.settle()
         column = brief_totals.c
-        query = select(column.amount, column.changes).where(
-            column.space == self._space, column.project.in_(_projects(project))
-        )
-        return [(amount, changes) for amount, changes in self._connection.execute(query)]
+        mine = (column.space == self._space, column.project.in_(_projects(project)))
+        return sum(self._connection.execute(select(column.amount).where(*mine)).scalars())
+
+    def changes(self) -> dict[str, int]:
+        """For each project a number that grows when something changes that its briefs could show."""
+        column = brief_totals.c
+        query = select(column.project, column.changes).where(column.space == self._space)
+        return {row.project: row.changes for row in self._connection.execute(query)}
 
     def first(self, project: str | None, limit: int, subjects: Sequence[str] = ()) -> list[Memory]:
         """The most urgent of the memories that a brief could show.
