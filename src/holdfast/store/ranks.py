@@ -26,9 +26,9 @@ _PINNED = "9"  # the ranks of all that is pinned are below
 _MOST_SMALL = 200  # memories that are looked at to fill what is left of a brief
 _AT_ONCE = 1_000
 _COUNT = text(
-    "INSERT INTO brief_totals (space, project, amount, changes) VALUES (:space, :project, :amount, 1) "
+    "INSERT INTO brief_totals (space, project, amount, changes) VALUES (:space, :project, :amount, :changes) "
     "ON CONFLICT (space, project) DO UPDATE SET amount = brief_totals.amount + excluded.amount, "
-    "changes = brief_totals.changes + 1"
+    "changes = brief_totals.changes + excluded.changes"
 )
 
 
@@ -105,8 +105,7 @@ class RankTable(SpaceRows):
     def rank_all(self) -> None:
         """Makes all ranks anew."""
         self._changed, self._new, self._linked = {}, set(), set()
-        self._remove(brief_ranks)
-        self._change(brief_totals, {"amount": 0, "changes": brief_totals.c.changes + 1})
+        self.clear()
         led = set() if self._profile.block.shows_superseded else set(successors(superseding(self._sql)))
         ids = select(memories.c.id).where(memories.c.space == self._space, memories.c.state == "active")
         found = self._connection.execute(ids).scalars().all()
@@ -116,9 +115,11 @@ class RankTable(SpaceRows):
         self._change(heads, {"ranked_by": rules(self._profile)})
 
     def clear(self) -> None:
-        """Removes all rows, with the memories."""
+        """Removes all ranks."""
         self._remove(brief_ranks)
-        self._change(brief_totals, {"amount": 0, "changes": brief_totals.c.changes + 1})
+        self._change(brief_totals, {"amount": 0})
+        self._count([("", 0)])
+        self._drop_empty()
 
     def _put(self, values: Iterable[Memory], led: Collection[str]) -> list[dict[str, Any]]:
         rows = [row for memory in values if (row := self._row(memory, memory.id in led)) is not None]
@@ -166,9 +167,20 @@ class RankTable(SpaceRows):
         sums: dict[str, int] = {}
         for project, amount in amounts:
             sums[project] = sums.get(project, 0) + amount
-        rows = [{"space": self._space, "project": name, "amount": sums[name]} for name in sorted(sums)]
-        if rows:
-            self._connection.execute(_COUNT, rows)
+        if sums:
+            rows = [{"project": name, "amount": sums[name], "changes": 1} for name in sorted(sums)]
+            self._connection.execute(_COUNT, [{"space": self._space, **row} for row in rows])
+        if any(amount < 0 for amount in sums.values()):
+            self._drop_empty()
+
+    def _drop_empty(self) -> None:
+        """Forgets projects without memories, whose names may be a secret; their changes go on counting."""
+        column = brief_totals.c
+        empty = and_(column.space == self._space, column.amount == 0, column.project != "")
+        if found := self._connection.execute(select(column.changes).where(empty)).scalars().all():
+            row = {"space": self._space, "project": "", "amount": 0, "changes": sum(found) + 1}
+            self._connection.execute(_COUNT, row)
+            self._remove(brief_totals, empty)
 
     # ---------------------------------------------------------------------------------------------- asked
 
