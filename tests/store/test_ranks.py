@@ -28,7 +28,7 @@ from tests.requirements_ledger import requirement
 from tests.store.full_space import fill
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-FEW, MANY = 300, 6_000
+FEW, MANY = 200, 2_000
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split()
 
 
@@ -101,14 +101,14 @@ def of_all(tx: SpaceTransaction, ctx: SpaceContext, project: str | None, **asked
 @requirement("ops.brief.budget", "ops.brief.count", "ops.brief.service", "asst.order")
 @pytest.mark.parametrize("profile", BUILT_IN)
 def test_a_brief_is_what_reading_every_memory_would_give(database: Database, profile: str) -> None:
-    ctx = filled(database, profile, 600)
+    ctx = filled(database, profile, 400)
     asked = [
         {"budget": budget, "subject": subject}
-        for budget in (None, 0, 60, 333, 5_000, 100_000)
-        for subject in (None, "mail", "Web API")
+        for budget in (None, 0, 333, 100_000)
+        for subject in (None, "Web API")
     ]
 
-    for project in (None, "atlas", "unheard of"):
+    for project in (None, "atlas"):
         for each in asked:
             made = brief(ctx=ctx, project=project, **each)
             with database.read(ctx.space) as tx:
@@ -201,7 +201,7 @@ def counting(database: Database) -> Iterator[Callable[[], int]]:
             event.remove(database.engine, name, told)
 
 
-@pytest.mark.parametrize("profile", ["default", "ops", "assistant", "semantic"])
+@pytest.mark.parametrize("profile", ["default", "ops"])
 @pytest.mark.parametrize("verb", ["brief", "brief of a session", "session start"])
 def test_what_a_brief_and_a_session_start_read_does_not_grow_with_the_space(
     database: Database, profile: str, verb: str
@@ -234,9 +234,8 @@ def test_decay_reads_the_memories_that_are_due_and_no_others(database: Database)
 
     with counting(database) as cost:
         open_session("s", ctx=ctx)
-        with database.read(ctx.space) as tx:
-            faded = {memory.id for memory in tx.memories.find(Filter(states=("active", "inactive")))
-                     if memory.decayed_weeks}  # fmt: skip
 
-    assert faded == set(due)
-    assert cost() > 0
+    with database.read(ctx.space) as tx:
+        found = tx.memories.find(Filter(states=("active", "inactive")))
+    assert {memory.id for memory in found if memory.decayed_weeks} == set(due)
+    assert 0 < cost() < MANY
