@@ -70,9 +70,7 @@ class Layout:
     urgency: Callable[[BlockEntry, Request], Key]  # the lowest is taken first
     weight: Callable[[Memory, Policy], Key]  # the same among all of a space, but for pins and the subject
     order: Callable[[BlockEntry, Request], Key]  # within the block
-    page: Callable[
-        [Sequence[BlockEntry], Request], str
-    ]  # of entries in order; whole lines, or the empty string
+    page: Callable[[Sequence[BlockEntry], Request], str]  # of entries in order; whole lines, or nothing
     newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
 
 
@@ -176,8 +174,7 @@ def _hit_urgency(entry: BlockEntry, request: Request) -> Key:
 
 def _hit_weight(memory: Memory, policy: Policy) -> Key:
     # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
-    updated = _EPOCH - memory.updated_at
-    return (-memory.importance, updated, memory.category, memory.created_at, memory.id)
+    return (-memory.importance, _EPOCH - memory.updated_at, memory.category, memory.created_at, memory.id)
 
 
 def _hit_order(entry: BlockEntry, request: Request) -> Key:

@@ -11,6 +11,16 @@ down_revision = "0006"
 
 def upgrade() -> None:
     op.add_column("heads", sa.Column("ranked_by", sa.Text(), nullable=True))
+    _create_tables()
+    if op.get_bind().dialect.name == "postgresql":
+        mine = "space = current_setting('holdfast.space', true)"
+        for table in ("brief_ranks", "brief_totals"):
+            op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+            op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+            op.execute(f"CREATE POLICY of_space ON {table} USING ({mine}) WITH CHECK ({mine})")
+
+
+def _create_tables() -> None:
     op.create_table(
         "brief_ranks",
         sa.Column("space", Name, nullable=False),
@@ -45,9 +55,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["space"], ["spaces.name"], name="fk_brief_totals_space", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("space", "project", name="pk_brief_totals"),
     )
-    if op.get_bind().dialect.name == "postgresql":
-        mine = "space = current_setting('holdfast.space', true)"
-        for table in ("brief_ranks", "brief_totals"):
-            op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
-            op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
-            op.execute(f"CREATE POLICY of_space ON {table} USING ({mine}) WITH CHECK ({mine})")
