@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from bench.relations import TEST
 from holdfast.domain.terms import STOP_WORDS, stem, words
-from holdfast.language.cues import is_english
+from holdfast.language.english import is_english
 from holdfast.language.names import names
 from holdfast.language.numerals import NUMBER, read_number
 from holdfast.language.sentences import sentences

@@ -18,7 +18,7 @@ from types import ModuleType
 
 import holdfast
 from holdfast.domain.secrets import formats
-from holdfast.language import cues
+from holdfast.language.phrases import listed, opening, phrases
 
 LARGE = 20_000  # repetitions
 MOST = 3.0  # times the cost for twice the text
@@ -78,11 +78,9 @@ def patterns() -> list[Reader]:
 
 def _from_data() -> Iterator[tuple[str, Callable[[str], object]]]:
     """Patterns that are made of a table when they are first asked for."""
-    for name in cues.read("phrases.toml"):
-        yield f"phrases.{name}", cues.phrases(name).search
-    for name in ("cues.toml", "other_languages.toml"):
-        for number, cue in enumerate(cues._cues(name)):
-            yield f"{name}.{number}.{cue.name}", cue.pattern.search
+    for name in listed():
+        yield f"phrases.{name}", phrases(name).search
+        yield f"phrases.{name}, first", opening(name).match
     for number, (kind, _, expression) in enumerate(formats.ROWS):
         pattern = re.compile(expression)
         yield f"formats.{number}.{kind}", pattern.search if kind.startswith("<") else pattern.match

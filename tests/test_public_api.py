@@ -81,6 +81,7 @@ VERBS = {
     "read_again",
     "read_due",
     "recall",
+    "recapture",
     "record_attempt",
     "record_event",
     "reject",

@@ -86,7 +86,7 @@ def _measured(said: "list[NewMessage]") -> dict[str, Any]:
         "capture_to_keeping": round(reading / keeping, 2),
         "messages_per_second": round(read.messages / reading, 1),
         "memories": found.active + found.inactive,
-        "chunks_passed_over": len(read.passed_over),
+        "messages_without": read.without,
     }
 
 

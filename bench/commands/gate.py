@@ -34,7 +34,7 @@ _MEANS = {
 @with_result_file
 @click.pass_context
 def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | None) -> None:
-    """Measure what capture keeps of conversations by rules, and what our own reader finds in them.
+    """Measure what capture keeps of conversations, and what our own reader finds in them.
 
     \b
         python -m bench gate
@@ -58,12 +58,16 @@ def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | Non
 
 
 def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
+    from holdfast.app.wiring import own_reader
     from holdfast.language.extract import extract
-    from holdfast.language.gate import Utterance
-    from holdfast.language.gate import gate as judged
+    from holdfast.language.wording import Turn
 
-    said = [Utterance(role, text) for role, text in messages]
-    return [one.content for one in extract(said, judged(said))]
+    said = [Turn(role, text) for role, text in messages]
+    return [
+        one.content
+        for place, turn in enumerate(said)
+        for one in extract(said[max(place - 2, 0) : place], turn, own_reader())
+    ]
 
 
 def _show(report: "GateReport", metrics: "Mapping[str, float]", with_rows: bool) -> None:

@@ -150,4 +150,10 @@ def test_the_shell_completes_commands_and_options() -> None:
 
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
 
-    assert done.stdout.split() == ["plain,remember", "plain,revise", "plain,restore", "plain,recall"]
+    assert done.stdout.split() == [
+        "plain,remember",
+        "plain,revise",
+        "plain,restore",
+        "plain,recall",
+        "plain,recapture",
+    ]

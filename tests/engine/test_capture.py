@@ -21,6 +21,7 @@ from holdfast.errors import NotFound
 from holdfast.profiles import built_in
 from holdfast.testing import FixedClock
 from tests.conftest import NewDatabase
+from tests.marking_reader import MarkingReader
 from tests.requirements_ledger import requirement
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -31,6 +32,22 @@ TALK = [
     "ok, carry on",
     "Miriam owns the billing project since January.",
 ]
+READER = MarkingReader(
+    {
+        "The invoices service runs on host inv-7.": "fact",
+        "We decided to use Kafka because replays matter to the auditors.": "decision",
+        "Miriam owns the billing project since January.": "person",
+        "The nightly job": "fact",
+        "The mail service runs": "fact",
+        "The shop service runs": "fact",
+        "The wiki service runs": "fact",
+        "Miriam is our landlord.": "person",
+        "Remember that I only drink oat milk.": "preference",
+        "Remember that the deploy token is ghp_": "fact",
+        "Otto leads sales.": "person",
+        "Remember that Hugo is our boss.": "person",
+    }
+)
 
 
 def said(texts: list[str], start: int = 1, prefix: str = "m") -> list[NewMessage]:
@@ -44,7 +61,7 @@ def said(texts: list[str], start: int = 1, prefix: str = "m") -> list[NewMessage
 
 @pytest.fixture
 def memories(database_url: str, clock: FixedClock) -> Iterator[Memories]:
-    with Memories.of(open_store(database_url), "default", clock=clock) as opened:
+    with Memories.of(open_store(database_url), "default", clock=clock, reader=READER) as opened:
         yield opened
 
 
@@ -68,10 +85,10 @@ def test_a_memory_cites_the_message_and_says_who_said_it(memories: Memories) -> 
 
     found = kept(memories)
     assert read.messages == len(TALK)
-    assert [(one.category, one.subject, one.source.message) for one in found] == [
-        ("person", "Miriam", "m5"),
-        ("fact", None, "m1"),
-        ("decision", None, "m3"),
+    assert [(one.category, one.source.message) for one in found] == [
+        ("person", "m5"),
+        ("fact", "m1"),
+        ("decision", "m3"),
     ]
     assert {one.source.origin for one in found} == {"user"}
     assert {one.source.session for one in found} == {"s"}
@@ -308,10 +325,12 @@ def test_a_kill_between_any_two_steps_neither_loses_nor_doubles(
 def captured(url: str, *, dies_at: int, after: bool) -> tuple[list[tuple[str, float, int]], bool]:
     """What is remembered of the talk when its reader dies once, and whether it lived to the end."""
     clock = FixedClock()
-    with Memories.of(open_store(url), "default", clock=clock) as memories:
+    with Memories.of(open_store(url), "default", clock=clock, reader=READER) as memories:
         memories.say_all("s", said(TALK))
         memories.close_session("s")
-        mortal = Memories.of(MortalStore(memories.store, dies_at, after), "default", clock=clock)
+        mortal = Memories.of(
+            MortalStore(memories.store, dies_at, after), "default", clock=clock, reader=READER
+        )
         unharmed = True
         try:
             mortal.capture("s")
@@ -361,7 +380,7 @@ class TickingClock(FixedClock):
 @requirement("sem.extract")
 def test_capture_marks_what_it_read_before_it_reads_on(database_url: str) -> None:
     texts = [f"The {name} service runs on host {name}-7. {'x ' * 1_500}" for name in ("mail", "shop", "wiki")]
-    with Memories.of(open_store(database_url), "default", clock=TickingClock()) as memories:
+    with Memories.of(open_store(database_url), "default", clock=TickingClock(), reader=READER) as memories:
         memories.say_all("s", said(texts))
 
         pieces = memories.capture("s")

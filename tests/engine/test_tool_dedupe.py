@@ -12,6 +12,7 @@ from holdfast.domain.outcomes import Added, Refused, Reinforced
 from holdfast.engine.sessions import NewMessage
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
+from tests.marking_reader import MarkingReader
 
 SAME = [
     ("Remember that Alec is my boss", ("Alec is my boss", "person", None)),
@@ -45,13 +46,16 @@ MORE = [
     ),
     ("I prefer coffee in the morning.", ("Alec is the user's boss", "person", "Alec")),
 ]
+READER = MarkingReader(
+    dict.fromkeys(("I ", "I'm", "My ", "We ", "The ", "Miriam ", "Alec ", "Remember ", "Actually "), "fact")
+)
 
 
 @pytest.fixture
 def memories(database_url: str, clock: FixedClock) -> Iterator[Memories]:
     store = open_store(database_url)
     create_space("helper", store=store, clock=clock, profile="assistant")
-    with Memories.of(store, "helper", clock=clock) as opened:
+    with Memories.of(store, "helper", clock=clock, reader=READER) as opened:
         opened.open_session("s")
         yield opened
 

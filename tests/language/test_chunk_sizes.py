@@ -35,11 +35,11 @@ def test_no_step_reads_more_than_8000_characters(sizes: list[int], letter: str) 
 
     found = list(chunks(said[:1], said[1:]))
 
-    assert all(sum(len(one.text) for one in chunk.spoken) <= MOST for chunk in found)
+    assert all(sum(len(one.content or "") for one in chunk.messages) <= MOST for chunk in found)
     assert [message.id for chunk in found for message in chunk.new] == [message.id for message in said[1:]]
 
 
 def test_of_what_is_too_long_the_beginning_is_read() -> None:
     (chunk,) = chunks([], messages([50_000], "a"))
 
-    assert chunk.spoken[0].text == "a" * MOST
+    assert chunk.messages[0].content == "a" * MOST

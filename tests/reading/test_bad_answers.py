@@ -20,7 +20,7 @@ from holdfast.models.language_factory import opened_model
 from holdfast.models.language_spec import parse_language
 from holdfast.testing import FixedClock
 from tests.loopback import Answer
-from tests.reading.conftest import VENDORS, OpenReaders
+from tests.reading.conftest import READER, VENDORS, OpenReaders
 from tests.reading.scripted import Asked, Play, Scripted, as_json, fact, message, said, well
 from tests.reading.test_reading import PLAIN, RULES, kept, talk
 from tests.requirements_ledger import requirement
@@ -152,7 +152,9 @@ def impatient(
 
 @pytest.fixture
 def memories(sqlite_url: str, clock: FixedClock, impatient: Readers) -> Iterator[Memories]:
-    with Memories.of(open_store(sqlite_url), "default", clock=clock, readers=impatient) as opened:
+    with Memories.of(
+        open_store(sqlite_url), "default", clock=clock, reader=READER, readers=impatient
+    ) as opened:
         yield opened
 
 

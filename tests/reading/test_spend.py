@@ -234,7 +234,7 @@ def test_doctor_has_a_line_on_what_was_spent(spent: str) -> None:
 
     [line] = [line for line in told.output.splitlines() if line.strip().startswith("spent")]
     assert "in 2 calls" in line
-    assert "none: capture uses rules only" in told.output
+    assert "none: capture uses the built-in model only" in told.output
 
 
 def test_the_command_line_reads_with_the_models_that_the_environment_names(

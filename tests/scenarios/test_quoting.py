@@ -117,7 +117,7 @@ def test_where_the_words_are_not_known_the_whole_message_is_withheld(any_space: 
 
 @requirement("trust.quoted")
 def test_what_was_captured_from_a_talk_and_forgotten_is_not_quoted(memories: Memories) -> None:
-    said(memories, "Who painted the hall, was it Otto? Remember that I only drink oat milk.")
+    said(memories, "Who painted the hall, was it Otto? I always drink oat milk, never cow's milk.")
     memories.capture()
     (memory,) = memories.find().memories
 

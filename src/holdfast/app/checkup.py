@@ -200,7 +200,7 @@ def _settings() -> list[HealthFinding]:
 def _keyless(settings: Settings) -> list[HealthFinding]:
     """What is said of vendors' models that nobody gave a key for; no server is asked."""
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
-    advice = "until then, capture uses rules only"
+    advice = "until then, capture uses the built-in model only"
     return [
         HealthFinding("problem", f"{spec.name} needs an API key: set {spec.kind.upper()}_API_KEY", advice)
         for spec in dict.fromkeys(named)

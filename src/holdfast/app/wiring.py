@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from holdfast.app import paths
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.health import Health
-from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Space, Store
+from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Reader, Space, Store
 from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
@@ -201,6 +201,7 @@ def context_for(
     clock: Clock = utc_now,
     ids: NewId = new_id,
     judge: PairModel | None = None,
+    reader: Reader | None = None,
     embedder: Embedder | None = None,
     open_embedder: Callable[[str], Embedder | None] = reopened,
     budget: int | None = None,
@@ -219,7 +220,7 @@ def context_for(
         new_id=ids,
         estimate=estimate_tokens,
         embedder=embedder,
-        reader=own_reader() if embedder is not None else None,
+        reader=reader if reader is not None else own_reader(),
         open_embedder=open_embedder,
         budget=budget,
         readers=readers,

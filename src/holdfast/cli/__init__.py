@@ -49,6 +49,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "Maintain": {
         "capture": ("capture:capture", "Extract memories from sessions"),
+        "recapture": ("capture:recapture", "Read kept messages again, with the current model"),
         "tend": ("upkeep:tend", "Run upkeep: decay, archive and propose merges"),
         "audit": ("upkeep:audit", "Report duplicates, contradictions, secrets and unused memories"),
         "undo-session": ("upkeep:undo_session", "Undo everything that a session wrote"),

@@ -1,4 +1,4 @@
-"""The commands capture and quiet: extract memories from sessions, and turn capture off and on."""
+"""The commands capture, recapture and quiet: extract memories from sessions, and turn capture off and on."""
 
 import os
 from collections.abc import Iterator
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 @click.option("--session", metavar="ID", help="Only this session. Default: all with unread messages.")
 @click.option("--again", is_flag=True, help="Retry what a model failed to read.")
 @click.option(
-    "--leave", is_flag=True, help="Give up on what a model failed to read; the rules' result is kept."
+    "--leave",
+    is_flag=True,
+    help="Give up on what a model failed to read; the built-in model's result is kept.",
 )
 @in_space
 def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     """Extract memories from sessions.
 
-    Uses rules, and then a model if HOLDFAST_EXTRACT_MODEL is set. The service does this automatically: every
-    10 messages, after 2 minutes, and when a session ends. Each message is read once; sessions in quiet mode
-    are skipped.
+    Uses the built-in model, and then a language model if HOLDFAST_EXTRACT_MODEL is set. The service does this
+    automatically: every 10 messages, after 2 minutes, and when a session ends. Each message is read once;
+    sessions in quiet mode are skipped.
 
     \b
         holdfast capture
@@ -46,7 +48,7 @@ def capture(call: Call, session: str | None, again: bool, leave: bool) -> None:
     lines = [line for one in read for line in _lines(one)]
     lines += [line for reading in with_model for line in _model_lines(reading)]
     if leave:
-        lines.append(f"{say.count(put_back, 'passage')} given up; the rules' result is kept")
+        lines.append(f"{say.count(put_back, 'passage')} given up; the built-in model's result is kept")
     answer = {
         "sessions": read,
         "with_model": with_model,
@@ -73,10 +75,43 @@ def _lines(one: "Captured") -> list[str]:
 def _model_lines(one: "ChunkResult") -> list[str]:
     head = f"Session {say.one_line(one.session)}, with a model:"
     if one.trouble is not None:
-        return [f"{head} failed, the rules' result is kept: {say.one_line(one.trouble)}"]
+        return [f"{head} failed, the built-in model's result is kept: {say.one_line(one.trouble)}"]
     lines = [f"  {say.outcome(outcome)}" for outcome in one.outcomes]
     lines += [f"  Not stored: {say.one_line(why)}" for why in one.dropped]
     return [head, *lines] if lines else []
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@in_space
+def recapture(call: Call, dry_run: bool) -> None:
+    """Read kept messages again, with the current model.
+
+    After an upgrade with a better model: adds what it finds in sessions that were captured before, updates
+    wordings, and removes what it no longer finds. Memories that somebody edited, confirmed or pinned are left
+    alone, and deleted ones stay deleted. All of it can be undone as one session.
+
+    \b
+        holdfast recapture --dry-run
+        holdfast recapture
+    """
+    from holdfast.agents import capture_off
+
+    with call.memories() as memories:
+        done = memories.recapture(quiet=capture_off.reason, dry_run=dry_run)
+    lines = [f"Added: {say.one_line(content)}" for content in done.added]
+    lines += [
+        f"Reworded {one.memory.id}: {say.one_line(one.memory.content)} -> {say.one_line(one.content)}"
+        for one in done.reworded
+    ]
+    lines += [f"Gone: {say.headline(memory)}" for memory in done.gone]
+    counts = f"{len(done.added):,} added, {len(done.reworded):,} reworded, {len(done.gone):,} gone"
+    lines.append(f"{say.count(done.messages, 'message')} read again: {counts}")
+    if dry_run:
+        lines.append("Nothing was changed")
+    elif done.session is not None:
+        lines.append(f"Undo with `holdfast undo-session {done.session}`")
+    call.tell("\n".join(lines), done)
 
 
 @click.command()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.domain.health import Damage, Health
     from holdfast.engine.reading_queue import ReadingState
 
-_NO_MODEL = "none: capture uses rules only"
+_NO_MODEL = "none: capture uses the built-in model only"
 _NO_EMBEDDER = "none: keyword search only"
 
 

@@ -56,19 +56,18 @@ def findings(health: Health) -> list[HealthFinding]:
 
 
 def unread(space: str, failed: int, error: str | None, put_off: str | None) -> list[HealthFinding]:
-    """What is said of passages that a model could not read; the rules have read them all."""
+    """What is said of passages that a model could not read; our reader has read them all."""
     found = []
     if failed:
         pieces = "passage" if failed == 1 else "passages"
         why = error or "its worker process died"
         says = f"a model could not read {failed:,} {pieces} in space {space!r}: {why}"
-        advice = "what the rules found is kept"
+        advice = "what the built-in reader found is kept"
         command = f"{advice}; `holdfast capture --again --space {space}` retries them, --leave drops them"
         found.append(HealthFinding("problem", says, advice, command))
     if put_off is not None:
-        advice = (
-            "what the rules found is kept; the rest is read tomorrow, or now if you raise HOLDFAST_DAILY_CAP"
-        )
+        later = "the rest is read tomorrow, or now if you raise HOLDFAST_DAILY_CAP"
+        advice = f"what the built-in reader found is kept; {later}"
         found.append(HealthFinding("note", f"models are paused in space {space!r}: {put_off}", advice))
     return found
 

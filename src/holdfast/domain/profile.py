@@ -45,6 +45,7 @@ class Policy:
     on_contradiction: OnContradiction
     removal: Removal
     confidence: float = 0.7
+    finding_confidence: float = 0.6  # of what was captured from an agent's own words
     floor: float = 0.0  # below it a memory is inactive
     reinforce_by: float = 0.0
     weaken_by: float = 0.0

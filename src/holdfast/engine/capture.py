@@ -1,4 +1,4 @@
-"""capture: reads what was said in sessions and remembers what is worth keeping, by rules, without a model.
+"""capture: reads what was said in sessions, message by message, and remembers what our reader marks in it.
 
 A session's job says how far it was read. Killed anywhere, it is done again from there: what was remembered
 before is known by its key, so nothing is lost and nothing doubles.
@@ -6,37 +6,26 @@ before is known by its key, so nothing is lost and nothing doubles.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 
-from holdfast.domain.memory import Draft, Memory, Session, Source
+from holdfast.domain.memory import Draft, Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
-from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
-from holdfast.engine.capture_queue import (
-    EVERY,
-    EVERY_MESSAGES,
-    KIND,
-    captured_project,
-    category_for,
-    expect,
-    read_up_to,
-)
+from holdfast.engine.capture_drafts import drafts, key
+from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to, skipped
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
-from holdfast.language.chunks import Chunk, chunks
-from holdfast.language.extract import Extracted, extract
-from holdfast.language.gate import AGENT, TAKEN_BACK, GateVerdict, gate
-
-#: Why nothing may be captured of a project's session, if so.
+from holdfast.language.chunks import PERSON, Chunk, chunks, sources
+from holdfast.language.extract import takes_back
 
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
 _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
-_BEFORE = 6  # messages that may serve as context
+_BEFORE = 6  # messages that are looked at again as context, whoever said them
+_SAID = ("user", "assistant")  # origins of what is captured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +35,8 @@ class Captured:
     session: str
     messages: int
     outcomes: tuple[Outcome, ...] = ()
-    passed_over: tuple[str, ...] = ()  # why chunks held nothing, one reason each
+    spoken: int = 0  # messages of people and agents among them
+    without: int = 0  # of those, how many held nothing
     withdrawn: tuple[Memory, ...] = ()  # captured before, and taken back since
     refused: tuple[str, ...] = ()  # what could not be stored, and why
     quiet: str | None = None  # why nothing was read
@@ -114,129 +104,95 @@ def _done(job: Job, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp = lambda: F
 def _piece(
     job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp
 ) -> tuple[Captured, Job, bool]:
-    read = read_up_to(job)
+    read, queued = read_up_to(job), int(job.payload.get("queued", read_up_to(job)))
     with ctx.store.read(ctx.space) as tx:
         session = tx.sessions.get(session_id)
-        first = max(read - _BEFORE + 1, 1)
-        places = [(session_id, number) for number in range(first, read + _AT_A_TIME + 1)]
-        found = tx.sessions.around(places)
+        places = range(max(queued - _BEFORE + 1, 1), read + _AT_A_TIME + 1)
+        found = tx.sessions.around([(session_id, number) for number in places])
     new = [message for message in found if message.number > read]
     reason = quiet(session.project if session else None, session_id)
+    upto = new[-1].number if new else read
     pieces: list[Chunk] = []
-    upto, cut, begun = new[-1].number if new else read, False, 0
+    cut, begun = False, 0
     if reason is not None or session is None:
         part = Captured(session=session_id, messages=len(new), quiet=reason)
     else:
-        before = [message for message in found if message.number <= read]
-        pieces = list(chunks(before, new, ctx.estimate))
-        part, done, begun = _read(session, pieces, int(job.payload.get("drafts", 0)), ctx, time_up)
-        if cut := done < len(pieces):
-            pieces = pieces[:done]
-            upto = pieces[-1].new[-1].number if pieces else read
+        progress = _Progress(read, int(job.payload.get("drafts", 0)))
+        part, progress, cut = _read(session, sources(found), progress, ctx, time_up)
+        upto, begun = (progress.read, progress.drafts) if cut else (upto, 0)
         part = replace(part, messages=sum(message.number <= upto for message in new))
-    counts = _counts(job, part, len(pieces), read=upto, drafts=begun)
+        if not cut and ctx.readers is not None and ctx.readers.extract is not None:
+            parted = [[one for one in found if (one.number > queued) == late] for late in (False, True)]
+            pieces = list(chunks(parted[0], parted[1], ctx.estimate))
+    counts = _counts(job, part, read=upto, drafts=begun) | {"queued": queued if cut else upto}
+    if reason is not None and new:
+        job = replace(job, payload={**job.payload, "skipped": [*skipped(job), [read + 1, upto]]})
     job, more = _marked(job, counts, pieces, ctx, cut=cut)
     return part, job, more
 
 
-def _read(
-    session: Session, pieces: Sequence[Chunk], begun: int, ctx: SpaceContext, time_up: TimeUp
-) -> tuple[Captured, int, int]:
-    """What came of the pieces, how many were read before the time was up, and how far the next one was.
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """The number of the last message that was read, and how many drafts of the next one are kept already."""
 
-    At least one draft is kept. Of the first piece `begun` drafts were kept by the call before.
+    read: int
+    drafts: int = 0
+
+
+def _read(
+    session: Session, spoken: Sequence[Message], progress: _Progress, ctx: SpaceContext, time_up: TimeUp
+) -> tuple[Captured, _Progress, bool]:
+    """What came of the messages that were not read yet, how far that went, and whether the time was up.
+
+    At least one message is read and one draft kept.
     """
-    part, done = Captured(session=session.id, messages=0), 0
-    for chunk in pieces:
-        if done and time_up():
-            break
-        verdict = gate(chunk.spoken)
-        part = replace(
-            part,
-            withdrawn=(*part.withdrawn, *_withdrawn(chunk, verdict, session, ctx)),
-            passed_over=part.passed_over if verdict.keep else (*part.passed_over, verdict.reason),
-        )
-        for number, draft in enumerate(_drafts(chunk, verdict, session, ctx.profile)):
-            if number > begun and time_up():
-                return part, done, number
-            if number >= begun:
+    part = Captured(session=session.id, messages=0)
+    for place, message in enumerate(spoken):
+        if message.number <= progress.read:
+            continue
+        if part.spoken and time_up():
+            return part, progress, True
+        part = replace(part, withdrawn=(*part.withdrawn, *_withdrawn(place, spoken, session, ctx)))
+        made = drafts(place, spoken, session, ctx)
+        for number, draft in enumerate(made):
+            if number > progress.drafts and time_up():
+                return part, replace(progress, drafts=number), True
+            if number >= progress.drafts:
                 part = _kept(draft, part, ctx)
-        begun = 0
-        done += 1
-    return part, done, 0
+        part = replace(part, spoken=part.spoken + 1, without=part.without + (not made))
+        progress = _Progress(message.number)
+    return part, progress, False
 
 
 def _kept(draft: Draft, part: Captured, ctx: SpaceContext) -> Captured:
     """The part, with what came of a draft."""
     try:
-        outcome = remember(draft, ctx=ctx, key=_key(draft), captured=True)
-    except Conflict:  # the same words were kept by another release's rules
+        outcome = remember(draft, ctx=ctx, key=key(draft), captured=True)
+    except Conflict:  # the same words were kept by another release
         return part
     except Invalid as wrong:
         return replace(part, refused=(*part.refused, str(wrong)))
     return replace(part, outcomes=(*part.outcomes, outcome))
 
 
-def _drafts(chunk: Chunk, verdict: GateVerdict, session: Session, profile: Profile) -> list[Draft]:
-    """What the rules find worth keeping in a piece."""
-    if not verdict.keep:
-        return []
-    made = (_draft(each, chunk, session, profile) for each in extract(chunk.spoken, verdict))
-    return [draft for draft in made if draft is not None]
-
-
-def _withdrawn(chunk: Chunk, verdict: GateVerdict, session: Session, ctx: SpaceContext) -> list[Memory]:
-    """Forgets what was captured of a message that the next one takes back; only where that can be undone."""
-    back = {
-        chunk.messages[each.message].id
-        for each in verdict.weighed
-        if each.dropped == TAKEN_BACK and each.message < len(chunk.context)
-    }
-    if not back or ctx.profile.policy.removal == "permanent":
+def _withdrawn(place: int, spoken: Sequence[Message], session: Session, ctx: SpaceContext) -> list[Memory]:
+    """Forgets what was captured of the message that a person takes back; only where that can be undone."""
+    message = spoken[place]
+    taken = message.role == PERSON and takes_back(message.content or "")
+    back = next((one for one in reversed(spoken[:place]) if one.role == PERSON), None) if taken else None
+    if back is None or ctx.profile.policy.removal == "permanent":
         return []
     with ctx.store.read(ctx.space) as tx:
         mine = tx.memories.find(Filter(session=session.id), order="created", limit=_MOST_OF_A_SESSION)
-    source = Source(origin="user", session=session.id, message=chunk.new[0].id)
-    found = [
-        memory
-        for memory in mine
-        if memory.source.message in back and memory.source.origin in ("user", "assistant")
-    ]
+    source = Source(origin="user", session=session.id, message=message.id)
+    found = [memory for memory in mine if memory.source.message == back.id and memory.source.origin in _SAID]
     return [forget(memory.id, ctx=ctx, source=source).memory for memory in found]
-
-
-def _draft(made: Extracted, chunk: Chunk, session: Session, profile: Profile) -> Draft | None:
-    """What is to be remembered; of the context, which had its turn, only what is answered just now."""
-    message = chunk.messages[made.message]
-    category = category_for(made.kind, profile)
-    answered = made.said_by == AGENT and made.message == len(chunk.context) - 1
-    if (made.message < len(chunk.context) and not answered) or category is None:
-        return None
-    return Draft(
-        content=made.content,
-        category=category,
-        subject=made.subject,
-        project=captured_project(made.content, category, session.project, profile),
-        importance=made.importance,
-        tags=made.tags,
-        source=Source(
-            origin="assistant" if made.said_by == AGENT else "user",
-            session=session.id,
-            message=message.id,
-            taken_from=tuple((chunk.messages[number].id, words) for number, words in made.passages),
-        ),
-    )
-
-
-def _key(draft: Draft) -> str:
-    named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
-    return f"capture-{sha256(named.encode()).hexdigest()}"
 
 
 def _marked(
     job: Job, counts: Mapping[str, int], pieces: Sequence[Chunk], ctx: SpaceContext, *, cut: bool
 ) -> tuple[Job, bool]:
-    """Marks messages as read by rules, and leaves them to a model where there is one.
+    """Marks messages as read, and leaves them to a language model where there is one.
 
     Says whether more waits that should be read at once: many, or what a reading that was `cut` left.
     """
@@ -246,8 +202,7 @@ def _marked(
         if stored is None or stored.state != "running" or stored.attempts != job.attempts:
             return job, False  # another worker has it
         session_id = str(job.payload["session"])
-        if ctx.readers is not None and ctx.readers.extract is not None:
-            expect_chunks(tx, session_id, pieces, now)
+        expect_chunks(tx, session_id, pieces, now)
         left = tx.sessions.last_number(session_id) - counts["read"]
         payload = {**job.payload, **counts}
         more = left > 0 and (cut or left >= EVERY_MESSAGES)
@@ -263,9 +218,9 @@ def _marked(
         return job, more
 
 
-def _counts(job: Job, part: Captured, pieces: int, *, read: int, drafts: int) -> dict[str, int]:
-    """How far a session is read, how many drafts of the next piece were kept already, and what was found."""
-    found = {"kept": len(part.outcomes), "chunks": pieces, "chunks_without": len(part.passed_over)}
+def _counts(job: Job, part: Captured, *, read: int, drafts: int) -> dict[str, int]:
+    """How far a session is read, how many drafts of the next message are kept, and what was found."""
+    found = {"kept": len(part.outcomes), "chunks": part.spoken, "chunks_without": part.without}
     sums = {name: int(job.payload.get(name, 0)) + count for name, count in found.items()}
     return {"read": read, "drafts": drafts, **sums}
 
@@ -275,7 +230,8 @@ def _added(one: Captured, other: Captured) -> Captured:
         one,
         messages=one.messages + other.messages,
         outcomes=one.outcomes + other.outcomes,
-        passed_over=one.passed_over + other.passed_over,
+        spoken=one.spoken + other.spoken,
+        without=one.without + other.without,
         withdrawn=one.withdrawn + other.withdrawn,
         refused=one.refused + other.refused,
         quiet=other.quiet or one.quiet,

@@ -18,7 +18,7 @@ EVERY_MESSAGES = 10
 EVERY = timedelta(seconds=120)
 
 
-# How the rules and the models begin what a person says of himself.
+# How our reader and the models begin what a person says of himself.
 _THE_PERSON = re.compile(r"The user\b(?! interface)")
 # What points at where it was said.
 _OF_THIS_PLACE = re.compile(r"\b(?:we|our|here|this project)\b", re.IGNORECASE)
@@ -44,6 +44,11 @@ def job_id(session_id: str) -> str:
 def read_up_to(job: Job) -> int:
     """The number of the last message that was read."""
     return int(job.payload.get("read", 0))
+
+
+def skipped(job: Job) -> list[list[int]]:
+    """The first and last numbers of messages that were passed over where capture was off."""
+    return [[int(first), int(last)] for first, last in job.payload.get("skipped", ())]
 
 
 def expect(tx: Transaction, session_id: str, now: datetime, *, at_once: bool = False) -> None:
@@ -75,7 +80,7 @@ def captured_project(content: str, category: str, project: str | None, profile: 
 
 
 def category_for(kind: str, profile: Profile) -> str | None:
-    """The profile's category for what the rules found; none where it keeps nothing of the kind."""
+    """The profile's category for what our reader found; none where it keeps nothing of the kind."""
     if profile.policy.subject_is_key:  # one name, one memory: nothing may be overwritten by a guess at a name
         return None
     known = profile.category_names

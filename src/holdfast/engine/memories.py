@@ -66,6 +66,7 @@ from holdfast.engine import (
     reading,
     reading_queue,
     recall,
+    recapture,
     remember,
     revise,
     session_story,
@@ -90,9 +91,21 @@ from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item, Pile, Waiter
 from holdfast.engine.look import Look
 from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
-from holdfast.engine.ports import Clock, Embedder, Job, JobState, NewId, Quiet, Store, TimeUp, never_quiet
+from holdfast.engine.ports import (
+    Clock,
+    Embedder,
+    Job,
+    JobState,
+    NewId,
+    Quiet,
+    Reader,
+    Store,
+    TimeUp,
+    never_quiet,
+)
 from holdfast.engine.reading import ChunkResult
 from holdfast.engine.recall import Recall
+from holdfast.engine.recapture import Recaptured
 from holdfast.engine.revise import Revised
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
@@ -177,13 +190,14 @@ class Memories:
         clock: Clock = wiring.utc_now,
         ids: NewId = wiring.new_id,
         judge: PairModel | None = None,
+        reader: Reader | None = None,
         embedder: Embedder | None = None,
         budget: int | None = None,
         readers: Readers | None = None,
     ) -> "Memories":
         """The memories of `space` in an open store; without an embedder, recall goes by words.
 
-        Without `readers` no language model is asked: capture goes by rules.
+        Without `readers` no language model is asked: our own `reader` captures alone.
         """
         ctx = wiring.context_for(
             space,
@@ -191,6 +205,7 @@ class Memories:
             clock=clock,
             ids=ids,
             judge=judge,
+            reader=reader,
             embedder=embedder,
             budget=budget,
             readers=readers,
@@ -666,8 +681,13 @@ class Memories:
         return capture.capture_due(ctx=self._synced, quiet=quiet, time_up=time_up)
 
     @needs("write")
+    def recapture(self, *, quiet: Quiet = never_quiet, dry_run: bool = False) -> Recaptured:
+        """Reads all kept messages again, for what a better reader finds; undone as one session."""
+        return recapture.recapture(ctx=self._synced, quiet=quiet, dry_run=dry_run)
+
+    @needs("write")
     def read_due(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> ChunkResult | None:
-        """Reads with a model the next piece that the rules have read, of one session or of all.
+        """Reads with a model the next piece that our reader has read, of one session or of all.
 
         None without a piece or a model.
         """
@@ -675,7 +695,7 @@ class Memories:
 
     @needs("write")
     def read_again(self, *, drop: bool = False) -> int:
-        """Lets a model try once more what it could not read, or leaves it to the rules; answers how many."""
+        """Lets a model try again what it could not read, or leaves it unread; answers how many."""
         return jobs.again(reading_queue.KIND, ctx=self._synced, drop=drop)
 
     # ------------------------------------------------------------------------------------- upkeep and figures

@@ -9,7 +9,7 @@ from holdfast.engine.forget import forgotten
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import forget_answers
 from holdfast.engine.space_context import SpaceContext
-from holdfast.language.gate import AGENT, PERSON
+from holdfast.language.chunks import AGENT, PERSON
 from holdfast.language.off_record import Wish, wish
 
 _LOOKED_BACK = 10  # messages

@@ -31,6 +31,7 @@ from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Orde
 from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.model_call import ModelAnswer, ModelPrompt
+from holdfast.language.passages import FactReader
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
@@ -110,10 +111,11 @@ class Judge(Protocol):
     def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]: ...
 
 
-class Reader(Protocol):
-    """Tells how likely each text helps with a prompt."""
+class Reader(FactReader, Protocol):
+    """Reads what was said: what carries facts, which facts a passage states, what helps with a prompt."""
 
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]: ...
+    def states(self, passage: str, facts: Sequence[str]) -> list[float]: ...
 
 
 class LanguageModel(Protocol):

@@ -1,6 +1,6 @@
-"""Reading with a model what the rules have read already: gate, extraction, then the engine's one `remember`.
+"""Reading with a language model what our reader has read already: gate, extraction, then `remember`.
 
-The rules' result stands, whatever comes of this. Each step is kept in the job before the next one begins;
+Our reader's result stands, whatever comes of this. Each step is kept in the job before the next one begins;
 killed anywhere, the job is taken again and goes on there. Memories are worded by a model, so they count as an
 assistant's word, and cite the message that they come from.
 """
@@ -14,6 +14,7 @@ from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
+from holdfast.domain.terms import words
 from holdfast.engine import jobs, query_prepare
 from holdfast.engine.capture_queue import captured_project
 from holdfast.engine.intake import safe
@@ -26,9 +27,7 @@ from holdfast.engine.reading_queue import KIND, cited
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, Unavailable
-from holdfast.language.chunks import Chunk, sources
-from holdfast.language.gate import PERSON
-from holdfast.language.gate import gate as rules_gate
+from holdfast.language.chunks import PERSON, Chunk, sources
 from holdfast.language.model_answer import (
     GATE_SCHEMA,
     Fact,
@@ -37,8 +36,10 @@ from holdfast.language.model_answer import (
     facts_in,
     gate_answer,
     known_ones,
+    passage_for,
 )
 from holdfast.language.model_call import Malformed, ModelAnswer, ModelPrompt, ModelTrouble
+from holdfast.language.passages import statements
 from holdfast.language.sentences import own_voice
 
 MOST = 12
@@ -49,6 +50,9 @@ _ASKED = 1_200  # characters of the chunk that are searched with
 
 GATE_TOKENS = 200
 EXTRACT_TOKENS = 1_500
+_SAID_FROM = 0.5  # how surely a message has to state a fact
+_SAME_WORDS = 0.7  # the part of a fact's words that stand in the message
+_NOT_SAID = "a fact that its message does not state"
 _RELATION = {"same_as": "same", "updates": "updates", "contradicts": "contradicts"}
 
 
@@ -87,7 +91,7 @@ def read_due(
         return ChunkResult(session=session_id)
     except CapReached as reached:
         if reached.until is None:
-            jobs.clear(job, ctx=ctx)  # this session has had its share: what the rules found stands
+            jobs.clear(job, ctx=ctx)  # this session has had its share: what our reader found stands
         else:
             jobs.put_off(job, reached.until, str(reached), ctx=ctx)
         return ChunkResult(session=session_id, trouble=str(reached))
@@ -136,8 +140,7 @@ def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool, str]:
     if "keep" in job.payload:
         return job, bool(job.payload["keep"]), ""
     if readers.gate is None:
-        verdict = rules_gate(chunk.spoken)
-        return job, verdict.keep, verdict.reason
+        return job, _holds_facts(chunk, ctx), "our own reader finds no fact in it"
     question = ModelPrompt(
         name="gate",
         system=readers.instructions.gate,
@@ -148,6 +151,13 @@ def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool, str]:
     answer = ask(question, "gate", readers.gate, ctx=ctx, session=str(job.payload["session"]))
     keep, reason = _formed(gate_answer, answer, readers.gate.name)
     return _noted(job, {"keep": keep}, ctx), keep, safe(reason)
+
+
+def _holds_facts(chunk: Chunk, ctx: SpaceContext) -> bool:
+    """Whether our own reader finds a fact in what is new."""
+    said = [(message.role, message.content or "") for message in chunk.messages]
+    new = range(len(chunk.context), len(said))
+    return any(statements(said[:place], *said[place], ctx.reader) for place in new)
 
 
 def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> Job:
@@ -168,8 +178,21 @@ def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> J
     )
     answer = ask(question, "extract", readers.extract, ctx=ctx, session=session.id)
     facts, dropped = _formed(lambda value: facts_in(value, chunk, names), answer, readers.extract.name)
-    stored = [_stored(fact, chunk, known) for fact in facts]
+    said = [fact for fact in facts if _states(fact, chunk, ctx)]
+    dropped += [_NOT_SAID] * (len(facts) - len(said))
+    stored = [_stored(fact, chunk, known) for fact in said]
     return _noted(job, {"keep": True, "facts": stored, "dropped": dropped}, ctx)
+
+
+def _states(fact: Fact, chunk: Chunk, ctx: SpaceContext) -> bool:
+    """Whether a fact's message says it: by meaning, or in nearly the same words, in whatever language."""
+    passage = passage_for(fact, chunk)
+    said = set(words(passage))
+    told = words(fact.text)
+    if sum(word in said for word in told) >= _SAME_WORDS * len(told):
+        return True
+    [sure] = ctx.reader.states(passage, [fact.text])
+    return sure >= _SAID_FROM
 
 
 def _formed(read: Callable[[Mapping[str, Any]], Any], answer: ModelAnswer, name: str) -> Any:

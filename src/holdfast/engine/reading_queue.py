@@ -1,4 +1,4 @@
-"""Which pieces of sessions a model is still to read: one job a chunk, queued when the rules have read it.
+"""Which pieces of sessions a model is still to read: one job a chunk, queued when our reader has read it.
 
 What a model answered is kept in its job until it is remembered, so that a kill neither loses nor doubles it;
 whoever erases a message takes that out too. `reading_state` tells what waits, what was given up and why.

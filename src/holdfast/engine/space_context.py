@@ -26,7 +26,7 @@ class Instructions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readers:
-    """Who is asked for what; where nobody is, the rules decide."""
+    """Who is asked for what; where nobody is, our own models decide."""
 
     gate: LanguageModel | None = None
     extract: LanguageModel | None = None
@@ -45,17 +45,17 @@ class SpaceContext:
     profile: Profile
     store: Store
     judge: Judge
+    reader: Reader
     clock: Clock
     new_id: NewId
     estimate: Estimate
     embedder: Embedder | None = None  # none: recall by words
-    reader: Reader | None = None  # none: recall reads nothing
     open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
     budget: int | None = None  # tokens of a brief; none = the profile's
     arrive: Callable[["SpaceContext"], None] | None = (
         None  # takes over what was changed outside, before each verb
     )
-    readers: Readers | None = None  # none: capture by rules alone
+    readers: Readers | None = None  # none: capture by our own reader alone
 
     def now(self) -> datetime:
         return self.clock()

@@ -39,7 +39,7 @@ class Funnel:
     """What became of what was said."""
 
     messages: int  # that the space keeps
-    read: int  # of them, by rules
+    read: int  # of them, by our reader
     pieces: int  # that they were read in
     without: int  # of them, in which nothing was worth keeping
     taken: int  # statements that went on to be remembered; again and again, where they were repeated

@@ -1,6 +1,6 @@
 """What a model saved by a tool while something was said: it is not captured again from the words themselves.
 
-A tool's memory has the category and subject that the model chose, which capture by rules can't guess, so the
+A tool's memory has the category and subject that the model chose, which capture can't guess, so the
 two are not neighbours. They are held together by the session, and by the turn: what was saved between the
 answer before and the next thing that the person said. A client that names no session is known by the turn
 alone. Only what is wholly said there counts: a message may hold one fact more than its model saved.
@@ -18,17 +18,21 @@ from holdfast.engine.neighbours import Judged, Surroundings, maybe_same
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import project_of
 from holdfast.engine.space_context import SpaceContext
+from holdfast.language.chunks import PERSON
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.comparison import NEARLY_CONTRADICTS
-from holdfast.language.extract import KEEP_IT
-from holdfast.language.gate import PERSON
 from holdfast.language.grounding import Grounds
 
 _MOST = 200  # memories that a session saved by tools among which one is looked for
 _LONGEST_TURN = 50  # messages on either side in which a turn begins and ends
 _PARTS = re.compile(r"(?<=[.!?…])\s+|;\s+|,? (?:and|but) ")
-#: How capture quotes what a passage answers.
-_QUOTED = re.compile(r'(?:Asked|On) "[^"]*"(?:, the assistant said: "[^"]*"|:) ')
+#: The question that capture puts before an answer.
+_ASKED = re.compile(r"[^.!?…]*\?\s+")
+#: The wish to have something kept, which says nothing itself.
+_KEEP_IT = re.compile(
+    r"\s*(?:and |so |please |but )*(?:keep|save|store|note|remember|write|put) (?:it|that|this|them)\b",
+    re.IGNORECASE,
+)
 _ALIKE = 4  # letters that forms of one word share
 
 
@@ -64,16 +68,22 @@ def saved_already(draft: Draft, tx: Transaction, around: Surroundings) -> Memory
     if not judged:
         return None
     saved = {(each.text, _result_id(each.result)): each for each in _saved(draft, tx)}
-    parts = _parts(_QUOTED.sub("", draft.content, count=1))
+    parts = _parts(_answer(draft))
     found = [_saying(part, draft, saved, judged) for part in parts]
-    if len(parts) == 1 and found[0] is None and _QUOTED.match(draft.content):
+    if len(parts) == 1 and found[0] is None and _ASKED.match(draft.content):
         found = [_saying(draft.content, draft, saved, judged)]  # it may be no more than a yes
     return found[0] if found and found[0] is not None and None not in found else None
 
 
+def _answer(draft: Draft) -> str:
+    """A draft without the question that it answers."""
+    asked = _ASKED.match(draft.content)
+    return draft.content[asked.end() :] if asked else draft.content
+
+
 def _statements(draft: Draft) -> list[str]:
-    parts = _parts(_QUOTED.sub("", draft.content, count=1))
-    whole = [draft.content] if len(parts) == 1 and _QUOTED.match(draft.content) else []
+    parts = _parts(_answer(draft))
+    whole = [draft.content] if len(parts) == 1 and _ASKED.match(draft.content) else []
     return [*parts, *whole]
 
 
@@ -145,7 +155,7 @@ def _turn(session: str, message_id: str, tx: Transaction) -> tuple[datetime | No
 
 def _parts(content: str) -> list[str]:
     """The statements of a text, without the wish to have them kept."""
-    return [part for part in _PARTS.split(content) if part.strip() and not KEEP_IT.match(part)]
+    return [part for part in _PARTS.split(content) if part.strip() and not _KEEP_IT.match(part)]
 
 
 def _says(part: str, draft: Draft, saved: _Saved, verdict: Verdict) -> bool:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Message
-from holdfast.language.gate import AGENT, PERSON, Utterance
 from holdfast.language.injected_text import typed
 from holdfast.language.sentences import MOST_CHARACTERS
 
+PERSON = "user"
+AGENT = "assistant"
 TOKENS = 500  # of a chunk
 OVERLAP = 100  # tokens of it that stood in the one before
 _TAIL = 400  # characters that are left of a long message where it is only context
@@ -28,13 +29,6 @@ class Chunk:
     @property
     def messages(self) -> tuple[Message, ...]:
         return self.context + self.new
-
-    @property
-    def spoken(self) -> tuple[Utterance, ...]:
-        return tuple(
-            Utterance(message.role, message.content or "", message.said_at.date())
-            for message in self.messages
-        )
 
 
 def sources(messages: Sequence[Message]) -> list[Message]:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from holdfast.domain.terms import STOP_WORDS, stem, words
-from holdfast.language.common_words import verbs
+from holdfast.domain.terms import STOP_WORDS, words
 from holdfast.language.named_days import named_days
 from holdfast.language.names import names
 from holdfast.language.numerals import NUMBER, read_number
-from holdfast.language.wording import dated
+from holdfast.language.relative_dates import dated
 
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 _NUMBER = re.compile(rf"(?<![\w.])({NUMBER})(?!\w)")
@@ -28,6 +27,11 @@ _OPENERS = frozenset(
     "user users asked team teams project company decision deadline preference meeting rule everybody"
     " everyone nobody people releases work".split()
 )
+#: Little words of a language that writes every noun with a capital letter: there it makes no name.
+_GERMAN = re.compile(
+    r"\b(?:der|die|das|den|dem|ein|eine|einen|einem|einer|und|ist|sind|nicht|wir|mit|auf|für|von|zum|zur|weil)\b",
+    re.IGNORECASE,
+)
 _ALIKE = 4  # letters that forms of one word share
 _OTHER_YEARS = 1  # a day without its year may be of the year before or after
 
@@ -38,12 +42,17 @@ class Grounds:
 
     said: Sequence[tuple[str, date | None]]
 
-    def strange(self, text: str) -> list[str]:
-        """The names, numbers and dates in `text` that nobody said."""
+    def strange(self, text: str, *, first_words: bool = True) -> list[str]:
+        """The names, numbers and dates in `text` that nobody said.
+
+        The `first_words` of sentences have capital letters whatever they are: counted where nothing is lost.
+        """
         dates = [found for found in _DATE.finditer(text) if not self._is_day(found)]
         bare = _DATE.sub(" ", text)
-        unknown = [name for name in names(bare) if not self._named(name)]
-        unknown += [name for name in _first_words(bare) if name not in unknown and not self._opens(name)]
+        named = [] if len(_GERMAN.findall(bare)) > 1 else names(bare)
+        unknown = [name for name in named if not self._named(name)]
+        if first_words:
+            unknown += [name for name in _first_words(bare) if name not in unknown and not self._opens(name)]
         unknown += [digits for digits in _DIGITS.findall(bare) if not self._counted(digits)]
         return [*unknown, *(found[0] for found in dates)]
 
@@ -55,7 +64,7 @@ class Grounds:
         """Whether a sentence may begin with this word: its capital letter does not tell it from a name."""
         found = words(word)[:1]
         plain = found[0] if found else ""
-        if plain in STOP_WORDS or plain in _OPENERS or stem(plain) in verbs():
+        if plain in STOP_WORDS or plain in _OPENERS:
             return True
         return any(other.startswith(plain[:_ALIKE]) for other in self._words)
 

@@ -10,18 +10,18 @@ from typing import Any, Literal
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.text import normal_form
-from holdfast.language.chunks import Chunk
-from holdfast.language.extract import MOST_CHARACTERS
-from holdfast.language.gate import AGENT
+from holdfast.language.chunks import AGENT, Chunk
 from holdfast.language.grounding import Grounds
 from holdfast.language.model_call import Schema, as_data
 from holdfast.language.sentences import own_voice
+from holdfast.language.wording import MOST_CHARACTERS
 
 Said = Literal["new", "same_as", "updates", "contradicts"]
 
 MOST_FACTS = 12  # of one chunk; whoever finds more pours it all out
 _MOST_TAGS = 5
 _MOST_TAG = 40  # characters
+_ANSWERED = 300  # characters of the message before the one that states a fact
 _MOST_KNOWN = 300  # characters of a known memory that are shown
 
 GATE_SCHEMA: Schema = {
@@ -105,6 +105,13 @@ def grounds_of(chunk: Chunk) -> Grounds:
     return Grounds([(own_voice(each.content or ""), each.said_at.date()) for each in chunk.messages])
 
 
+def passage_for(fact: Fact, chunk: Chunk) -> str:
+    """What a fact is held against: its message, behind the end of the one that it answers."""
+    said = [own_voice(message.content or "") for message in chunk.messages]
+    before = said[fact.message - 1][-_ANSWERED:] if fact.message else ""
+    return f"{before}\n{said[fact.message]}".strip()
+
+
 def gate_answer(value: Mapping[str, Any]) -> tuple[bool, str]:
     """Yes or no, with the reason.
 
@@ -185,7 +192,7 @@ def _unfit(fact: Fact, chunk: Chunk, grounds: Grounds) -> str | None:
     answered = fact.message == context - 1 and chunk.messages[fact.message].role == AGENT
     if fact.message < context and not answered:
         return "a fact from a message that was read before"
-    strange = grounds.strange(fact.text)
+    strange = grounds.strange(fact.text, first_words=False)
     return (
         f"a fact with {len(strange)} names, numbers or dates that are not in the conversation"
         if strange

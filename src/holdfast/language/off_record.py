@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from holdfast.domain.secrets.regions import find_regions
 from holdfast.domain.secrets.spans import PRIVATE
-from holdfast.language.cues import begins, phrases
 from holdfast.language.injected_text import typed
+from holdfast.language.phrases import begins, phrases
 from holdfast.language.sentences import Sentence, sentences
 
 # "I don't remember that" asks for nothing.

@@ -1,9 +1,12 @@
-"""Whether a text says when: words like "yesterday" mean another day to every later reader.
+"""Words like "yesterday", which mean another day to every later reader: found, and given their dates.
 
 English only; what is not understood is taken as dated.
 """
 
 import re
+from datetime import date, timedelta
+
+from holdfast.language.named_days import named_days
 
 _UNIT = r"(?:minute|hour|day|night|week|weekend|month|quarter|year)s?"
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -24,8 +27,68 @@ _ABSOLUTE = re.compile(
     re.IGNORECASE,
 )
 
+_WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+# Not "next Friday": said on a Monday it may mean this week's or the one after.
+_RESOLVABLE = re.compile(
+    r"\b(?:the day before yesterday|yesterday|last night|tomorrow|today|tonight"
+    rf"|last (?:week|month|year|{_WEEKDAY})|next (?:week|month|year)|this (?:month|year)"
+    r"|\d{1,3} (?:days|weeks) ago|in \d{1,3} (?:days|weeks))\b",
+    re.IGNORECASE,
+)
+
 
 def undated(text: str) -> str | None:
     """The words that need a day to be understood, in a text that names none; none, when it is clear."""
     found = _RELATIVE.search(text)
     return found[0] if found is not None and _ABSOLUTE.search(text) is None else None
+
+
+def dated(text: str, said_on: date | None) -> str:
+    """`text` with the date behind each relative day, counted from the day it was said on."""
+    if said_on is None:
+        return text
+
+    def with_date(found: re.Match[str]) -> str:
+        day = _resolved(found[0].lower(), said_on)
+        return f"{found[0]} ({day})" if day else found[0]
+
+    return _RESOLVABLE.sub(with_date, text)
+
+
+def _resolved(phrase: str, today: date) -> str | None:
+    if phrase.startswith(("this month", "next month")):
+        month = today.replace(day=1) + timedelta(31 * phrase.startswith("next"))
+        return f"{month:%Y-%m}"
+    if phrase.startswith(("this year", "next year")):
+        return str(today.year + phrase.startswith("next"))
+    if phrase.startswith(("today", "tonight")):
+        return today.isoformat()
+    if phrase.startswith("tomorrow"):
+        return _plus(today, 1)
+    if phrase.startswith("in "):
+        count, unit = phrase.split()[1:3]
+        return _plus(today, int(count) * (7 if unit.startswith("week") else 1))
+    if phrase.startswith("next week"):
+        return f"the week of {_plus(today, 7 - today.weekday())}"
+    return _past(phrase, today)
+
+
+def _plus(day: date, days: int) -> str:
+    return (day + timedelta(min(days, (date.max - day).days))).isoformat()
+
+
+def _past(phrase: str, today: date) -> str | None:
+    found = named_days(phrase, today)
+    if not found:
+        return None
+    first, last = found[0].first, found[0].last
+    if first == last:
+        return first.isoformat()
+    match phrase.split()[-1]:
+        case "year":
+            return str(first.year)
+        case "month":
+            return f"{first:%Y-%m}"
+        case "week":
+            return f"the week of {first.isoformat()}"
+    return None

@@ -106,9 +106,9 @@ class Sentence:
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a message in order; those that only show something are left out."""
     text = text[:MOST_CHARACTERS]
-    own = _own(text)
+    own = blanked(text)
     found = []
-    for start, end in _spans(own):
+    for start, end in spans(own):
         while start < end and text[start].isspace():
             start += 1
         here = own[start:end].rstrip()
@@ -120,11 +120,11 @@ def sentences(text: str) -> list[Sentence]:
 
 def own_voice(text: str) -> str:
     """What the writer says himself; a sign stands for each passage that he merely shows."""
-    own = re.sub(rf"{BLANK}[{BLANK}\s]*{BLANK}|{BLANK}", SHOWN, _own(text[:MOST_CHARACTERS]))
+    own = re.sub(rf"{BLANK}[{BLANK}\s]*{BLANK}|{BLANK}", SHOWN, blanked(text[:MOST_CHARACTERS]))
     return re.sub(rf"(?:{re.escape(SHOWN)}\s*)+{re.escape(SHOWN)}", SHOWN, own).strip()
 
 
-def _own(text: str) -> str:
+def blanked(text: str) -> str:
     """`text` with everything blanked out that is not the writer's own; as long as the text."""
     own = own_words(text)
     own = "\n\n".join(map(_without_output, own.split("\n\n")))
@@ -172,7 +172,8 @@ def _blank(text: str) -> str:
     return "".join("\n" if letter == "\n" else BLANK for letter in text)
 
 
-def _spans(own: str) -> Iterator[tuple[int, int]]:
+def spans(own: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences and lines of a text begin and end."""
     start = 0
     for end in _END.finditer(own):
         stop = end.start() + 1

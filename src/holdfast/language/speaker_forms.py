@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from holdfast.domain.memory import Message
-from holdfast.domain.terms import folded
-from holdfast.language.common_words import is_ordinary
+from holdfast.domain.terms import STOP_WORDS, folded
 
 _NAME = re.compile(r"([^\W\d_]+)(['’]s)?")
 _SHORTEST_NAME = 3  # letters of a short form: "Mel" for Melanie
@@ -19,6 +18,18 @@ _MOST_PEOPLE = 3  # whose forms of a question are searched for; each costs two v
 ASKER = "user"
 _ROLES = frozenset((ASKER, "assistant", "system", "tool"))
 _FIRST_PERSON = frozenset("i me my mine we us our ours myself".split())
+#: First names that are ordinary words too.
+_ALSO_WORDS = STOP_WORDS | frozenset(
+    (
+        "abby amber angel april art ash august autumn basil ben bill blake bob brook carol chase"
+        " christian clay cliff crystal daisy dale dawn dean dick don drew duke earl ed faith fern flora"
+        " forest frank gene glen grace grant guy hank harry hazel heath heather holly hope hunter iris ivy"
+        " jack jade jasmine jay jean jewel jo john joy june kay ken kit lance lark laurel lee lily linden"
+        " lou mark mason matt max may mike miles nick norm olive otto pat pearl peg penny pierce poppy ray"
+        " red reed rich river rob robin rose ruby rusty sage sally sandy skip sky sol stone storm sue"
+        " summer terry tom tony trudy van victor viola violet wade ward will winter woody"
+    ).split()
+)
 _AS_FIRST = {
     "she": "I",
     "he": "I",
@@ -103,4 +114,4 @@ def _means(word: str, speaker: str) -> bool:
     if word[0].isupper():
         return len(word) >= _SHORTEST_NAME and first.startswith(word)
     # Typed in a hurry, "caroline" is Caroline; but "will" and "grace" are words before they are names.
-    return word == first.lower() and len(word) > _SHORTEST_NAME and not is_ordinary(word)
+    return word == first.lower() and len(word) > _SHORTEST_NAME and word not in _ALSO_WORDS

@@ -1,167 +1,172 @@
-"""Words a passage so that it stands alone: lead-ins off, "I" as the user, relative days with their dates.
+"""Words a part of a message so that it reads alone on another day, without adding anything to it.
 
-Rewrites only what is safe to rewrite by a table; where anything of the speaker would be left, the passage is
-quoted instead. Adds no name, number or day that was not said, except the date of a relative day.
+Fillers go, "I" becomes the user, relative days get their dates, an answer gets its question and a pronoun the
+sentence that it points at. What can't be completed so is no memory: its message can still be found.
 """
 
 import re
-from datetime import date, timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from functools import cache
 
-from holdfast.domain.terms import stem
-from holdfast.language.common_words import verbs
-from holdfast.language.cues import phrases
-from holdfast.language.named_days import named_days
+from holdfast.language.names import DAY_OR_MONTH, NAME
+from holdfast.language.phrases import opening, phrases
+from holdfast.language.relative_dates import dated
+from holdfast.language.sentences import spans
+from holdfast.language.third_person import in_third_person
 
-_BEHIND_LEAD_IN = r"(?:\s*[,:;.!–—-]+\s+|\s+(?=(?:that|i|i'm|my|we|our|the)\b|(?-i:[A-ZÀ-Þ])))(?:that\s+)?"
-_FIRST_PERSON = re.compile(
-    r"(?<![\w'’.-])(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)(?![\w'’-])", re.IGNORECASE
-)
-_AMONG_OTHERS = re.compile(r"\b(?:and|or|nor|than|neither) i\b(?!')|\bi (?:and|or)\b", re.IGNORECASE)
-_WITH_VERB = {
-    "i'm": "the user is",
-    "i am": "the user is",
-    "i've": "the user has",
-    "i have": "the user has",
-    "i'll": "the user will",
-    "i'd": "the user would",
-    "i was": "the user was",
-    "i don't": "the user does not",
-    "i do not": "the user does not",
-    "i haven't": "the user has not",
-    "i do": "the user does",
-    "am i": "is the user",
-}
-_HELPING = (
-    "can|can't|cannot|could|couldn't|will|won't|would|wouldn't|must|mustn't|should|shouldn't|may|might|had|did"
-    "|didn't"
-)
-_SAME_VERB = f"{_HELPING}|never|always|only|also|really|usually|just|still|hardly|even|already|no longer"
-_PLAIN = {"me": "the user", "my": "the user's", "mine": "the user's", "myself": "themselves"}
-_VERB_PHRASE = re.compile(
-    rf"(?<![\w'’.-])(?:({'|'.join(re.escape(one) for one in _WITH_VERB)})(?![\w'’-])"
-    rf"|i((?: (?:{_SAME_VERB}))*) ([a-z]+(?:'t)?)\b|(me|my|mine|myself)(?![\w'’-]))",
+MOST_CHARACTERS = 480  # of a memory: the strictest profile takes 500
+_LONGEST_BEFORE = 25  # words of a sentence that is put before another
+_FRAGMENT = 6  # words of an answer that is no sentence
+_LEAST = 2  # words: fewer say nothing without a question
+_HE = re.compile(r"(?:she|he|they)(?=['’ ]|s\b)", re.IGNORECASE)
+_POINTS = re.compile(
+    r"(?:it|its|it['’]s|that|that['’]?s|this|(?:s?he|they)(?:['’]?s|['’]re)?|those|these"
+    r"|there(?! (?:is|are)\b|['’]s)|so|then|same|both|his|her|their|him|them|neither"
+    r"|the (?:first|second|third|former|latter|other)(?: one)?)(?![\w'’-])",
     re.IGNORECASE,
 )
-_SPECIAL = {"have": "has", "be": "is", "do": "does", "go": "goes"}
-_AUXILIARY = frozenset(_HELPING.split("|"))
-_DAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-# Not "next Friday": said on a Monday it may mean this week's or the one after.
-_RELATIVE = re.compile(
-    r"\b(?:the day before yesterday|yesterday|last night|tomorrow|today|tonight"
-    rf"|last (?:week|month|year|{_DAY})|next (?:week|month|year)|this (?:month|year)"
-    r"|\d{1,3} (?:days|weeks) ago|in \d{1,3} (?:days|weeks))\b",
-    re.IGNORECASE,
+_HERE = re.compile(
+    r"this (?:project|repo(?:sitory)?|team|company|codebase|machine|workspace)\b", re.IGNORECASE
 )
-_SENTENCE = re.compile(r"[^.!?…]*(?:[.!?…]+\s*|$)")
+_YES_OR_NO = re.compile(
+    r"(?:yes|yep|yeah|yup|no|nope|nah|ja|nein|oui|non|sí|always|never|only|not)(?!\w)", re.IGNORECASE
+)
+_FOLLOWS = re.compile(r"(?:so|then) ", re.IGNORECASE)
+_BEGINS_LINE = re.compile(r"(?:^|\n)[^\w\n]*$")
+_SAYS = re.compile(r"\w{2}\W+\w{2}")  # more than "ah."
+_QUESTION = re.compile(r"[?？][\"'”’)\]]*$")
+_ENDS = re.compile(r"[.!?…。！？][\"'”’)\]]*$|[`}>=/|]$")  # also code, which gets no full stop
+_CODE = re.compile(r"[`_/\\=<>{}()\[\]$@#|~^*\d]|\w[.:]\w|[a-z][A-Z]|^-|--")
+_BETWEEN = r"(?:\s*[,:;.!–—-]+\s*|\s+)"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What somebody said: a person ("user") or an agent ("assistant")."""
+
+    role: str
+    text: str
+    said_on: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A sentence or some that read alone, and the words that they were made of.
+
+    Each with how many messages before the last one it was said: 0 in the message itself, 1 right before it.
+    """
+
+    content: str
+    taken_from: tuple[tuple[int, str], ...]
+
+
+def worded(before: Sequence[Turn], turn: Turn, start: int, end: int) -> Worded | None:
+    """The part of a turn between two places as a memory; none, where it can't stand alone."""
+    words = turn.text[start:end].strip()
+    answered = _answered(before, turn, start, words)
+    if answered is not None:
+        question, asker = answered
+        taken = ((1, question), (0, words))
+        return _checked(f"{_finished(question, asker)} {_finished(_bare(words, answer=True), turn)}", taken)
+    told = _bare(words)
+    if _FOLLOWS.match(told) and _BEGINS_LINE.search(turn.text, 0, start):
+        told = told.split(" ", 1)[1]
+    if not _POINTS.match(told) or _HERE.match(told):
+        return _checked(_finished(told, turn), ((0, words),))
+    return _pointing(told, words, before, turn, start)
+
+
+def _pointing(told: str, words: str, before: Sequence[Turn], turn: Turn, start: int) -> Worded | None:
+    """A part that points at something: with the name, or with the sentence that it points at."""
+    sentence = _last_sentence(turn.text[:start])
+    if not _SAYS.search(_bare(sentence)):
+        sentence = ""
+    if _HE.match(told):
+        where, named = (0, sentence) if sentence else (1, _last_sentence(before[-1].text) if before else "")
+        if (name := _only_name(named)) is not None:
+            told = _HE.sub(name, told, count=1)
+            told = re.sub(rf"^({re.escape(name)})s\b", r"\1's", told)
+            return _checked(_finished(told, turn), ((where, named), (0, words)))
+    if not sentence or len(sentence.split()) > _LONGEST_BEFORE:
+        return None
+    told = f"{_finished(_bare(sentence), turn)} {_finished(told, turn)}"
+    return _checked(told, ((0, sentence), (0, words)))
+
+
+def _answered(before: Sequence[Turn], turn: Turn, start: int, words: str) -> tuple[str, Turn] | None:
+    """The question that a part answers and could not be understood without, and who asked it."""
+    if not before or before[-1].role == turn.role or _bare(turn.text[:start]).strip(" ,.!"):
+        return None
+    question = _last_sentence(before[-1].text)
+    if not _QUESTION.search(question) or not _LEAST < len(question.split()) <= 2 * _LONGEST_BEFORE:
+        return None
+    opens = turn.text[:start] + words
+    fragment = len(_first_sentence(_bare(words)).split()) <= _FRAGMENT
+    leans = _YES_OR_NO.match(_bare(opens, answer=True)) or _POINTS.match(_bare(words))
+    return (question, before[-1]) if fragment or leans else None
+
+
+def _checked(content: str, taken: tuple[tuple[int, str], ...]) -> Worded | None:
+    """A memory of a fit length; what is too long ends with a sentence, or is none."""
+    if len(content) > MOST_CHARACTERS:
+        ends = [end for _, end in spans(content) if end <= MOST_CHARACTERS]
+        content = content[: ends[-1]].strip() if ends else ""
+    return Worded(content, taken) if len(content.split()) > _LEAST else None
+
+
+def _finished(text: str, turn: Turn) -> str:
+    """A text as it is told of its speaker, with its dates, capital letters and a full stop."""
+    text = dated(in_third_person(text, turn.role), turn.said_on)
+    text = " ".join(_capital(text[start:end].strip()) for start, end in spans(text)).rstrip(" ,;:–—-")
+    return text if not text or _ENDS.search(text) else f"{text}."
+
+
+def _capital(sentence: str) -> str:
+    """A sentence with a capital letter, without what only leads out; code stays as it is written."""
+    bare = _leads_out().sub("", sentence, count=1)
+    sentence = bare + sentence.rstrip()[-1] if bare != sentence and _ENDS.search(sentence) else bare
+    first = sentence.split(" ", 1)[0]
+    return sentence if _CODE.search(first.strip(",.;:!?'’")) else sentence[:1].upper() + sentence[1:]
+
+
+def _bare(text: str, *, answer: bool = False) -> str:
+    """`text` without what only leads in or out; all of it, when nothing else is left."""
+    text = " ".join(text.split())
+    bare = _leads_in(answer).sub("", text, count=1)
+    bare = _leads_out().sub("", bare, count=1)
+    return bare if bare.strip(" .,!?") else text
 
 
 @cache
-def _lead_in() -> re.Pattern[str]:
-    return re.compile(rf"^(?:{phrases('lead_in').pattern}{_BEHIND_LEAD_IN})+", re.IGNORECASE)
+def _leads_in(answer: bool) -> re.Pattern[str]:
+    """Words that lead in; an answer keeps its yes or no."""
+    free = phrases("lead_in").pattern
+    parted = rf"{phrases('lead_in_with_comma').pattern}\s*[,:;.!–—-]+\s*"
+    kept = r"(?!(?:yes|yep|yeah|no|nope)\b)" if answer else ""
+    back = rf"{opening('retracted').pattern}\s*[,:;.!–—-]+\s*"
+    return re.compile(rf"\s*(?:{back})?(?:{kept}(?:{free}{_BETWEEN}|{parted}))*", re.IGNORECASE)
 
 
-def without_lead_in(text: str) -> str:
-    """`text` without the words that only lead in; all of it when hardly anything else is left."""
-    bare = _lead_in().sub("", text.strip(), count=1)
-    return bare if len(bare.split()) >= 3 else text.strip()
+@cache
+def _leads_out() -> re.Pattern[str]:
+    signs = r"[:;]-?[)D]|[\U0001f300-\U0001faff]"
+    one = rf"[\s,.!;–—-]{{1,4}}(?:{phrases('trailing').pattern}|{signs})"
+    return re.compile(rf"(?:{one}){{1,4}}[\s.!]{{0,4}}$", re.IGNORECASE)
 
 
-def in_third_person(text: str) -> str | None:
-    """The passage as somebody else would say it of the user; none where that can't be done safely."""
-    plain = text.replace("’", "'")
-    if not _FIRST_PERSON.search(plain):
-        return text
-    if _AMONG_OTHERS.search(plain):
-        return None
-    told = "".join(_VERB_PHRASE.sub(_told, part) for part in _SENTENCE.findall(plain))
-    told = "".join(map(_their, _SENTENCE.findall(told)))
-    return None if _FIRST_PERSON.search(told) else _capital(told)
+def _last_sentence(text: str) -> str:
+    parts = [text[start:end].strip() for start, end in spans(text)]
+    return next((part for part in reversed(parts) if part), "")
 
 
-def _their(sentence: str) -> str:
-    """Named once in a sentence is enough where no verb depends on it."""
-    first = sentence.find("the user")
-    head, rest = sentence[: first + 8], sentence[first + 8 :]
-    return sentence if first < 0 else head + rest.replace("the user's", "their")
+def _first_sentence(text: str) -> str:
+    return next((text[start:end] for start, end in spans(text)), "")
 
 
-def _told(found: re.Match[str]) -> str:
-    if found[1]:
-        return _WITH_VERB[found[1].lower()]
-    if found[4]:
-        return _PLAIN[found[4].lower()]
-    adverbs, verb = found[2].lower(), found[3].lower()
-    helping = verb in _AUXILIARY or any(word in _AUXILIARY for word in adverbs.split())
-    if not helping and _is_base(verb):
-        verb = _SPECIAL.get(verb) or _third(verb)
-    return f"the user{adverbs} {verb}"
-
-
-def _is_base(verb: str) -> bool:
-    """Whether a verb stands in its present form: "prefer", not "preferred"."""
-    return stem(verb) in verbs() and stem(verb) in (verb, verb.removesuffix("e"))
-
-
-def _third(verb: str) -> str:
-    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
-        return f"{verb}es"
-    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        return f"{verb[:-1]}ies"
-    return f"{verb}s"
-
-
-def _capital(text: str) -> str:
-    """Sentences that now begin with "the user" begin with a capital letter."""
-    return re.sub(r"(^|[.!?…]\s+)the user", lambda found: f"{found[1]}The user", text)
-
-
-def dated(text: str, said_on: date | None) -> str:
-    """`text` with the date behind each relative day, counted from the day it was said on."""
-    if said_on is None:
-        return text
-
-    def with_date(found: re.Match[str]) -> str:
-        day = _resolved(found[0].lower(), said_on)
-        return f"{found[0]} ({day})" if day else found[0]
-
-    return _RELATIVE.sub(with_date, text)
-
-
-def _resolved(phrase: str, today: date) -> str | None:
-    if phrase.startswith(("this month", "next month")):
-        month = today.replace(day=1) + timedelta(31 * phrase.startswith("next"))
-        return f"{month:%Y-%m}"
-    if phrase.startswith(("this year", "next year")):
-        return str(today.year + phrase.startswith("next"))
-    if phrase.startswith(("today", "tonight")):
-        return today.isoformat()
-    if phrase.startswith("tomorrow"):
-        return _plus(today, 1)
-    if phrase.startswith("in "):
-        count, unit = phrase.split()[1:3]
-        return _plus(today, int(count) * (7 if unit.startswith("week") else 1))
-    if phrase.startswith("next week"):
-        return f"the week of {_plus(today, 7 - today.weekday())}"
-    return _past(phrase, today)
-
-
-def _plus(day: date, days: int) -> str:
-    return (day + timedelta(min(days, (date.max - day).days))).isoformat()
-
-
-def _past(phrase: str, today: date) -> str | None:
-    found = named_days(phrase, today)
-    if not found:
-        return None
-    first, last = found[0].first, found[0].last
-    if first == last:
-        return first.isoformat()
-    match phrase.split()[-1]:
-        case "year":
-            return str(first.year)
-        case "month":
-            return f"{first:%Y-%m}"
-        case "week":
-            return f"the week of {first.isoformat()}"
-    return None
+def _only_name(sentence: str) -> str | None:
+    """The one person or thing that a sentence names, besides the word that it begins with."""
+    found = {name for name in NAME.findall(sentence) if not DAY_OR_MONTH.match(name)}
+    inside = found - {sentence.split()[0].strip(",.")} if len(found) > 1 else found
+    return inside.pop().removesuffix("'s").removesuffix("’s") if len(inside) == 1 else None

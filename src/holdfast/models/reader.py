@@ -125,6 +125,14 @@ class OwnReader:
         passages = _passages(places, carries[0, 1:-1, 1], kinds[0, 1:-1])
         return ConversationScore(float(keep[0, 1]), tuple(passages))
 
+    def facts(self, messages: Sequence[tuple[str, str]]) -> list[Passage]:
+        """The words of the last message that carry facts, given with the few messages before it.
+
+        Raises: Unavailable, as `judge`.
+        """
+        last = len(messages) - 1
+        return [each for each in self.read(messages).passages if each.message == last]
+
     @cached_property
     def _session(self) -> Any:
         return own_models.open_session(own_models.find(own_models.READER, self._folder), THREADS)

@@ -56,7 +56,7 @@ def understood(sdk: Any, name: str) -> Iterator[None]:
             f"{name} could not be called, or its answer could not be read ({type(wrong).__name__})"
         ) from None
     except (OSError, RuntimeError, LookupError, AttributeError, AssertionError) as wrong:
-        # Whatever an SDK does, capture goes on by rules.
+        # Whatever an SDK does, capture goes on with our own reader.
         raise ModelTrouble(f"{name} failed ({type(wrong).__name__})") from None
 
 

@@ -30,6 +30,7 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     },
     "policy": {
         "confidence": (0, 1),
+        "finding_confidence": (0, 1),
         "floor": (0, 1),
         "reinforce_by": (0, 1),
         "weaken_by": (0, 1),

@@ -61,7 +61,7 @@ SHAPES: dict[str, JsonShape] = {
     "Waiting": JsonShape(constants={"outcome": "waiting"}),
     "Refused": JsonShape(constants={"outcome": "refused", "memory": None}),
     "ImportResult": JsonShape(inlined=("outcome",), schema="Told"),
-    "Captured": JsonShape(left_out=("passed_over",)),
+    "Captured": JsonShape(left_out=("spoken", "without")),
     "ChunkResult": JsonShape(left_out=("passed_over",)),
     "Forgotten": JsonShape(inlined=("memory",)),
     "Item": JsonShape(computed={"reason": "memory"}, schema="Waiting"),

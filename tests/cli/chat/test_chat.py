@@ -101,7 +101,7 @@ def test_what_the_model_did_not_save_is_captured_when_the_chat_ends(
     found = sqlite_person.shell.json("list", "--space", "helper")["memories"]
     assert [memory["content"] for memory in found] == [
         "Boss: Alec",
-        'On "Noted.": The user prefers short answers in German.',
+        "The user prefers short answers in German.",
     ]
 
 

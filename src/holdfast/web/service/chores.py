@@ -67,7 +67,7 @@ def capture(names: Names, memories: Open, quiet: Quiet) -> Chore:
 
 
 def reading(names: Names, memories: Open, quiet: Quiet) -> Chore:
-    """Reads with a model what the rules have read: a chunk of each space at a time."""
+    """Reads with a model what our reader has read: a chunk of each space at a time."""
 
     def work(name: str, time_up: TimeUp) -> bool:
         return _quietly(name, lambda: memories(name).read_due(quiet=quiet) is not None)

@@ -1,0 +1,191 @@
+"""From the words that a reader marks in a message to whole statements: a line or some sentences each.
+
+A reader sees a few hundred words at once, so a long message is given to it in windows. What it marks may
+begin or end some words off a sentence's bounds, and may run over several items of a list.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from holdfast.domain.prose import BLANK
+from holdfast.language.sentences import MOST_CHARACTERS, blanked, spans
+
+WINDOW = 700  # characters of a message that are read at once
+_ROOM = 1_000  # characters of a window and what it is read with: more would be cut by the network
+_TAIL = 400  # characters of a message that is only context
+_BEFORE = 2  # messages
+_FEW = 3  # words that may be missing at the bounds of a sentence
+_LEAST_OWN = 0.2  # the part of a statement that is not code or somebody else's words
+_WRAPPED = 60  # characters: a line so long goes on in the next one, if that begins with a small letter
+_BULLET = re.compile(r"[ \t]*(?:(?:[-+*•·–]|\d{1,3}[.)]|\[[ x]\])[ \t]+)*")
+_LINE = re.compile(r"[^\n]+")
+
+
+class Marked(Protocol):
+    """Words of a message that carry a fact."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def probability(self) -> float: ...
+
+
+class FactReader(Protocol):
+    """Finds the words of the last message that carry facts; messages come as roles and texts."""
+
+    def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A part of a message that says something worth keeping."""
+
+    start: int
+    end: int
+    kind: str
+    probability: float
+
+
+def statements(
+    before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader
+) -> list[Statement]:
+    """What a message states, in its order; `before` are the messages that it follows, as roles and texts.
+
+    Raises: Unavailable, as the reader.
+    """
+    text = text[:MOST_CHARACTERS]
+    marked = list(_marked(before, role, text, reader))
+    if not marked:
+        return []
+    own = blanked(text)
+    lines = list(_lines(text))
+    found: list[Statement] = []
+    for start, end in lines:
+        here = [_cut(each, start, end) for each in marked if each.start < end and each.end > start]
+        found += _snapped(here, text, start, end)
+    return [each for each in found if _is_own(own[each.start : each.end])]
+
+
+def _marked(
+    before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader
+) -> Iterator[Statement]:
+    for start, end in windows(text):
+        context = [(role, text[:start])] if start else before[-_BEFORE:]
+        given = _context(context, _ROOM - (end - start))
+        for each in reader.facts([*given, (role, text[start:end])]):
+            yield Statement(start + each.start, start + each.end, each.kind, each.probability)
+
+
+def windows(text: str) -> Iterator[tuple[int, int]]:
+    """`text` in parts of whole lines or sentences; only what has neither is cut elsewhere."""
+    start = end = 0
+    for _, stop in spans(text):
+        if stop - start > WINDOW and end > start:
+            yield start, end
+            start = end
+        while stop - start > WINDOW:
+            yield start, start + WINDOW
+            start += WINDOW
+        end = stop
+    if text[start:].strip():
+        yield start, len(text)
+
+
+def _context(messages: Sequence[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+    """The ends of the messages before, the last one first of all."""
+    found: list[tuple[str, str]] = []
+    for role, text in reversed(messages):
+        tail = text[-min(_TAIL, room) :] if room > 0 else ""
+        room -= len(tail)
+        if tail.strip():
+            found.insert(0, (role, tail))
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """Where each line or item of a list begins and ends, without its sign; a wrapped line is no line."""
+    start: int | None = None
+    for found in _LINE.finditer(text):
+        begins = _BULLET.match(text, found.start(), found.end())
+        here = begins.end() if begins else found.start()
+        if start is None:
+            start = here
+        follows = text[found.end() + 1 : found.end() + 2]
+        if not (found.end() - found.start() >= _WRAPPED and follows.islower()):
+            yield start, found.end()
+            start = None
+    if start is not None:
+        yield start, len(text)
+
+
+def _cut(marked: Statement, start: int, end: int) -> Statement:
+    return replace(marked, start=max(marked.start, start), end=min(marked.end, end))
+
+
+def _snapped(marked: Iterable[Statement], text: str, first: int, last: int) -> list[Statement]:
+    """What is marked of a line, in whole sentences where little is missing, else in whole words."""
+    sentences = [(first + start, first + end) for start, end in spans(text[first:last])]
+    joined: list[Statement] = []
+    for each in marked:
+        if joined and _one(joined[-1], each, text):
+            longer = max(joined[-1], each, key=lambda one: one.end - one.start)
+            joined[-1] = replace(longer, start=joined[-1].start, end=each.end)
+        else:
+            joined.append(each)
+    bounds = [first, *(edge for each in joined for edge in (each.start, each.end)), last]
+    whole = [
+        _whole(each, text, sentences, bounds[2 * place], bounds[2 * place + 3])
+        for place, each in enumerate(joined)
+    ]
+    return [each for each in whole if each is not None]
+
+
+def _one(before: Statement, after: Statement, text: str) -> bool:
+    """Whether two marked parts are one with a hole in it, and not two statements."""
+    scrap = any(_little(text[each.start : each.end]) for each in (before, after))
+    gap = text[before.end : after.start]
+    return scrap and _little(gap) and not re.search(r"[.!?;]\s", gap)
+
+
+def _whole(
+    marked: Statement, text: str, sentences: Sequence[tuple[int, int]], low: int, high: int
+) -> Statement | None:
+    """A marked part with the bounds of its sentences; none, where it is a scrap of one.
+
+    What stands before `low` and behind `high` belongs to others.
+    """
+    touched = [(a, b) for a, b in sentences if a < marked.end and b > marked.start]
+    if not touched:
+        return None
+    (first, first_end), (last, last_end) = touched[0], touched[-1]
+    start, end = marked.start, marked.end
+    if len(touched) == 1 and (end - start) * 2 < last_end - first and _little(text[start:end]):
+        return None
+    if low <= first and _little(text[first:start]):
+        start = first
+    elif len(touched) > 1 and (first_end - start) * 2 < first_end - first:
+        start = first_end
+    if last_end <= high and _little(text[end:last_end]):
+        end = last_end
+    elif len(touched) > 1 and (end - last) * 2 < last_end - last:
+        end = last
+    while start > low and not (text[start - 1].isspace() or text[start].isspace()):
+        start -= 1
+    while end < high and not (text[end].isspace() or text[end - 1].isspace()):
+        end += 1
+    return replace(marked, start=start, end=end) if start < end else None
+
+
+def _little(text: str) -> bool:
+    return len(text.split()) <= _FEW and "\n" not in text
+
+
+def _is_own(part: str) -> bool:
+    """Whether enough of a part is the writer's own; inline code counts, unless all of it is code."""
+    return len(part.replace(BLANK, "").strip()) >= _LEAST_OWN * len(part.strip())

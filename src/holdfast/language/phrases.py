@@ -1,0 +1,34 @@
+"""Set phrases of conversations: closed classes of words, kept in `data/phrases.toml`."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+_LEADING = "ok|yes|no|yeah|nope|right|correct|exactly|perfect|actually|well|hm+|ah|oh"
+
+
+@cache
+def phrases(name: str) -> re.Pattern[str]:
+    """The set phrases of one kind, as a pattern between word bounds."""
+    return re.compile(rf"(?<![\w'])(?:{'|'.join(listed()[name])})(?![\w'])", re.IGNORECASE)
+
+
+@cache
+def opening(name: str) -> re.Pattern[str]:
+    """The same at the beginning of a text, whatever leads in."""
+    lead = rf"\s*(?:(?:{_LEADING})\b[,.!]*\s*)*"
+    return re.compile(rf"{lead}(?:{phrases(name).pattern})", re.IGNORECASE)
+
+
+def begins(name: str, text: str) -> bool:
+    """Whether a text begins with a phrase of this kind, whatever leads in."""
+    return opening(name).match(text) is not None
+
+
+@cache
+def listed() -> Mapping[str, list[str]]:
+    """All kinds with their phrases."""
+    source = files("holdfast.language").joinpath("data", "phrases.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))
