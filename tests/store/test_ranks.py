@@ -102,7 +102,7 @@ def of_all(tx: SpaceTransaction, ctx: SpaceContext, project: str | None, **asked
 @pytest.mark.parametrize("profile", BUILT_IN)
 def test_a_brief_is_what_reading_every_memory_would_give(database: Database, profile: str) -> None:
     ctx = filled(database, profile, 400)
-    asked = [
+    asked: list[dict[str, Any]] = [
         {"budget": budget, "subject": subject}
         for budget in (None, 0, 333, 100_000)
         for subject in (None, "Web API")
