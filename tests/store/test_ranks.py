@@ -102,7 +102,7 @@ def of_all(tx: SpaceTransaction, ctx: SpaceContext, project: str | None, **asked
 @pytest.mark.parametrize("profile", BUILT_IN)
 def test_a_brief_is_what_reading_every_memory_would_give(database: Database, profile: str) -> None:
     ctx = filled(database, profile, 400)
-    asked = [
+    asked: list[dict[str, Any]] = [
         {"budget": budget, "subject": subject}
         for budget in (None, 0, 333, 100_000)
         for subject in (None, "Web API")
@@ -121,8 +121,8 @@ def test_a_brief_is_what_reading_every_memory_would_give(database: Database, pro
 def ranks(tx: SpaceTransaction) -> tuple[list[Any], list[Any]]:
     places = select(schema.brief_ranks).order_by(schema.brief_ranks.c.space, schema.brief_ranks.c.memory_id)
     total = schema.brief_totals.c
-    totals = select(total.space, total.project, total.amount).where(total.amount != 0).order_by(total.project)
-    return list(tx.connection.execute(places)), list(tx.connection.execute(totals))
+    totals = select(total.space, total.project, total.amount).where(total.amount != 0)
+    return list(tx.connection.execute(places)), sorted(map(tuple, tx.connection.execute(totals)))
 
 
 @pytest.mark.parametrize("profile", BUILT_IN)

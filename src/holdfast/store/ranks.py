@@ -73,7 +73,7 @@ class RankTable(SpaceRows):
         """A memory is about to be removed."""
         self.settle()
         self._linked.update(self._ends([memory_id]) - {memory_id})
-        self._count((project, -1) for project in self._shown([memory_id]).values())
+        self._tally((project, -1) for project in self._shown([memory_id]).values())
 
     def settle(self) -> None:
         """Brings the rows up to date."""
@@ -95,12 +95,12 @@ class RankTable(SpaceRows):
             self._remove(brief_ranks, self._one_of(brief_ranks.c.memory_id, known))
         rows = self._put(values.values(), led)
         shown = [(row["shown_in"], 1) for row in rows if row["shown_in"] is not None]
-        self._count([*((project, -1) for project in before.values()), *shown])
+        self._tally([*((project, -1) for project in before.values()), *shown])
 
     def is_current(self) -> bool:
         """Whether the ranks were made by the rules of this release."""
         query = select(heads.c.ranked_by).where(heads.c.space == self._space)
-        return self._connection.execute(query).scalar_one() == rules(self._profile)
+        return bool(self._connection.execute(query).scalar_one() == rules(self._profile))
 
     def rank_all(self) -> None:
         """Makes all ranks anew."""
@@ -111,14 +111,14 @@ class RankTable(SpaceRows):
         found = self._connection.execute(ids).scalars().all()
         for start in range(0, len(found), _AT_ONCE):
             rows = self._put(self._sql.many(Memory, found[start : start + _AT_ONCE]), led)
-            self._count([(row["shown_in"], 1) for row in rows if row["shown_in"] is not None])
+            self._tally([(row["shown_in"], 1) for row in rows if row["shown_in"] is not None])
         self._change(heads, {"ranked_by": rules(self._profile)})
 
     def clear(self) -> None:
         """Removes all ranks."""
         self._remove(brief_ranks)
         self._change(brief_totals, {"amount": 0})
-        self._count([("", 0)])
+        self._tally([("", 0)])
         self._drop_empty()
 
     def _put(self, values: Iterable[Memory], led: Collection[str]) -> list[dict[str, Any]]:
@@ -163,7 +163,7 @@ class RankTable(SpaceRows):
         )
         return {row.memory_id: row.shown_in for row in self._connection.execute(query)}
 
-    def _count(self, amounts: Iterable[tuple[str, int]]) -> None:
+    def _tally(self, amounts: Iterable[tuple[str, int]]) -> None:
         sums: dict[str, int] = {}
         for project, amount in amounts:
             sums[project] = sums.get(project, 0) + amount
