@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from bench.relations import TEST
 from holdfast.domain.terms import STOP_WORDS, stem, words
@@ -20,7 +20,6 @@ from holdfast.language.english import is_english
 from holdfast.language.names import names
 from holdfast.language.numerals import NUMBER, read_number
 from holdfast.language.sentences import sentences
-from holdfast.models.reader import ConversationScore
 
 ENOUGH_WORDS = 0.6
 _LEAST_SHARED = 5  # letters that forms of one word share: allergy, allergic
@@ -120,37 +119,6 @@ def load(path: Path | None = None) -> list[Row]:
         for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), start=1)
         if line.strip()
     ]
-
-
-class Reads(Protocol):
-    """Anything that reads conversations, given as roles and texts."""
-
-    def read(self, messages: Sequence[tuple[str, str]]) -> ConversationScore: ...
-
-
-def read_figures(reader: Reads, rows: Sequence[Row], keep_from: float) -> dict[str, float]:
-    """How often a reader tells rightly what is worth keeping, and finds the words that carry a fact."""
-    right, found = [], []
-    for row in rows:
-        reading = reader.read(row.messages)
-        kept = reading.keep >= keep_from
-        right.append(kept == row.remember)
-        marked = [set(range(each.start, each.end)) for each in reading.passages]
-        places = [each.message for each in reading.passages]
-        for words_of_it in filter(None, row.carried_by):
-            found.append(kept and _carries(words_of_it, row, list(zip(places, marked, strict=True))))
-    return {"reader.accuracy": _share(sum(right), len(right)), "reader.facts": _share(sum(found), len(found))}
-
-
-def _carries(words_of_it: str, row: Row, marked: Sequence[tuple[int, set[int]]]) -> bool:
-    """Whether most of the words that carry a fact are marked."""
-    for number, (_, text) in enumerate(row.messages):
-        start = text.find(words_of_it)
-        if start >= 0:
-            wanted = {at for at in range(start, start + len(words_of_it)) if not text[at].isspace()}
-            here = set().union(*(places for message, places in marked if message == number))
-            return len(wanted & here) >= ENOUGH_WORDS * len(wanted)
-    return False
 
 
 def measure(extract: Extract, rows: Sequence[Row]) -> GateReport:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 SAME_FROM = 0.64
 CONTRADICTS_FROM = 0.70
 NEAR_FROM = 0.30  # less of both: certainly distinct
-CARRIES_FROM = 0.5  # of a token
-FACT_FROM = 0.6  # of a passage
+CARRIES_FROM = 0.3  # of a token
+FACT_FROM = 0.5  # of a passage
 
 KINDS = ("decision", "insight", "fact", "preference", "project", "person", "context", "feedback")
 MOST_TOKENS = 384
@@ -45,7 +45,6 @@ class Passage:
     start: int
     end: int
     kind: str
-    personal: bool  # about the person: it holds in every project
     probability: float
 
 
@@ -112,17 +111,9 @@ class OwnReader:
         framed = pieces.framed(ids[: MOST_TOKENS - 2])
         row = np.array([framed], dtype=np.int64)
         given = {"ids": row, "mask": np.ones_like(row), "types": np.zeros_like(row)}
-        heads = self._timed(self._session, ["marks", "kind", "personal"], given, self._deadline)
-        marks, kinds, personal = (head[0, 1 + first : -1] for head in heads)
-        return list(_passages(places[: len(marks)], marks, kinds, personal))
-
-    def facts(self, messages: Sequence[tuple[str, str]]) -> list[Passage]:
-        """The words of the last message that carry facts, given with the few messages before it.
-
-        Raises: Unavailable, as `judge`.
-        """
-        last = len(messages) - 1
-        return [each for each in self.read(messages).passages if each.message == last]
+        heads = self._timed(self._session, ["marks", "kind"], given, self._deadline)
+        marks, kinds = (said[0, 1 + first : -1] for said in heads)
+        return list(_passages(places[: len(marks)], marks, kinds))
 
     @cached_property
     def _session(self) -> Any:
@@ -207,7 +198,6 @@ def _passages(
     places: Sequence[tuple[int, int]],
     marks: "NDArray[np.float32]",
     kinds: "NDArray[np.float32]",
-    personal: "NDArray[np.float32]",
 ) -> Iterator[Passage]:
     """Runs of tokens that carry a fact, a short gap included; `marks` tell outside, inside and begins."""
     carries = 1 - marks[:, 0]
@@ -226,6 +216,5 @@ def _passages(
                 start=places[run[0]][0],
                 end=places[run[-1]][1],
                 kind=KINDS[int(kinds[run].mean(axis=0).argmax())],
-                personal=bool(personal[run, 1].mean() >= 0.5),
                 probability=sure,
             )
