@@ -16,10 +16,10 @@ from typing import Any
 
 from bench.relations import TEST
 from holdfast.domain.terms import STOP_WORDS, stem, words
-from holdfast.language.english import is_english
-from holdfast.language.names import names
+from holdfast.language.names import DAY_OR_MONTH, NAME
 from holdfast.language.numerals import NUMBER, read_number
 from holdfast.language.sentences import sentences
+from holdfast.language.third_person import is_english
 
 ENOUGH_WORDS = 0.6
 _LEAST_SHARED = 5  # letters that forms of one word share: allergy, allergic
@@ -158,9 +158,11 @@ def invents(memory: str, said: str) -> bool:
 
 
 def _names(text: str) -> set[str]:
-    """The names in a text and its days of the week, folded."""
+    """The words with a capital letter in a text, and its days of the week, folded."""
     days = {token.lower() for token in _TOKEN.findall(text) if _WEEKDAYS.match(token.lower())}
-    return {_day(name.lower()) for name in names(text)} | {_day(day) for day in days} - _UNTOLD
+    capital = (name.removesuffix("'s").removesuffix("’s") for name in NAME.findall(text))
+    names = {name.lower() for name in capital if not DAY_OR_MONTH.match(name)} - STOP_WORDS
+    return {_day(name) for name in names | days} - _UNTOLD
 
 
 def _day(word: str) -> str:

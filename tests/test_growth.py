@@ -22,7 +22,7 @@ from holdfast.language.extract import extract
 from holdfast.language.injected_text import typed
 from holdfast.language.named_days import named_days
 from holdfast.language.sentences import own_voice
-from holdfast.language.wording import Turn
+from holdfast.language.wording import Utterance
 from holdfast.models.parts import parts_of
 from holdfast.profiles import built_in
 from tests.growth import MOST, UNITS, growth, patterns
@@ -33,7 +33,9 @@ FULL = 5_000  # repetitions for the readers, which do much more than one pattern
 
 
 def _captured(text: str) -> object:
-    return extract([Turn("user", text), Turn("assistant", text)], Turn("user", text), MarkingReader())
+    return extract(
+        [Utterance("user", text), Utterance("assistant", text)], Utterance("user", text), MarkingReader()
+    )
 
 
 def _echoed(text: str) -> bool:

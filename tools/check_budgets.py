@@ -26,7 +26,7 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (56_000, 44_000)
+LINES = (55_900, 44_000)
 CORE_LINES = (25_800, 19_000)
 MODULES = (384, 330)
 ROOT_MODULES = (6, 6)

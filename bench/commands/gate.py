@@ -57,9 +57,9 @@ def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | Non
 def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
     from holdfast.app.wiring import own_reader
     from holdfast.language.extract import extract
-    from holdfast.language.wording import Turn
+    from holdfast.language.wording import Utterance
 
-    said = [Turn(role, text) for role, text in messages]
+    said = [Utterance(role, text) for role, text in messages]
     return [
         one.content
         for place, turn in enumerate(said)

@@ -13,11 +13,12 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Refused
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, category_for, job_id
+from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, job_id
 from holdfast.engine.jobs import LEASE
 from holdfast.engine.ports import Job, Store, Transaction
 from holdfast.engine.sessions import NewMessage
 from holdfast.errors import NotFound
+from holdfast.language.extract import category_for
 from holdfast.profiles import built_in
 from holdfast.testing import FixedClock
 from tests.conftest import NewDatabase

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.language.extract import extract
 from holdfast.language.passages import WINDOW, statements, windows
-from holdfast.language.wording import Turn
+from holdfast.language.wording import Utterance
 from holdfast.models.reader import Passage
 from tests.marking_reader import MarkingReader
 
@@ -86,7 +86,7 @@ def test_windows_hold_all_of_a_text_in_its_order(text: str) -> None:
 
 
 def test_what_is_taken_back_in_the_same_message_is_no_memory() -> None:
-    said = Turn("user", "We use port 9090 for metrics. Scratch that, we use port 9091 for metrics.")
+    said = Utterance("user", "We use port 9090 for metrics. Scratch that, we use port 9091 for metrics.")
 
     assert [
         one.content for one in extract([], said, MarkingReader({"We use": "fact", "Scratch": "fact"}))

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from bench.gate import invents
 from holdfast.language.third_person import in_third_person
-from holdfast.language.wording import MOST_CHARACTERS, Turn, Worded, worded
+from holdfast.language.wording import MOST_CHARACTERS, Utterance, Worded, worded
 from tests.requirements_ledger import requirement
 
 SAID_ON = date(2026, 3, 4)  # a Wednesday
 
 
-def turns(*said: str) -> list[Turn]:
+def turns(*said: str) -> list[Utterance]:
     """What was said; an agent's turn begins with A:."""
     return [
-        Turn("assistant" if line.startswith("A:") else "user", line.removeprefix("A:").strip(), SAID_ON)
+        Utterance("assistant" if line.startswith("A:") else "user", line.removeprefix("A:").strip(), SAID_ON)
         for line in said
     ]
 
@@ -156,7 +156,7 @@ _WORDS = st.lists(st.sampled_from(_PIECES), min_size=1, max_size=25).map(" ".joi
 
 @given(_WORDS, _WORDS)
 def test_nothing_is_ever_invented(before: str, said: str) -> None:
-    found = worded([Turn("assistant", before, SAID_ON)], Turn("user", said, SAID_ON), 0, len(said))
+    found = worded([Utterance("assistant", before, SAID_ON)], Utterance("user", said, SAID_ON), 0, len(said))
 
     if found is not None:
         assert not invents(found.content, f"{before}\n{said}\nThe user is has the assistant's")
@@ -165,4 +165,4 @@ def test_nothing_is_ever_invented(before: str, said: str) -> None:
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_can_be_worded(before: str, said: str) -> None:
-    worded([Turn("user", before)], Turn("assistant", said, SAID_ON), 0, len(said))
+    worded([Utterance("user", before)], Utterance("assistant", said, SAID_ON), 0, len(said))

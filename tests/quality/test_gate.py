@@ -11,7 +11,7 @@ import pytest
 from bench.gate import Row, holds, invents, load, measure
 from holdfast.app.wiring import own_reader
 from holdfast.language.extract import extract
-from holdfast.language.wording import Turn
+from holdfast.language.wording import Utterance
 from tests.requirements_ledger import requirement
 
 
@@ -22,7 +22,7 @@ def row(said: str, *facts: str) -> Row:
 
 
 def captured(messages: Sequence[tuple[str, str]]) -> list[str]:
-    said = [Turn(role, text) for role, text in messages]
+    said = [Utterance(role, text) for role, text in messages]
     return [
         one.content
         for place, turn in enumerate(said)

@@ -17,7 +17,9 @@ from tests.reading.scripted import Scripted, fact, well
 
 VENDORS = {"anthropic": ("claude-haiku-5-5", "claude-sonnet-5-5"), "openai": ("gpt-5-nano", "gpt-5-mini")}
 #: Our own reader finds these alone: the rest is left to the models.
-READER = MarkingReader({"The invoices service runs": "fact", "Remember that": "preference"})
+READER = MarkingReader(
+    {"The invoices service runs": "fact", "Remember that": "preference", "so the nightly": "fact"}
+)
 
 OpenReaders = Callable[..., Readers]
 

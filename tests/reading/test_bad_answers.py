@@ -22,7 +22,7 @@ from holdfast.testing import FixedClock
 from tests.loopback import Answer
 from tests.reading.conftest import READER, VENDORS, OpenReaders
 from tests.reading.scripted import Asked, Play, Scripted, as_json, fact, message, said, well
-from tests.reading.test_reading import PLAIN, RULES, kept, talk
+from tests.reading.test_reading import MARKED, PLAIN, kept, talk
 from tests.requirements_ledger import requirement
 
 GOOD = fact("Miriam pushed the standup to 9:30.", message=2)
@@ -177,10 +177,10 @@ def test_what_can_not_be_used_is_tried_again_then_kept_as_failed(
     attempts = jobs.MOST_ATTEMPTS if kind in ("500", "429 with retry-after") else 2
     monkeypatch.setattr(jobs, "MOST_ATTEMPTS", attempts)
     server.play = UNUSABLE[kind]
-    talk(memories, RULES, PLAIN)
+    talk(memories, MARKED, PLAIN)
     memories.capture()
-    by_rules = kept(memories)
-    assert [memory.content for memory in by_rules] == [RULES]
+    by_reader = kept(memories)
+    assert [memory.content for memory in by_reader] == [MARKED]
 
     pauses = []
     for attempt in range(1, attempts + 1):
@@ -195,7 +195,7 @@ def test_what_can_not_be_used_is_tried_again_then_kept_as_failed(
     assert pauses == sorted(pauses)
     assert pauses[0] >= timedelta(seconds=900 if "retry-after" in kind else 30)
     assert memories.read_due() is None
-    assert kept(memories) == by_rules
+    assert kept(memories) == by_reader
     [job] = memories.jobs("failed")
     told = doctor(sqlite_url)
     [finding] = [one for one in told["findings"] if "could not read" in one["says"]]
@@ -208,7 +208,7 @@ def test_what_can_not_be_used_is_tried_again_then_kept_as_failed(
     assert memories.read_again() == 1
     memories.read_due()
 
-    assert {memory.content for memory in kept(memories)} == {RULES, GOOD["text"]}
+    assert {memory.content for memory in kept(memories)} == {MARKED, GOOD["text"]}
     assert memories.jobs("failed") == []
     assert doctor(sqlite_url)["models"][0]["failed"] == 0
 
@@ -219,14 +219,14 @@ def test_of_a_doubtful_answer_only_what_was_said_is_kept(
     memories: Memories, server: Scripted, kind: str
 ) -> None:
     server.play, expected = DOUBTFUL[kind]
-    talk(memories, RULES, PLAIN)
+    talk(memories, MARKED, PLAIN)
     memories.capture()
 
     reading = memories.read_due()
 
     assert reading is not None
     assert reading.trouble is None
-    assert {memory.content for memory in kept(memories)} == {RULES, *expected}
+    assert {memory.content for memory in kept(memories)} == {MARKED, *expected}
     assert len(reading.outcomes) == len(expected)
     assert memories.jobs("queued") == memories.jobs("failed") == []
     spent = memories.spend().total
@@ -240,7 +240,7 @@ def test_a_gate_that_says_neither_yes_nor_no_is_asked_again(
     memories: Memories, server: Scripted, text: str, clock: FixedClock
 ) -> None:
     server.play = lambda asked: said(asked, text)
-    talk(memories, RULES, PLAIN)
+    talk(memories, MARKED, PLAIN)
     memories.capture()
     memories.read_due()
     [job] = memories.jobs("queued")
@@ -249,14 +249,14 @@ def test_a_gate_that_says_neither_yes_nor_no_is_asked_again(
 
     memories.read_due()
 
-    assert {memory.content for memory in kept(memories)} == {RULES, GOOD["text"]}
+    assert {memory.content for memory in kept(memories)} == {MARKED, GOOD["text"]}
 
 
 def test_what_was_given_up_can_be_left_to_the_rules(
     memories: Memories, server: Scripted, clock: FixedClock, sqlite_url: str
 ) -> None:
     server.play = UNUSABLE["500"]
-    talk(memories, RULES)
+    talk(memories, MARKED)
     memories.capture()
     for _ in range(jobs.MOST_ATTEMPTS):
         memories.read_due()
@@ -268,7 +268,7 @@ def test_what_was_given_up_can_be_left_to_the_rules(
     assert (before["healthy"], before["models"][0]["failed"]) == (False, 1)
     assert "1 passage given up" in told.output
     assert doctor(sqlite_url)["models"][0]["failed"] == 0
-    assert [memory.content for memory in kept(memories)] == [RULES]
+    assert [memory.content for memory in kept(memories)] == [MARKED]
 
 
 def test_there_are_more_than_twenty_kinds() -> None:

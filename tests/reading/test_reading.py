@@ -24,7 +24,7 @@ from tests.requirements_ledger import requirement
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
 PLAIN = "so Miriam pushed our standup to 9:30, Oslo could not make it earlier"
-RULES = "The invoices service runs on host inv-7."
+MARKED = "The invoices service runs on host inv-7."
 
 
 def talk(memories: Memories, *texts: str, session: str = "s", start: int = 1) -> None:
@@ -56,7 +56,7 @@ def kept(memories: Memories) -> list[Memory]:
 
 
 @requirement("sem.extract", "sem.gate", "sem.cost")
-def test_what_the_rules_miss_a_model_finds_and_both_stand(
+def test_what_our_reader_misses_a_model_finds_and_both_stand(
     memories: Memories, server: Scripted, vendor: str
 ) -> None:
     server.play = well(
@@ -72,13 +72,13 @@ def test_what_the_rules_miss_a_model_finds_and_both_stand(
         ]
     )
     memories.open_session("s", project="shop")
-    talk(memories, RULES, PLAIN)
+    talk(memories, MARKED, PLAIN)
 
     [reading] = read_all(memories)
 
     assert [type(outcome) for outcome in reading.outcomes] == [Added]
-    [new, by_rules] = kept(memories)
-    assert by_rules.source.origin == "user"
+    [new, by_reader] = kept(memories)
+    assert by_reader.source.origin == "user"
     assert (new.content, new.category) == ("Miriam moved the standup to 9:30 because of Oslo.", "decision")
     assert (new.subject, new.importance, new.tags) == ("Miriam", 4, ("Oslo", "standup"))
     assert (new.source.origin, new.source.message, new.project) == ("assistant", "s-m2", "shop")
@@ -86,6 +86,36 @@ def test_what_the_rules_miss_a_model_finds_and_both_stand(
     assert [asked.body["model"] for asked in server.asked] == list(VENDORS[vendor])
     assert memories.jobs("failed") == []
     assert [job.kind for job in memories.jobs("done")] == ["capture"]
+
+
+@requirement("sem.extract")
+@pytest.mark.parametrize(
+    ("said_there", "text"),
+    [
+        (
+            "Wir setzen ab sofort auf Kafka, weil die Prüfer Replays brauchen.",
+            "Das Team nutzt Kafka, weil die Prüfer Replays brauchen.",
+        ),
+        (
+            "Chez nous les factures partent toujours le 5 du mois.",
+            "Les factures partent toujours le 5 du mois.",
+        ),
+        (
+            "El servidor de correo se reinicia todos los domingos a las 3.",
+            "El servidor de correo se reinicia los domingos a las 3.",
+        ),
+    ],
+)
+def test_facts_in_other_languages_are_kept_and_invented_ones_are_not(
+    memories: Memories, server: Scripted, said_there: str, text: str
+) -> None:
+    server.play = well(lambda _: [fact(text, message=1), fact("Otto wohnt in Graz.", message=1)])
+    talk(memories, said_there)
+
+    [reading] = read_all(memories)
+
+    assert [memory.content for memory in kept(memories)] == [text]
+    assert len(reading.dropped) == 1
 
 
 @requirement("sem.gate")
@@ -101,13 +131,13 @@ def test_only_what_the_gate_lets_pass_is_read(memories: Memories, server: Script
 
 
 @requirement("sem.gate")
-def test_without_a_gate_model_the_rules_are_the_gate(
+def test_without_a_gate_model_our_reader_is_the_gate(
     sqlite_url: str, server: Scripted, readers_for: OpenReaders, clock: FixedClock
 ) -> None:
     readers = readers_for(HOLDFAST_GATE_MODEL="none")
     with Memories.of(open_store(sqlite_url), "default", clock=clock, readers=readers) as memories:
         talk(memories, "thanks, carry on", session="idle")
-        talk(memories, RULES, session="telling")
+        talk(memories, MARKED, session="telling")
         read_all(memories)
 
     assert [asked.purpose for asked in server.asked] == ["extract"]
@@ -117,7 +147,7 @@ def test_without_a_gate_model_the_rules_are_the_gate(
 @requirement("sem.cost")
 def test_without_a_model_nothing_is_queued_asked_or_spent(sqlite_url: str, clock: FixedClock) -> None:
     with Memories.of(open_store(sqlite_url), "default", clock=clock) as memories:
-        talk(memories, RULES)
+        talk(memories, MARKED)
         [captured] = memories.capture()
 
         assert len(captured.outcomes) == 1
@@ -200,7 +230,7 @@ def test_what_a_model_takes_for_the_same_is_not_lost_when_it_names_something_els
 
     assert [memory.content for memory in kept(memories)] == [
         "Nightly builds run on host amber.",
-        "The nightly builds are run on host Zebra",
+        "The nightly builds are run on host Zebra.",
     ]
 
 
@@ -213,7 +243,7 @@ def test_an_operators_memory_is_not_changed_on_a_models_word(
     assert mine is not None
     server.play = well(
         lambda asked: [
-            fact("Oslo takes part in the standup.", relation=relation, of=numbered(asked, "Miriam leads"))
+            fact("Miriam pushed the standup to 9:30.", relation=relation, of=numbered(asked, "Miriam leads"))
         ]
     )
     talk(memories, PLAIN)
@@ -265,7 +295,7 @@ def test_captured_text_stays_data_in_the_prompt(memories: Memories, server: Scri
 
 @requirement("sem.cost")
 def test_the_static_part_comes_first_and_is_the_same_every_time(memories: Memories, server: Scripted) -> None:
-    talk(memories, RULES, session="one")
+    talk(memories, MARKED, session="one")
     talk(memories, PLAIN, session="two")
 
     read_all(memories)
@@ -305,7 +335,7 @@ def test_the_model_reads_one_session_where_it_is_named(memories: Memories, serve
 
 @requirement("trust.tombstone")
 def test_what_was_forgotten_does_not_come_back_by_a_model(memories: Memories, server: Scripted) -> None:
-    talk(memories, RULES)
+    talk(memories, MARKED)
     memories.capture()
     memories.forget(kept(memories)[0].id)
 
@@ -344,7 +374,7 @@ def test_an_erased_message_leaves_nothing_in_the_jobs(
     store = open_store(sqlite_url)
     with Memories.of(store, "default", clock=clock, readers=readers_for()) as memories:
         server.play = well(lambda _: [fact("The invoices service runs on host inv-7, canary.")])
-        talk(memories, f"{RULES} canary")
+        talk(memories, f"{MARKED} canary")
         memories.capture()
         with store.read("default") as tx:
             [job] = tx.jobs.of_kind("extract")
@@ -370,7 +400,7 @@ def test_a_model_of_ollama_is_asked_below_v1_and_costs_nothing(
         HOLDFAST_DAILY_CAP="0",
     )
     with Memories.of(open_store(sqlite_url), "default", readers=readers) as memories:
-        talk(memories, RULES)
+        talk(memories, MARKED)
         [reading] = read_all(memories)
         spent = memories.spend().total
 

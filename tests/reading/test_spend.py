@@ -24,7 +24,7 @@ from holdfast.testing import FixedClock
 from tests.loopback import Answer
 from tests.reading.conftest import OpenReaders, question
 from tests.reading.scripted import Asked, Scripted, fact, said, well
-from tests.reading.test_reading import PLAIN, RULES, kept, read_all, talk
+from tests.reading.test_reading import MARKED, PLAIN, kept, read_all, talk
 from tests.requirements_ledger import requirement
 
 TOLD = (60, 0, 20)  # no more than such a question can have
@@ -36,7 +36,7 @@ def test_every_call_is_counted_by_purpose_model_day_and_session(
     memories: Memories, server: Scripted, clock: FixedClock, vendor: str
 ) -> None:
     server.play = well(lambda _: [])
-    talk(memories, RULES, session="one")
+    talk(memories, MARKED, session="one")
     read_all(memories)
     clock.advance(days=1)
     talk(memories, PLAIN, session="two")
@@ -67,14 +67,14 @@ def test_a_daily_cap_stops_calls_and_the_rules_go_on_until_tomorrow(
     server.play = well(lambda _: [fact("Oslo could not make it earlier than 9:30.", message=1)])
     readers = readers_for(HOLDFAST_DAILY_CAP="0.00012", HOLDFAST_SESSION_CAP="none")
     with Memories.of(open_store(database_url), "default", clock=clock, readers=readers) as memories:
-        talk(memories, f"{RULES} {PLAIN}")
+        talk(memories, f"{MARKED} {PLAIN}")
         memories.capture()
         reading = memories.read_due()
 
         assert reading is not None
         assert "daily limit of $0.0001 is reached" in (reading.trouble or "")
         assert [asked.purpose for asked in server.asked] in ([], ["gate"])
-        assert any(RULES in memory.content for memory in kept(memories))
+        assert any(MARKED in memory.content for memory in kept(memories))
         [job] = memories.jobs("queued")
         assert job.attempts == 0
         assert job.due_at == clock.now().replace(hour=0) + timedelta(days=1)
@@ -87,12 +87,12 @@ def test_a_sessions_cap_leaves_the_rest_of_it_to_the_rules(
 ) -> None:
     readers = readers_for(HOLDFAST_SESSION_CAP="0.00001")
     with Memories.of(open_store(sqlite_url), "default", clock=clock, readers=readers) as memories:
-        talk(memories, RULES)
+        talk(memories, MARKED)
         [reading] = read_all(memories)
 
         assert "the session limit of" in (reading.trouble or "")
         assert server.asked == []
-        assert [memory.content for memory in kept(memories)] == [RULES]
+        assert [memory.content for memory in kept(memories)] == [MARKED]
         assert memories.jobs("queued") == memories.jobs("failed") == []
 
 
@@ -206,7 +206,7 @@ def test_what_costs_nothing_passes_no_limit_that_is_used_up() -> None:
 @pytest.fixture
 def spent(sqlite_url: str, server: Scripted, readers_for: OpenReaders) -> str:
     with Memories.of(open_store(sqlite_url), "default", readers=readers_for()) as memories:
-        talk(memories, RULES)
+        talk(memories, MARKED)
         read_all(memories)
     return sqlite_url
 

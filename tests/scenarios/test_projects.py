@@ -14,10 +14,10 @@ Space = Callable[[str], Memories]
 
 def captured(memories: Memories, *said: str, project: str = "alpha") -> dict[str, str | None]:
     """The projects of what is captured from what a person said in one, by text."""
-    memories.open_session("s", project=project)
-    for text in said:
-        memories.say("s", "user", text)
-    memories.capture("s")
+    for number, text in enumerate(said):
+        memories.open_session(f"s{number}", project=project)
+        memories.say(f"s{number}", "user", text)
+        memories.capture(f"s{number}")
     return {memory.content: memory.project for memory in memories.find().memories}
 
 

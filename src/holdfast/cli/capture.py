@@ -87,8 +87,8 @@ def _model_lines(one: "ChunkResult") -> list[str]:
 def recapture(call: Call, dry_run: bool) -> None:
     """Read kept messages again, with the current model.
 
-    After an upgrade with a better model: adds what it finds in sessions that were captured before, updates
-    wordings, and removes what it no longer finds. Memories that somebody edited, confirmed or pinned are left
+    After an upgrade with a better model: adds what it finds in sessions that were captured before, and
+    removes what it no longer finds. Memories that somebody edited, confirmed or pinned are left
     alone, and deleted ones stay deleted. All of it can be undone as one session.
 
     \b
@@ -100,13 +100,8 @@ def recapture(call: Call, dry_run: bool) -> None:
     with call.memories() as memories:
         done = memories.recapture(quiet=capture_off.reason, dry_run=dry_run)
     lines = [f"Added: {say.one_line(content)}" for content in done.added]
-    lines += [
-        f"Reworded {one.memory.id}: {say.one_line(one.memory.content)} -> {say.one_line(one.content)}"
-        for one in done.reworded
-    ]
     lines += [f"Gone: {say.headline(memory)}" for memory in done.gone]
-    counts = f"{len(done.added):,} added, {len(done.reworded):,} reworded, {len(done.gone):,} gone"
-    lines.append(f"{say.count(done.messages, 'message')} read again: {counts}")
+    lines.append(f"{len(done.added):,} added, {len(done.gone):,} gone")
     if dry_run:
         lines.append("Nothing was changed")
     elif done.session is not None:

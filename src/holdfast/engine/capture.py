@@ -11,7 +11,6 @@ from holdfast.domain.memory import Draft, Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
-from holdfast.engine.capture_drafts import drafts, key
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to, skipped
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
@@ -20,7 +19,7 @@ from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
-from holdfast.language.extract import takes_back
+from holdfast.language.extract import drafts, key, takes_back
 
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
 _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
@@ -153,7 +152,7 @@ def _read(
         if part.spoken and time_up():
             return part, progress, True
         part = replace(part, withdrawn=(*part.withdrawn, *_withdrawn(place, spoken, session, ctx)))
-        made = drafts(place, spoken, session, ctx)
+        made = drafts(place, spoken, session, ctx.profile, ctx.reader)
         for number, draft in enumerate(made):
             if number > progress.drafts and time_up():
                 return part, replace(progress, drafts=number), True

@@ -14,9 +14,7 @@ from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.domain.terms import words
 from holdfast.engine import jobs, query_prepare
-from holdfast.engine.capture_queue import captured_project
 from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import search
 from holdfast.engine.meter import CapReached, ask
@@ -28,17 +26,9 @@ from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, sources
-from holdfast.language.model_answer import (
-    GATE_SCHEMA,
-    Fact,
-    conversation,
-    extract_schema,
-    facts_in,
-    gate_answer,
-    known_ones,
-    passage_for,
-)
-from holdfast.language.model_call import Malformed, ModelAnswer, ModelPrompt, ModelTrouble
+from holdfast.language.extract import captured_project
+from holdfast.language.model_answer import Fact, extract_prompt, facts_in, gate_answer, gate_prompt, states
+from holdfast.language.model_call import Malformed, ModelAnswer, ModelTrouble
 from holdfast.language.passages import statements
 from holdfast.language.sentences import own_voice
 
@@ -48,10 +38,6 @@ _OF_A_SESSION = 200  # memories among which those of the chunk are looked for
 _ASKED = 1_200  # characters of the chunk that are searched with
 
 
-GATE_TOKENS = 200
-EXTRACT_TOKENS = 1_500
-_SAID_FROM = 0.5  # how surely a message has to state a fact
-_SAME_WORDS = 0.7  # the part of a fact's words that stand in the message
 _NOT_SAID = "a fact that its message does not state"
 _RELATION = {"same_as": "same", "updates": "updates", "contradicts": "contradicts"}
 
@@ -141,13 +127,7 @@ def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool, str]:
         return job, bool(job.payload["keep"]), ""
     if readers.gate is None:
         return job, _holds_facts(chunk, ctx), "our own reader finds no fact in it"
-    question = ModelPrompt(
-        name="gate",
-        system=readers.instructions.gate,
-        user=conversation(chunk),
-        schema=GATE_SCHEMA,
-        max_tokens=GATE_TOKENS,
-    )
+    question = gate_prompt(chunk, readers.instructions.gate)
     answer = ask(question, "gate", readers.gate, ctx=ctx, session=str(job.payload["session"]))
     keep, reason = _formed(gate_answer, answer, readers.gate.name)
     return _noted(job, {"keep": keep}, ctx), keep, safe(reason)
@@ -169,30 +149,13 @@ def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> J
     assert readers.extract is not None
     known = related(chunk, session, ctx=ctx)
     names = ctx.profile.category_names
-    question = ModelPrompt(
-        name="extraction",
-        system=_with_categories(readers.instructions.extract, ctx.profile),
-        user=f"{known_ones(known)}\n\n{conversation(chunk)}",
-        schema=extract_schema(names),
-        max_tokens=EXTRACT_TOKENS,
-    )
+    question = extract_prompt(chunk, known, readers.instructions.extract, ctx.profile)
     answer = ask(question, "extract", readers.extract, ctx=ctx, session=session.id)
     facts, dropped = _formed(lambda value: facts_in(value, chunk, names), answer, readers.extract.name)
-    said = [fact for fact in facts if _states(fact, chunk, ctx)]
+    said = [fact for fact in facts if states(fact, chunk, ctx.reader)]
     dropped += [_NOT_SAID] * (len(facts) - len(said))
     stored = [_stored(fact, chunk, known) for fact in said]
     return _noted(job, {"keep": True, "facts": stored, "dropped": dropped}, ctx)
-
-
-def _states(fact: Fact, chunk: Chunk, ctx: SpaceContext) -> bool:
-    """Whether a fact's message says it: by meaning, or in nearly the same words, in whatever language."""
-    passage = passage_for(fact, chunk)
-    said = set(words(passage))
-    told = words(fact.text)
-    if sum(word in said for word in told) >= _SAME_WORDS * len(told):
-        return True
-    [sure] = ctx.reader.states(passage, [fact.text])
-    return sure >= _SAID_FROM
 
 
 def _formed(read: Callable[[Mapping[str, Any]], Any], answer: ModelAnswer, name: str) -> Any:
@@ -267,11 +230,6 @@ def _draft(fact: Mapping[str, Any], session: Session, profile: Profile) -> Draft
 def _key(draft: Draft) -> str:
     named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
     return f"extract-{sha256(named.encode()).hexdigest()}"
-
-
-def _with_categories(text: str, profile: Profile) -> str:
-    listed = [f"  - {each.name}: {each.says}".rstrip(": ") for each in profile.categories]
-    return text.replace("{{categories}}", "\n".join(listed))
 
 
 def related(chunk: Chunk, session: Session, *, ctx: SpaceContext) -> list[Memory]:

@@ -6,13 +6,12 @@ answer before and the next thing that the person said. A client that names no se
 alone. Only what is wholly said there counts: a message may hold one fact more than its model saved.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from holdfast.domain.memory import Draft, Memory, Tombstone
-from holdfast.domain.terms import STOP_WORDS, shared, stem, words
+from holdfast.domain.terms import shared, words
 from holdfast.engine.candidates import Candidate
 from holdfast.engine.neighbours import Judged, Surroundings, maybe_same
 from holdfast.engine.ports import Transaction
@@ -21,19 +20,10 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.language.chunks import PERSON
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.comparison import NEARLY_CONTRADICTS
-from holdfast.language.grounding import Grounds
+from holdfast.language.grounding import Grounds, answers, parts, statements, within
 
 _MOST = 200  # memories that a session saved by tools among which one is looked for
 _LONGEST_TURN = 50  # messages on either side in which a turn begins and ends
-_PARTS = re.compile(r"(?<=[.!?…])\s+|;\s+|,? (?:and|but) ")
-#: The question that capture puts before an answer.
-_ASKED = re.compile(r"[^.!?…]*\?\s+")
-#: The wish to have something kept, which says nothing itself.
-_KEEP_IT = re.compile(
-    r"\s*(?:and |so |please |but )*(?:keep|save|store|note|remember|write|put) (?:it|that|this|them)\b",
-    re.IGNORECASE,
-)
-_ALIKE = 4  # letters that forms of one word share
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,7 @@ def saved_by_tools(draft: Draft, ctx: SpaceContext) -> list[Candidate]:
     with ctx.store.read(ctx.space) as tx:
         saved = list(_saved(draft, tx))
     found = []
-    for part in _statements(draft) if saved else ():
+    for part in statements(draft.content) if saved else ():
         for one in saved:
             said = f"{one.subject or ''}. {one.text}"
             if maybe_same(said, part) and not Grounds([(said, one.at.date())]).strange(part):
@@ -68,23 +58,11 @@ def saved_already(draft: Draft, tx: Transaction, around: Surroundings) -> Memory
     if not judged:
         return None
     saved = {(each.text, _result_id(each.result)): each for each in _saved(draft, tx)}
-    parts = _parts(_answer(draft))
-    found = [_saying(part, draft, saved, judged) for part in parts]
-    if len(parts) == 1 and found[0] is None and _ASKED.match(draft.content):
+    said = parts(draft.content)
+    found = [_saying(part, draft, saved, judged) for part in said]
+    if len(said) == 1 and found[0] is None and answers(draft.content):
         found = [_saying(draft.content, draft, saved, judged)]  # it may be no more than a yes
     return found[0] if found and found[0] is not None and None not in found else None
-
-
-def _answer(draft: Draft) -> str:
-    """A draft without the question that it answers."""
-    asked = _ASKED.match(draft.content)
-    return draft.content[asked.end() :] if asked else draft.content
-
-
-def _statements(draft: Draft) -> list[str]:
-    parts = _parts(_answer(draft))
-    whole = [draft.content] if len(parts) == 1 and _ASKED.match(draft.content) else []
-    return [*parts, *whole]
 
 
 def _saying(
@@ -153,21 +131,9 @@ def _turn(session: str, message_id: str, tx: Transaction) -> tuple[datetime | No
     return began, after[0] if after else None
 
 
-def _parts(content: str) -> list[str]:
-    """The statements of a text, without the wish to have them kept."""
-    return [part for part in _PARTS.split(content) if part.strip() and not _KEEP_IT.match(part)]
-
-
 def _says(part: str, draft: Draft, saved: _Saved, verdict: Verdict) -> bool:
     """Whether a tool saved what the part says, and no name, number or day is left out."""
     if verdict.relation != "distinct" or not saved.in_turn:
         return verdict.relation == "same"
     near = not verdict.certain and NEARLY_CONTRADICTS not in verdict.reasons
-    return near or _within(words(part), words(f"{saved.subject or ''}. {saved.text} {draft.subject or ''}"))
-
-
-def _within(part: Sequence[str], saved: Collection[str]) -> bool:
-    """Whether all that a few words tell stands in the saved text, in any form."""
-    telling = [stem(word) for word in part if word not in STOP_WORDS and word != "user"]
-    known = {stem(word)[:_ALIKE] for word in saved}
-    return all(word[:_ALIKE] in known for word in telling)
+    return near or within(words(part), words(f"{saved.subject or ''}. {saved.text} {draft.subject or ''}"))

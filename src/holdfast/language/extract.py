@@ -1,15 +1,38 @@
-"""Makes memories of a message: what a reader marks in it, worded to stand alone.
+"""Makes drafts of a message: what a reader marks in it, worded to stand alone, with its category and project.
 
 Every name, number and day in them stands in the conversation. How memories are stored is not known here.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
+from holdfast.domain.memory import Draft, Memory, Message, Session, Source
+from holdfast.domain.profile import Profile
+from holdfast.language.chunks import AGENT, PERSON
 from holdfast.language.passages import FactReader, statements
 from holdfast.language.phrases import begins, phrases
 from holdfast.language.sentences import spans
-from holdfast.language.wording import Turn, worded
+from holdfast.language.wording import Utterance, worded
+
+_CONTEXT = 2  # messages that one is read with
+# How our reader and the models begin what a person says of himself.
+_THE_PERSON = re.compile(r"The user\b(?! interface)")
+# What points at where it was said.
+_OF_THIS_PLACE = re.compile(r"\b(?:we|our|here|this project)\b", re.IGNORECASE)
+
+#: What a kind becomes in a profile that has no category of its name: the first one that there is.
+_NEAREST: Mapping[str, tuple[str, ...]] = {
+    "decision": ("decision", "project", "context"),
+    "insight": ("insight", "fact", "context", "project"),
+    "fact": ("fact", "context", "project"),
+    "preference": ("preference", "feedback"),
+    "feedback": ("feedback", "preference"),
+    "project": ("project", "decision", "context"),
+    "person": ("person", "user", "fact", "context"),
+    "context": ("context", "fact", "user"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +44,7 @@ class Extracted:
     taken_from: tuple[tuple[int, str], ...]
 
 
-def extract(before: Sequence[Turn], turn: Turn, reader: FactReader) -> list[Extracted]:
+def extract(before: Sequence[Utterance], turn: Utterance, reader: FactReader) -> list[Extracted]:
     """What is worth keeping of a message that follows others, in the order in which it was said.
 
     Raises: Unavailable, as the reader.
@@ -42,9 +65,75 @@ def takes_back(text: str) -> bool:
     return begins("retracted", text)
 
 
-def _taken_back_to(turn: Turn) -> int:
+def _taken_back_to(turn: Utterance) -> int:
     """The place in a person's message up to which it is taken back further on in itself."""
     if turn.role != "user" or phrases("retracted").search(turn.text) is None:
         return 0
     later = [start for start, end in spans(turn.text) if takes_back(turn.text[start:end])]
     return max(later, default=0)
+
+
+def drafts(
+    place: int, spoken: Sequence[Message], session: Session, profile: Profile, reader: FactReader
+) -> list[Draft]:
+    """What is to be remembered of a message; nothing of one that the person's next message takes back.
+
+    Raises: Unavailable, as the reader.
+    """
+    message = spoken[place]
+    later = next((one for one in spoken[place + 1 :] if one.role == PERSON), None)
+    if message.role == PERSON and later is not None and takes_back(later.content or ""):
+        return []
+    before = spoken[max(place - _CONTEXT, 0) : place]
+    found = extract([_turn(one) for one in before], _turn(message), reader)
+    made = (_draft(each, [*before, message], session, profile) for each in found)
+    return [draft for draft in made if draft is not None]
+
+
+def _turn(message: Message) -> Utterance:
+    return Utterance(message.role, message.content or "", message.said_at.date())
+
+
+def _draft(made: Extracted, messages: Sequence[Message], session: Session, profile: Profile) -> Draft | None:
+    """What is to be remembered of the last of the messages."""
+    category = category_for(made.kind, profile)
+    if category is None:
+        return None
+    found_out = messages[-1].role == AGENT
+    return Draft(
+        content=made.content,
+        category=category,
+        project=captured_project(made.content, category, session.project, profile),
+        confidence=profile.policy.finding_confidence if found_out else None,
+        source=Source(
+            origin="assistant" if found_out else "user",
+            session=session.id,
+            message=messages[-1].id,
+            taken_from=tuple((messages[-1 - back].id, words) for back, words in made.taken_from),
+        ),
+    )
+
+
+def key(draft: Draft | Memory) -> str:
+    """What a draft is known by when its message is read again, and its memory until somebody rewords it."""
+    named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
+    return f"capture-{sha256(named.encode()).hexdigest()}"
+
+
+def captured_project(content: str, category: str, project: str | None, profile: Profile) -> str | None:
+    """The project that it was said in; none for what is about the person or how to answer them.
+
+    In doubt it belongs to the project: a person can promote it.
+    """
+    if profile.policy.space_wide:
+        return None
+    personal = bool(_THE_PERSON.match(content)) and not _OF_THIS_PLACE.search(content)
+    return None if personal and profile.holds_everywhere(category) else project
+
+
+def category_for(kind: str, profile: Profile) -> str | None:
+    """The profile's category for what our reader found; none where it keeps nothing of the kind."""
+    if profile.policy.subject_is_key:  # one name, one memory: nothing may be overwritten by a guess at a name
+        return None
+    known = profile.category_names
+    return next((name for name in _NEAREST.get(kind, ()) if name in known), profile.default_category)

@@ -5,12 +5,12 @@ names are not held against a text: whoever sums up needs some of his own.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from holdfast.domain.terms import STOP_WORDS, words
+from holdfast.domain.terms import STOP_WORDS, stem, words
 from holdfast.language.named_days import named_days
 from holdfast.language.names import names
 from holdfast.language.numerals import NUMBER, read_number
@@ -30,6 +30,14 @@ _OPENERS = frozenset(
 #: Little words of a language that writes every noun with a capital letter: there it makes no name.
 _GERMAN = re.compile(
     r"\b(?:der|die|das|den|dem|ein|eine|einen|einem|einer|und|ist|sind|nicht|wir|mit|auf|für|von|zum|zur|weil)\b",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r"(?<=[.!?…])\s+|;\s+|,? (?:and|but) ")
+#: The question that capture puts before an answer.
+_ASKED = re.compile(r"[^.!?…]*\?\s+")
+#: The wish to have something kept, which says nothing itself.
+_KEEP_IT = re.compile(
+    r"\s*(?:and |so |please |but )*(?:keep|save|store|note|remember|write|put) (?:it|that|this|them)\b",
     re.IGNORECASE,
 )
 _ALIKE = 4  # letters that forms of one word share
@@ -129,3 +137,28 @@ class Grounds:
 def _first_words(text: str) -> list[str]:
     """The capitalised words that sentences begin with."""
     return [word for word in _FIRST_WORD.findall(text) if word[:1].isupper()]
+
+
+def answers(text: str) -> bool:
+    """Whether a text begins with the question that it answers."""
+    return _ASKED.match(text) is not None
+
+
+def parts(text: str) -> list[str]:
+    """The statements of a text, without the question before them and the wish to have them kept."""
+    asked = _ASKED.match(text)
+    told = text[asked.end() :] if asked else text
+    return [part for part in _PARTS.split(told) if part.strip() and not _KEEP_IT.match(part)]
+
+
+def statements(text: str) -> list[str]:
+    """The same, and all of an answer that may be no more than a yes."""
+    found = parts(text)
+    return [*found, text] if len(found) == 1 and answers(text) else found
+
+
+def within(part: Sequence[str], saved: Collection[str]) -> bool:
+    """Whether all that a few words tell stands in the saved text, in any form."""
+    telling = [stem(word) for word in part if word not in STOP_WORDS and word != "user"]
+    known = {stem(word)[:_ALIKE] for word in saved}
+    return all(word[:_ALIKE] in known for word in telling)

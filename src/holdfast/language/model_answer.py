@@ -1,4 +1,4 @@
-"""What a model made of a conversation, believed in nothing: form, category, length, names, numbers and dates.
+"""What a model is asked about a conversation, and what it answers, believed in nothing.
 
 A fact that fails one of these is dropped with the reason; the rest goes on. Knows the form of questions and
 answers, not who is asked.
@@ -6,13 +6,15 @@ answers, not who is asked.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from holdfast.domain.memory import Memory
+from holdfast.domain.profile import Profile
+from holdfast.domain.terms import words
 from holdfast.domain.text import normal_form
 from holdfast.language.chunks import AGENT, Chunk
 from holdfast.language.grounding import Grounds
-from holdfast.language.model_call import Schema, as_data
+from holdfast.language.model_call import ModelPrompt, Schema, as_data
 from holdfast.language.sentences import own_voice
 from holdfast.language.wording import MOST_CHARACTERS
 
@@ -21,6 +23,10 @@ Said = Literal["new", "same_as", "updates", "contradicts"]
 MOST_FACTS = 12  # of one chunk; whoever finds more pours it all out
 _MOST_TAGS = 5
 _MOST_TAG = 40  # characters
+GATE_TOKENS = 200
+EXTRACT_TOKENS = 1_500
+_SAID_FROM = 0.5  # how surely a message has to state a fact
+_SAME_WORDS = 0.7  # the part of a fact's words that stand in the message
 _ANSWERED = 300  # characters of the message before the one that states a fact
 _MOST_KNOWN = 300  # characters of a known memory that are shown
 
@@ -105,11 +111,49 @@ def grounds_of(chunk: Chunk) -> Grounds:
     return Grounds([(own_voice(each.content or ""), each.said_at.date()) for each in chunk.messages])
 
 
-def passage_for(fact: Fact, chunk: Chunk) -> str:
-    """What a fact is held against: its message, behind the end of the one that it answers."""
-    said = [own_voice(message.content or "") for message in chunk.messages]
-    before = said[fact.message - 1][-_ANSWERED:] if fact.message else ""
-    return f"{before}\n{said[fact.message]}".strip()
+def gate_prompt(chunk: Chunk, instructions: str) -> ModelPrompt:
+    """Asks whether a chunk is worth reading."""
+    return ModelPrompt(
+        name="gate",
+        system=instructions,
+        user=conversation(chunk),
+        schema=GATE_SCHEMA,
+        max_tokens=GATE_TOKENS,
+    )
+
+
+def extract_prompt(chunk: Chunk, known: Sequence[Memory], instructions: str, profile: Profile) -> ModelPrompt:
+    """Asks for the facts of a chunk, beside what is known."""
+    listed = [f"  - {each.name}: {each.says}".rstrip(": ") for each in profile.categories]
+    return ModelPrompt(
+        name="extraction",
+        system=instructions.replace("{{categories}}", "\n".join(listed)),
+        user=f"{known_ones(known)}\n\n{conversation(chunk)}",
+        schema=extract_schema(profile.category_names),
+        max_tokens=EXTRACT_TOKENS,
+    )
+
+
+class StatementReader(Protocol):
+    """Tells how likely a passage states each fact."""
+
+    def states(self, passage: str, facts: Sequence[str]) -> list[float]: ...
+
+
+def states(fact: Fact, chunk: Chunk, reader: StatementReader) -> bool:
+    """Whether a fact's message says it: by meaning, or in nearly the same words, in whatever language.
+
+    Raises: Unavailable, as the reader.
+    """
+    voices = [own_voice(message.content or "") for message in chunk.messages]
+    before = voices[fact.message - 1][-_ANSWERED:] if fact.message else ""
+    passage = f"{before}\n{voices[fact.message]}".strip()
+    said, told = set(words(passage)), words(fact.text)
+    repeated = sum(word in said for word in told) >= _SAME_WORDS * len(told)
+    if repeated and not grounds_of(chunk).strange(fact.text):
+        return True
+    [sure] = reader.states(passage, [fact.text])
+    return sure >= _SAID_FROM
 
 
 def gate_answer(value: Mapping[str, Any]) -> tuple[bool, str]:

@@ -43,7 +43,7 @@ class FactReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Stated:
     """A part of a message that says something worth keeping."""
 
     start: int
@@ -52,9 +52,7 @@ class Statement:
     probability: float
 
 
-def statements(
-    before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader
-) -> list[Statement]:
+def statements(before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader) -> list[Stated]:
     """What a message states, in its order; `before` are the messages that it follows, as roles and texts.
 
     Raises: Unavailable, as the reader.
@@ -65,21 +63,19 @@ def statements(
         return []
     own = blanked(text)
     lines = list(_lines(text))
-    found: list[Statement] = []
+    found: list[Stated] = []
     for start, end in lines:
         here = [_cut(each, start, end) for each in marked if each.start < end and each.end > start]
         found += _snapped(here, text, start, end)
     return [each for each in found if _is_own(own[each.start : each.end])]
 
 
-def _marked(
-    before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader
-) -> Iterator[Statement]:
+def _marked(before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader) -> Iterator[Stated]:
     for start, end in windows(text):
         context = [(role, text[:start])] if start else before[-_BEFORE:]
         given = _context(context, _ROOM - (end - start))
         for each in reader.facts([*given, (role, text[start:end])]):
-            yield Statement(start + each.start, start + each.end, each.kind, each.probability)
+            yield Stated(start + each.start, start + each.end, each.kind, each.probability)
 
 
 def windows(text: str) -> Iterator[tuple[int, int]]:
@@ -124,14 +120,14 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _cut(marked: Statement, start: int, end: int) -> Statement:
+def _cut(marked: Stated, start: int, end: int) -> Stated:
     return replace(marked, start=max(marked.start, start), end=min(marked.end, end))
 
 
-def _snapped(marked: Iterable[Statement], text: str, first: int, last: int) -> list[Statement]:
+def _snapped(marked: Iterable[Stated], text: str, first: int, last: int) -> list[Stated]:
     """What is marked of a line, in whole sentences where little is missing, else in whole words."""
     sentences = [(first + start, first + end) for start, end in spans(text[first:last])]
-    joined: list[Statement] = []
+    joined: list[Stated] = []
     for each in marked:
         if joined and _one(joined[-1], each, text):
             longer = max(joined[-1], each, key=lambda one: one.end - one.start)
@@ -146,7 +142,7 @@ def _snapped(marked: Iterable[Statement], text: str, first: int, last: int) -> l
     return [each for each in whole if each is not None]
 
 
-def _one(before: Statement, after: Statement, text: str) -> bool:
+def _one(before: Stated, after: Stated, text: str) -> bool:
     """Whether two marked parts are one with a hole in it, and not two statements."""
     scrap = any(_little(text[each.start : each.end]) for each in (before, after))
     gap = text[before.end : after.start]
@@ -154,8 +150,8 @@ def _one(before: Statement, after: Statement, text: str) -> bool:
 
 
 def _whole(
-    marked: Statement, text: str, sentences: Sequence[tuple[int, int]], low: int, high: int
-) -> Statement | None:
+    marked: Stated, text: str, sentences: Sequence[tuple[int, int]], low: int, high: int
+) -> Stated | None:
     """A marked part with the bounds of its sentences; none, where it is a scrap of one.
 
     What stands before `low` and behind `high` belongs to others.

@@ -43,7 +43,7 @@ _BETWEEN = r"(?:\s*[,:;.!–—-]+\s*|\s+)"
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Utterance:
     """What somebody said: a person ("user") or an agent ("assistant")."""
 
     role: str
@@ -62,7 +62,7 @@ class Worded:
     taken_from: tuple[tuple[int, str], ...]
 
 
-def worded(before: Sequence[Turn], turn: Turn, start: int, end: int) -> Worded | None:
+def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -> Worded | None:
     """The part of a turn between two places as a memory; none, where it can't stand alone."""
     words = turn.text[start:end].strip()
     answered = _answered(before, turn, start, words)
@@ -78,7 +78,9 @@ def worded(before: Sequence[Turn], turn: Turn, start: int, end: int) -> Worded |
     return _pointing(told, words, before, turn, start)
 
 
-def _pointing(told: str, words: str, before: Sequence[Turn], turn: Turn, start: int) -> Worded | None:
+def _pointing(
+    told: str, words: str, before: Sequence[Utterance], turn: Utterance, start: int
+) -> Worded | None:
     """A part that points at something: with the name, or with the sentence that it points at."""
     sentence = _last_sentence(turn.text[:start])
     if not _SAYS.search(_bare(sentence)):
@@ -95,7 +97,9 @@ def _pointing(told: str, words: str, before: Sequence[Turn], turn: Turn, start: 
     return _checked(told, ((0, sentence), (0, words)))
 
 
-def _answered(before: Sequence[Turn], turn: Turn, start: int, words: str) -> tuple[str, Turn] | None:
+def _answered(
+    before: Sequence[Utterance], turn: Utterance, start: int, words: str
+) -> tuple[str, Utterance] | None:
     """The question that a part answers and could not be understood without, and who asked it."""
     if not before or before[-1].role == turn.role or _bare(turn.text[:start]).strip(" ,.!"):
         return None
@@ -116,7 +120,7 @@ def _checked(content: str, taken: tuple[tuple[int, str], ...]) -> Worded | None:
     return Worded(content, taken) if len(content.split()) > _LEAST else None
 
 
-def _finished(text: str, turn: Turn) -> str:
+def _finished(text: str, turn: Utterance) -> str:
     """A text as it is told of its speaker, with its dates, capital letters and a full stop."""
     text = dated(in_third_person(text, turn.role), turn.said_on)
     text = " ".join(_capital(text[start:end].strip()) for start, end in spans(text)).rstrip(" ,;:–—-")
