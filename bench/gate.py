@@ -12,15 +12,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from bench.relations import TEST
 from holdfast.domain.terms import STOP_WORDS, stem, words
-from holdfast.language.names import names
+from holdfast.language.names import DAY_OR_MONTH, NAME
 from holdfast.language.numerals import NUMBER, read_number
 from holdfast.language.sentences import sentences
 from holdfast.language.third_person import is_english
-from holdfast.models.reader import ConversationScore
 
 ENOUGH_WORDS = 0.6
 _LEAST_SHARED = 5  # letters that forms of one word share: allergy, allergic
@@ -122,37 +121,6 @@ def load(path: Path | None = None) -> list[Row]:
     ]
 
 
-class Reads(Protocol):
-    """Anything that reads conversations, given as roles and texts."""
-
-    def read(self, messages: Sequence[tuple[str, str]]) -> ConversationScore: ...
-
-
-def read_figures(reader: Reads, rows: Sequence[Row], keep_from: float) -> dict[str, float]:
-    """How often a reader tells rightly what is worth keeping, and finds the words that carry a fact."""
-    right, found = [], []
-    for row in rows:
-        reading = reader.read(row.messages)
-        kept = reading.keep >= keep_from
-        right.append(kept == row.remember)
-        marked = [set(range(each.start, each.end)) for each in reading.passages]
-        places = [each.message for each in reading.passages]
-        for words_of_it in filter(None, row.carried_by):
-            found.append(kept and _carries(words_of_it, row, list(zip(places, marked, strict=True))))
-    return {"reader.accuracy": _share(sum(right), len(right)), "reader.facts": _share(sum(found), len(found))}
-
-
-def _carries(words_of_it: str, row: Row, marked: Sequence[tuple[int, set[int]]]) -> bool:
-    """Whether most of the words that carry a fact are marked."""
-    for number, (_, text) in enumerate(row.messages):
-        start = text.find(words_of_it)
-        if start >= 0:
-            wanted = {at for at in range(start, start + len(words_of_it)) if not text[at].isspace()}
-            here = set().union(*(places for message, places in marked if message == number))
-            return len(wanted & here) >= ENOUGH_WORDS * len(wanted)
-    return False
-
-
 def measure(extract: Extract, rows: Sequence[Row]) -> GateReport:
     """What `extract` makes of the rows, and how good that is."""
     return GateReport(tuple(_found(row, tuple(extract(row.messages))) for row in rows))
@@ -190,9 +158,11 @@ def invents(memory: str, said: str) -> bool:
 
 
 def _names(text: str) -> set[str]:
-    """The names in a text and its days of the week, folded."""
+    """The words with a capital letter in a text, and its days of the week, folded."""
     days = {token.lower() for token in _TOKEN.findall(text) if _WEEKDAYS.match(token.lower())}
-    return {_day(name.lower()) for name in names(text)} | {_day(day) for day in days} - _UNTOLD
+    capital = (name.removesuffix("'s").removesuffix("’s") for name in NAME.findall(text))
+    names = {name.lower() for name in capital if not DAY_OR_MONTH.match(name)} - STOP_WORDS
+    return {_day(name) for name in names | days} - _UNTOLD
 
 
 def _day(word: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
+import pkgutil
 import shutil
 import signal
 import sqlite3
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from coverage import Coverage
 from httpx._transports import default as httpx_transports
 from httpx2._transports import default as httpx2_transports
 from hypothesis import is_hypothesis_test, settings
@@ -23,6 +26,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
+import holdfast
 from holdfast.models import reader
 from holdfast.testing import FixedClock
 from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer, Reused, memory_disk
@@ -32,6 +36,7 @@ ON_BOTH = ("engine", "store", "scenarios")  # folders
 UNCOVERED = ("faults", "quality", "bench")  # folders whose tests, like slow ones, repeat what others cover
 MARK_OF = {"sqlite": "sqlite", "postgresql": "postgres"}
 TESTS_ON = pytest.StashKey[Counter[str]]()
+COVERED = pytest.StashKey[set[str]]()
 WITHOUT_POSTGRES = pytest.StashKey[str]()
 
 # A busy machine is no failure; slowness is measured in bench/, and a hang ends by the timeout.
@@ -125,11 +130,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marked = any(map(metafunc.definition.get_closest_marker, ("requirement", "smoke")))
     names = MARK_OF if marked or _on_both(metafunc.definition) else {"sqlite": "sqlite"}
-    # Coverage is taken on SQLite alone: PostgreSQL would take the same lines once more, at half the speed.
-    slow = {"sqlite": (), "postgresql": (pytest.mark.no_cover,)}
-    params = [
-        pytest.param(name, marks=(getattr(pytest.mark, mark), *slow[name])) for name, mark in names.items()
-    ]
+    params = [pytest.param(name, marks=getattr(pytest.mark, mark)) for name, mark in names.items()]
     metafunc.parametrize("dialect", params, indirect=True)
 
 
@@ -271,6 +272,51 @@ def _server_or_skip() -> OwnServer:
         pytest.skip(reason)
 
 
+# -------------------------------------------------------------------------------------------------- coverage
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, Any, Any]:
+    """The product is imported under coverage, and everything else without it, in half the time."""
+    measuring = _measuring(session.config)
+    if measuring and not session.config.pluginmanager.hasplugin("dsession"):
+        for module in pkgutil.walk_packages(holdfast.__path__, "holdfast."):
+            if not module.name.endswith((".__main__", ".migrations.env")):
+                importlib.import_module(module.name)
+        measuring.pause()
+        while (
+            beneath := Coverage.current()
+        ):  # where tests are shared out, each process has begun a second one
+            beneath.stop()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Coverage is taken in a third of the tests, with their fixtures: each takes twice the time by it."""
+    measuring = _measuring(item.config)
+    wanted = item.nodeid in item.config.stash[COVERED]
+    if measuring and measuring.started != wanted:
+        measuring.resume() if wanted else measuring.pause()
+    return (yield)
+
+
+def _measuring(config: pytest.Config) -> Any:
+    """What starts and stops coverage; none where it is not taken."""
+    plugin: Any = config.pluginmanager.getplugin("_cov")
+    return plugin and plugin.cov_controller
+
+
+def _covered(items: list[pytest.Item]) -> set[str]:
+    """Of each test that takes no seconds, the first variant, on SQLite: others take the same lines again."""
+    first: dict[str, str] = {}
+    for item in items:
+        repeats = item.path.relative_to(TESTS).parts[0] in UNCOVERED
+        if not repeats and not any(map(item.get_closest_marker, ("slow", "postgres"))):
+            first.setdefault(item.nodeid.partition("[")[0], item.nodeid)
+    return set(first.values())
+
+
 # ----------------------------------------------------------------------------------------- marks and summary
 
 
@@ -296,12 +342,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("postgres")
         if wanted & {"new_sqlite_database"}:
             item.add_marker("sqlite")
-        if item.path.relative_to(TESTS).parts[0] in UNCOVERED or item.get_closest_marker("slow"):
-            item.add_marker("no_cover")
         if config.option.markexpr == "faults" and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("faults")  # with many more examples than usual
-    _leave_out_repeated_rows(items)
     _leave_out_variants(items)
+    _leave_out_repeated_rows(items)
+    config.stash[COVERED] = _covered(items)
     # Files that take long begin: at the end one of them would keep one process busy and leave the other idle.
     long = {item.path for item in items if any(map(item.get_closest_marker, ("slow", "browser", "agents")))}
     items.sort(key=lambda item: item.path not in long)

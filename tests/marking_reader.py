@@ -23,13 +23,10 @@ class MarkingReader:
         self.read.append(list(messages))
         text = messages[-1][1]
         if isinstance(self._kinds, str):
-            return [Passage(len(messages) - 1, 0, len(text), self._kinds, 0.9)]
+            return [Passage(0, len(text), self._kinds, 0.9)]
         begun = {words: re.search(rf"(?:^|[.>:?!\n] ?){re.escape(words)}", text) for words in self._kinds}
         found = [(at.end() - len(words), self._kinds[words]) for words, at in begun.items() if at]
-        return [
-            Passage(len(messages) - 1, start, (text + ".").find(".", start), kind, 0.9)
-            for start, kind in sorted(found)
-        ]
+        return [Passage(start, (text + ".").find(".", start), kind, 0.9) for start, kind in sorted(found)]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
         return own_reader().states(passage, facts)

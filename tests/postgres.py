@@ -124,7 +124,7 @@ class OwnServer:
         process = self._server.get_postmaster_info().process
         if process is not None:
             process.send_signal(signal.SIGQUIT)
-            process.wait(30)
+            process.wait(60)
 
     def restart(self) -> None:
         """Serve again after `stop` or `kill`, under the same URL."""

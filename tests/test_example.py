@@ -10,33 +10,52 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import httpx2
 import pytest
 
 from holdfast import Memories
-from holdfast.app.wiring import open_store
+from holdfast.app.wiring import open_store, utc_now
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
 from holdfast.domain.query import Filter
-from holdfast.engine.ports import Store
 from holdfast.errors import Conflict
 from holdfast.example_data import STORIES, fill
-from holdfast.testing import FixedClock
+from tests.conftest import clean
 
 EVERY = Filter(states=STATES)
 
 
-@pytest.fixture
-def store(database_url: str, clock: FixedClock) -> Iterator[Store]:
-    opened = open_store(database_url)
-    fill(opened, now=clock.now())
-    yield opened
-    opened.close()
+class Served(NamedTuple):
+    """The example as it is served."""
+
+    process: subprocess.Popen[str]
+    told: dict[str, Any]
+    own: Path  # a home of the user's that it must not make
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """`holdfast serve --example`, once for all: to fill it takes seconds."""
+    folder = tmp_path_factory.mktemp("example")
+    with pytest.MonkeyPatch.context() as patch:
+        clean(folder, patch)
+        environment = {**os.environ, "HOLDFAST_HOME": str(folder / "own"), "TMPDIR": str(folder)}
+    command = [sys.executable, "-m", "holdfast", "serve", "--example", "--port", "0", "--json"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    yield Served(process, json.loads(process.stdout.readline()), folder / "own")
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.slow
-def test_it_leaves_something_to_see_on_every_page(store: Store, clock: FixedClock) -> None:
-    spaces = [Memories.of(store, name, clock=clock) for name in STORIES]
+def test_it_leaves_something_to_see_on_every_page(served: Served) -> None:
+    store = open_store(f"sqlite:///{served.told['home']}/holdfast.db")
+    spaces = [Memories.of(store, name) for name in STORIES]
     memories = [memory for space in spaces for memory in space.find(EVERY).memories]
     runs = [run for space in spaces for run in space.sessions()]
     details = [space.show(memory.id) for space in spaces for memory in space.find(EVERY).memories]
@@ -66,12 +85,13 @@ def test_it_leaves_something_to_see_on_every_page(store: Store, clock: FixedCloc
     assert all(space.inbox() for space in spaces)
     assert all(space.spend().total.micro_dollars > 0 for space in spaces)
     assert min(memory.confidence for memory in memories if memory.state == "inactive") < 0.3
-    _check_that_it_is_over(spaces, clock)
+    _check_that_it_is_over(spaces)
     with pytest.raises(Conflict):  # twice in one store it would be no story any more
         fill(store)
+    store.close()
 
 
-def _check_that_it_is_over(spaces: list[Memories], clock: FixedClock) -> None:
+def _check_that_it_is_over(spaces: list[Memories]) -> None:
     """Nothing lies in the future, and no work is left but for the session that still runs."""
     for space in spaces:
         moments = [memory.updated_at for memory in space.find(EVERY).memories]
@@ -79,34 +99,30 @@ def _check_that_it_is_over(spaces: list[Memories], clock: FixedClock) -> None:
         moments += [event.created_at for event in space.events()]
         waiting = {job.payload.get("session") for job in space.jobs("queued") if job.kind == "capture"}
         running = {run.id for run in space.sessions() if run.ended_at is None}
-        assert max(moments) <= clock.now()
+        assert max(moments) <= utc_now()
         assert waiting <= running
         assert space.jobs("failed") == []
 
 
 @pytest.mark.slow
-def test_serve_example_shows_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    environment = {**os.environ, "HOLDFAST_HOME": str(own), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-m", "holdfast", "serve", "--example", "--port", "0", "--json"]
-    served = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
-    assert served.stdout is not None
-    told = json.loads(served.stdout.readline())
+def test_serve_example_shows_it_and_leaves_nothing_behind(served: Served) -> None:
+    told = served.told
     bearer = {"Authorization": f"Bearer {told['token']}"}
 
-    spaces = httpx2.get(f"{told['url']}/api/spaces", headers=bearer).json()
+    spaces = httpx2.get(f"{told['url']}/api/spaces", headers=bearer, timeout=60).json()
     hits = httpx2.get(
-        f"{told['url']}/api/recall", params={"space": "homelab", "query": "films stutter"}, headers=bearer
+        f"{told['url']}/api/recall",
+        params={"space": "homelab", "query": "films stutter"},
+        headers=bearer,
+        timeout=60,
     ).json()
-    served.send_signal(signal.SIGINT)
-    said = served.communicate(timeout=60)[1]
+    served.process.send_signal(signal.SIGINT)
+    said = served.process.communicate(timeout=60)[1]
 
     assert [space["name"] for space in spaces["spaces"]] == list(STORIES)
     assert "graphics device" in hits["hits"][0]["memory"]["content"]
-    assert (served.returncode, said) == (0, "")
-    assert not own.exists()
+    assert (served.process.returncode, said) == (0, "")
+    assert not served.own.exists()
     assert not Path(told["home"]).exists()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from coverage import Coverage
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine, inspect, make_url, text
@@ -177,3 +178,17 @@ def test_the_clock_starts_at_a_known_moment_and_keeps_utc(clock: FixedClock) -> 
 def test_the_clock_refuses_a_moment_without_a_zone(clock: FixedClock) -> None:
     with pytest.raises(ValueError, match="no time zone"):
         clock.set(datetime(2026, 3, 2))
+
+
+@pytest.mark.slow
+def test_coverage_is_not_taken_in_a_test_that_takes_seconds() -> None:
+    assert Coverage.current() is None
+
+
+@pytest.mark.parametrize("variant", ["first", "second"])
+def test_coverage_is_taken_in_the_first_variant_of_a_test(
+    request: pytest.FixtureRequest, variant: str
+) -> None:
+    asked_for = request.config.pluginmanager.hasplugin("_cov")
+
+    assert (Coverage.current() is not None) == (asked_for and variant == "first")

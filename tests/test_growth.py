@@ -116,6 +116,7 @@ def test_no_unit_makes_a_reader_slow(name: str) -> None:
     assert not slow
 
 
+@pytest.mark.slow
 def test_the_patterns_are_found_wherever_they_are_kept() -> None:
     names = {pattern.name for pattern in patterns()}
 

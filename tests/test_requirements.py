@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.requirements_ledger import ROWS_FILE, Rows, problems, registry, requirement, rewrite_open, scan
+from tests.requirements_ledger import (
+    ROWS_FILE,
+    Rows,
+    Use,
+    problems,
+    registry,
+    requirement,
+    rewrite_open,
+    scan,
+)
 
 LEDGER = """\
 # A comment that stays.
@@ -28,17 +37,23 @@ says = "Two."
 """
 
 
-def test_rows_and_tests_agree() -> None:
-    wrong = problems(Rows.read(), scan())
+@pytest.fixture(scope="module")
+def uses() -> list[Use]:
+    """Of all the tests, which take a while to read."""
+    return scan()
+
+
+def test_rows_and_tests_agree(uses: list[Use]) -> None:
+    wrong = problems(Rows.read(), uses)
 
     assert not wrong, "run `python -m tests.requirements_ledger`:\n" + "\n".join(wrong)
 
 
-def test_the_open_list_in_the_tree_is_written_as_the_tool_writes_it(tmp_path: Path) -> None:
+def test_the_open_list_in_the_tree_is_written_as_the_tool_writes_it(tmp_path: Path, uses: list[Use]) -> None:
     copy = tmp_path / "requirements.toml"
     copy.write_text(ROWS_FILE.read_text(encoding="utf-8"), encoding="utf-8")
 
-    rewrite_open(copy, scan())
+    rewrite_open(copy, uses)
 
     assert copy.read_text(encoding="utf-8") == ROWS_FILE.read_text(encoding="utf-8")
 

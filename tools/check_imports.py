@@ -43,7 +43,7 @@ RULES: Mapping[str, Rule] = {
     "prompts": Rule(("errors", "domain")),
     "engine.ports": Rule(("domain", "language")),
     "engine": Rule((*PURE, "engine.ports", "profiles")),
-    "store": Rule(("errors", "domain", "engine.ports"), third_parties=True),
+    "store": Rule(("errors", "domain", "engine.ports", "profiles"), third_parties=True),
     "models": Rule((*PURE, "engine.ports"), third_parties=True),
     "wire": Rule(("errors", "domain", "engine", "engine.ports"), third_parties=True),
     "settings": Rule(("errors", "domain", "models", "app.paths")),

@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("kind", choices=("reader", "embedder"))
     export.add_argument("body", choices=BODIES)
     export.add_argument("name", help="of the weights in build/trained")
+    export.add_argument("--finder", help="of the weights in build/trained; only of a reader")
     export.set_defaults(run=_export)
     evaluate = commands.add_parser("evaluate", help="print the figures of exported networks on the test part")
     evaluate.add_argument("--reader", type=Path)
@@ -35,6 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.set_defaults(run=_evaluate)
     _judge_options(commands.add_parser("judge", help="train a reader: judge and gate"))
     _embedder_options(commands.add_parser("embedder", help="train an embedder"))
+    _capture_options(commands.add_parser("capture", help="train the finder of the reader that ships"))
     return parser
 
 
@@ -66,6 +68,16 @@ def _embedder_options(embedder: argparse.ArgumentParser) -> None:
     embedder.set_defaults(run=_embedder)
 
 
+def _capture_options(capture: argparse.ArgumentParser) -> None:
+    capture.add_argument("--epochs", type=float, default=3)
+    capture.add_argument("--rate", type=float, default=1e-4)
+    capture.add_argument("--size", type=int, default=32)
+    capture.add_argument("--seed", type=int, default=0)
+    capture.add_argument("--part", default="training")
+    capture.add_argument("--out", type=Path, default=Path("build/trained"))
+    capture.set_defaults(run=_capture)
+
+
 def _starts() -> None:
     from training.weights import fetch
 
@@ -81,10 +93,10 @@ def _check() -> None:
     raise SystemExit(bool(found))
 
 
-def _export(kind: str, body: str, name: str) -> None:
+def _export(kind: str, body: str, name: str, finder: str | None) -> None:
     from training.export import export
 
-    print(export(kind, body, name))
+    print(export(kind, body, name, finder))
 
 
 def _evaluate(reader: Path | None, embedder: Path | None) -> None:
@@ -97,6 +109,12 @@ def _judge(out: Path, teachers: list[Path], **options: Any) -> None:
     from training.judge import Course, train
 
     train(Course(**options, teachers=tuple(teachers)), out)
+
+
+def _capture(out: Path, **options: Any) -> None:
+    from training.capture import Course, train
+
+    train(Course(**options), out)
 
 
 def _embedder(out: Path, **options: Any) -> None:

@@ -7,27 +7,26 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from training.network import Reader, body_of, filled
-from training.weights import load
+from training.network import FINDER_LAYERS, Finder, Reader, body_of, filled, through
+from training.weights import Arrays, load
 
 TRAINED: Final = Path("build/trained")
 ONNX: Final = Path("build/onnx")
 
 
 class _Whole(nn.Module):
-    """A reader as one graph: tokens in, probabilities out."""
+    """A reader and its finder as one graph: tokens in, probabilities out."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, finder: Finder) -> None:
         super().__init__()
         self.reader = reader
+        self.finder = finder
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, ...]:
-        states = self.reader.states(ids, mask, types)
+        below = self.reader.lower(ids, mask, types)
+        states = through(self.reader.body.encoder.layer[-FINDER_LAYERS:], below, mask)
         whole = [self.reader.whole(states, mask, head).softmax(-1) for head in self.reader.heads]
-        tokens = [
-            self.reader.token_heads[head](states).float().softmax(-1) for head in self.reader.token_heads
-        ]
-        return (*whole, *tokens)
+        return (*whole, *(said.softmax(-1) for said in self.finder(below, mask).values()))
 
 
 class _Embedder(nn.Module):
@@ -43,14 +42,13 @@ class _Embedder(nn.Module):
         return nn.functional.normalize((states * weight).sum(1) / weight.sum(1), dim=-1)
 
 
-def export(kind: str, body: str, name: str) -> Path:
+def export(kind: str, body: str, name: str, finder: str | None = None) -> Path:
     """Writes trained weights as a graph with int8 matrices; answers where it is."""
     ONNX.mkdir(parents=True, exist_ok=True)
     whole, small = ONNX / f"{name}.onnx", ONNX / f"{name}_int8.onnx"
     if kind == "reader":
-        weights = load(TRAINED, name)
-        layers = len({key.split(".")[3] for key in weights if key.startswith("body.encoder.layer.")})
-        reader_graph(filled(Reader(body, layers), weights), whole)
+        reader = reader_of(load(TRAINED, name), body)
+        reader_graph(reader, filled(Finder(reader), load(TRAINED, finder or "finder_0")), whole)
     else:
         embedder_graph(filled(body_of(body), load(TRAINED, name)), whole)
     int8(whole, small)
@@ -58,10 +56,17 @@ def export(kind: str, body: str, name: str) -> Path:
     return small
 
 
-def reader_graph(reader: Reader, path: Path) -> None:
-    """Writes a reader in full precision."""
-    names = [*reader.heads, *reader.token_heads]
-    _write(_Whole(reader), ("ids", "mask", "types"), names, path)
+def reader_of(weights: Arrays, body: str) -> Reader:
+    """The reader with these weights; one that ships has no heads for tokens."""
+    layers = len({key.split(".")[3] for key in weights if key.startswith("body.encoder.layer.")})
+    reader = Reader(body, layers)
+    own = {key: value.numpy() for key, value in reader.state_dict().items()}
+    return filled(reader, own | weights)
+
+
+def reader_graph(reader: Reader, finder: Finder, path: Path) -> None:
+    """Writes a reader with its finder in full precision."""
+    _write(_Whole(reader, finder), ("ids", "mask", "types"), [*reader.heads, *finder.heads], path)
 
 
 def embedder_graph(body: nn.Module, path: Path) -> None:
@@ -90,6 +95,8 @@ def int8(source: Path, target: Path) -> None:
         target,
         per_channel=True,
         weight_type=QuantType.QInt8,
+        # Seven bits: with eight, processors without VNNI saturate, and say something else than the others.
+        reduce_range=True,
         op_types_to_quantize=["MatMul", "Gather"],
         extra_options={"MatMulConstBOnly": True},
     )

@@ -135,7 +135,7 @@ def _fit(model: Reader, course: Course, material: Material) -> None:
     words = vocabulary(course.body)
     inputs = _inputs(material.pairs, words)
     epochs = [_by_length(inputs, _some(material.pairs), course.size) for _ in range(course.epochs)]
-    steering, schedule = _steering(model, course.rate, sum(map(len, epochs)))
+    steering, schedule = steering_of(model, course.rate, sum(map(len, epochs)))
     talks = _endless(material.talks, TALKS)
     heads = {
         "helps": (
@@ -161,8 +161,8 @@ def _fit(model: Reader, course: Course, material: Material) -> None:
         schedule.step()
 
 
-def _steering(
-    model: Reader, rate: float, steps: int
+def steering_of(
+    model: torch.nn.Module, rate: float, steps: int
 ) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
     """The heads are new, so they learn faster than the body."""
     rates = {True: rate, False: 4 * rate}

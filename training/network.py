@@ -1,5 +1,6 @@
 """The networks: public bodies, and the heads that read pairs of statements and conversations."""
 
+import copy
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ DEVICE: Final = "cuda" if torch.cuda.is_available() else "cpu"
 LONGEST: Final = 384  # tokens
 HEADS: Final = {"relation": len(LABELS), "states": 2, "remember": 2, "helps": 2}  # of the whole text
 TOKEN_HEADS: Final = {"carries": 2, "kind": len(KINDS)}  # of each token
+FINDER_HEADS: Final = {"marks": 3, "kind": len(KINDS), "personal": 2}  # of each token
+FINDER_LAYERS: Final = 4  # of the reader's twelve
 
 
 @dataclass(frozen=True)
@@ -125,12 +128,45 @@ class Reader(nn.Module):
         found: Tensor = self.body(input_ids=ids, attention_mask=mask, **marks).last_hidden_state
         return found
 
+    def lower(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        """What the layers that it shares with a finder make of each token."""
+        states: Tensor = self.body.embeddings(input_ids=ids, token_type_ids=types)
+        return through(self.body.encoder.layer[:-FINDER_LAYERS], states, mask)
+
     def whole(self, states: Tensor, mask: Tensor, head: str) -> Tensor:
         """What a head says about the whole text."""
         weight = mask[..., None].to(states.dtype)
         mean = (states * weight).sum(1) / weight.sum(1)
         found: Tensor = self.heads[head](torch.cat([states[:, 0], mean], -1))
         return found.float()
+
+
+class Finder(nn.Module):
+    """A reader's upper layers, trained apart, with heads that mark which tokens carry facts."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.body = copy.deepcopy(reader.body.encoder.layer[-FINDER_LAYERS:])
+        width = reader.body.config.hidden_size
+        self.heads = nn.ModuleDict(
+            {
+                name: nn.Sequential(nn.Dropout(0.1), nn.Linear(width, size))
+                for name, size in FINDER_HEADS.items()
+            }
+        )
+
+    def forward(self, states: Tensor, mask: Tensor) -> dict[str, Tensor]:
+        states = through(self.body, states, mask)
+        return {name: head(states).float() for name, head in self.heads.items()}
+
+
+def through(layers: nn.ModuleList, states: Tensor, mask: Tensor) -> Tensor:
+    """The states behind some layers."""
+    hidden = (1.0 - mask[:, None, None, :].to(torch.float32)) * -1e9
+    for layer in layers:
+        found = layer(states, hidden)
+        states = found[0] if isinstance(found, tuple) else found
+    return states
 
 
 def batch(inputs: Sequence[tuple[list[int], list[int]]], pad: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -17,6 +17,7 @@ VALIDATION: Final = frozenset(  # whole files
         "chats_5",
         "weeks_1",
         "weeks_10",
+        "weeks_28",
         *(f"pools_{number}" for number in (3, 7, 8, 28, 29, 30, 31, 45, 46, 82, 83, 84, 85)),
     }
 )

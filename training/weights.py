@@ -169,6 +169,33 @@ def _e5(wheel: Path, into: Path) -> None:
     save(pack(kept), into, "e5")
 
 
+def shipped(graph: Path) -> Arrays:
+    """The weights of a reader, from the graph that ships."""
+    import onnx
+    from onnx import numpy_helper
+
+    loaded = onnx.load(graph).graph
+    given = {each.name: numpy_helper.to_array(each) for each in loaded.initializer}
+
+    def whole(matrix: str, scale: str, zero: str) -> np.ndarray[Any, Any]:
+        found: np.ndarray[Any, Any] = given[matrix].astype(np.float32) - given[zero].astype(np.float32)
+        return found * given[scale]
+
+    places = {"MatMulIntegerToFloat": (1, 3, 5, 6), "DynamicQuantizeMatMul": (1, 2, 3, 4)}
+    weights: Arrays = {}
+    for node in loaded.node:
+        if node.op_type in places:
+            *parts, bias = (node.input[at] for at in places[node.op_type])
+            weights[f"{bias.removesuffix('bias')}weight"] = whole(*parts).T
+    for name, value in given.items():
+        plain = name.removesuffix("_quantized")
+        if plain != name and name.startswith("reader.body.embeddings"):
+            weights[plain] = whole(name, f"{plain}_scale", f"{plain}_zero_point")
+        elif name.startswith("reader.") and not name.endswith(("_quantized", "_scale", "_zero_point")):
+            weights[name] = value
+    return {name.removeprefix("reader."): value for name, value in weights.items()}
+
+
 def _safetensors(content: bytes) -> Arrays:
     (size,) = struct.unpack("<Q", content[:8])
     head = json.loads(content[8 : 8 + size])

@@ -34,7 +34,7 @@ _MEANS = {
 @with_result_file
 @click.pass_context
 def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | None) -> None:
-    """Measure what capture keeps of conversations, and what our own reader finds in them.
+    """Measure what capture keeps of conversations.
 
     \b
         python -m bench gate
@@ -43,9 +43,7 @@ def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | Non
 
     Rows of the test part that were looked at are training data from then on.
     """
-    from bench.gate import load, measure, read_figures
-    from holdfast.app.wiring import own_reader
-    from holdfast.models.reader import KEEP_FROM
+    from bench.gate import load, measure
 
     try:
         rows = load(data)
@@ -53,7 +51,6 @@ def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | Non
         raise unusable(data, error) from None
     report = measure(_extracted, rows)
     figures = report.as_json()
-    figures["metrics"] |= read_figures(own_reader(), rows, KEEP_FROM)
     answer(ctx, figures, file, lambda: _show(report, figures["metrics"], with_rows))
 
 

@@ -52,7 +52,7 @@ def on_terminal(*arguments: str, **environment: str) -> str:
         if not piece:
             break
         shown += piece
-    process.wait(timeout=30)
+    process.wait(timeout=60)
     os.close(leader)
     return shown.decode()
 
@@ -147,7 +147,7 @@ def test_an_interrupt_ends_quietly_with_130(db: Memories) -> None:
     _wait_until_it_reads(process.pid)
 
     process.send_signal(signal.SIGINT)
-    said, complained = process.communicate(timeout=30)
+    said, complained = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert (said, complained.strip()) == ("", "")
@@ -155,7 +155,7 @@ def test_an_interrupt_ends_quietly_with_130(db: Memories) -> None:
 
 def _wait_until_it_reads(pid: int) -> None:
     """Python has started and sleeps in a read of the pipe."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if "pipe" in Path(f"/proc/{pid}/wchan").read_text(encoding="ascii"):
             return
@@ -172,7 +172,7 @@ def test_a_question_on_a_terminal_is_asked_and_may_be_denied(db: Memories) -> No
     os.close(follower)
 
     os.write(leader, b"n\n")
-    said, asked = process.communicate(timeout=30)
+    said, asked = process.communicate(timeout=60)
     os.close(leader)
 
     assert process.returncode == 1

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
+from click.testing import CliRunner
 
 from holdfast import Memories
+from holdfast.cli import cli
 from tests.faults.mounts import run_on
 from tests.faults.test_foreign_files import (
     foreign_database,
@@ -24,11 +27,11 @@ def command(db: str, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "holdfast", "--db", db, *arguments]
 
 
-def holdfast(db: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def holdfast(db: str, *arguments: str) -> CompletedProcess[str]:
     return subprocess.run(command(db, *arguments), capture_output=True, text=True, check=False)
 
 
-def assert_told(done: subprocess.CompletedProcess[str], what: str) -> None:
+def assert_told(done: CompletedProcess[str], what: str) -> None:
     assert done.returncode == 3, done.stderr
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1, done.stderr
@@ -64,7 +67,6 @@ SAID: dict[Callable[[Path], None], str] = {
 }
 
 
-@pytest.mark.slow
 @requirement("trust.durable")
 @pytest.mark.parametrize("make", SAID, ids=lambda make: make.__name__)
 def test_a_file_that_can_not_be_used_gives_one_line_and_exit_code_3(
@@ -75,7 +77,8 @@ def test_a_file_that_can_not_be_used_gives_one_line_and_exit_code_3(
     before = file.read_bytes() if file.is_file() else b""
 
     for arguments in (["list"], ["remember", "A note for a file that can't be used"]):
-        assert_told(holdfast(str(file), *arguments), SAID[make])
+        done = CliRunner(catch_exceptions=False).invoke(cli, ["--db", str(file), *arguments])
+        assert_told(CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr), SAID[make])
 
     assert (file.read_bytes() if file.is_file() else b"") == before
 

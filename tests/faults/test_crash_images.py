@@ -23,7 +23,7 @@ from holdfast import Memories
 from tests.faults.fleet import ALL_WELL, Fleet, plain_check
 from tests.requirements_ledger import requirement
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def state_of(pid: int) -> str:

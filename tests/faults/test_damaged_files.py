@@ -108,9 +108,9 @@ def renew(file: Path, content: bytes) -> None:
 @pytest.mark.slow
 @requirement("trust.durable")
 def test_a_file_with_a_zeroed_page_is_told_or_fully_read(healthy: Path, tmp_path: Path) -> None:
-    seen = zero(healthy, tmp_path, step=12)
+    seen = zero(healthy, tmp_path, step=16)
 
-    assert len(seen) > 8
+    assert len(seen) > 6
     assert seen.count("told") >= len(seen) // 4
     assert seen.count("silent") == 0
 
@@ -147,11 +147,11 @@ def flip(healthy: Path, folder: Path, rounds: int) -> list[str]:
 
 @pytest.mark.slow
 @requirement("trust.durable")
-def test_15_files_with_flipped_bits_never_bring_the_product_down(healthy: Path, tmp_path: Path) -> None:
-    seen = flip(healthy, tmp_path, rounds=15)
+def test_10_files_with_flipped_bits_never_bring_the_product_down(healthy: Path, tmp_path: Path) -> None:
+    seen = flip(healthy, tmp_path, rounds=10)
 
-    assert len(seen) == 15
-    assert seen.count("told") >= 3
+    assert len(seen) == 10
+    assert seen.count("told") >= 2
 
 
 @pytest.mark.faults

@@ -33,7 +33,7 @@ def say_the_same(url: str) -> list[str]:
 
     def work() -> None:
         for number in range(ROUNDS):
-            start.wait(timeout=30)
+            start.wait(timeout=60)
             try:
                 memories.remember(f"Note {number} that everybody has", subject=f"s{number}")
             except Exception as error:

@@ -62,7 +62,7 @@ def serving(home: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.communicate(timeout=15)
+            process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             process.kill()  # by its id: it is the one that was started above
             process.communicate()

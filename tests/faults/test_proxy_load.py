@@ -117,7 +117,7 @@ def test_64_clients_for_a_minute(database_url: str, upstream: Upstream, tmp_path
     after = _resident(service)
     service.process.send_signal(signal.SIGTERM)
     service.process.wait(60)
-    reading.join(30)
+    reading.join(60)
     service.stop()
 
     waited = sorted(each for client in clients for each in client.waited)

@@ -12,7 +12,7 @@ from holdfast.domain.outcomes import settled
 from tests.postgres import OwnServer
 from tests.requirements_ledger import requirement
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Series:

@@ -57,7 +57,7 @@ def answers(service: Service) -> dict[str, object]:
     end = service.post("/hooks/Stop", {"session_id": "s1", "transcript_path": "/nowhere.jsonl"})
     write = service.post("/api/memory/", {"content": "The boiler hums in the attic"})
     known = {"Authorization": f"Bearer {service.token}"}
-    listed = httpx2.get(f"{service.url}/api/memory/", headers=known, timeout=30)
+    listed = httpx2.get(f"{service.url}/api/memory/", headers=known, timeout=60)
     return {
         "statuses": [start.status_code, prompt.status_code, end.status_code],
         "brief": start.json().get("context", ""),

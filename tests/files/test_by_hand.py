@@ -420,6 +420,7 @@ def many_edits(notes: Memories, folder: Path, amount: int, seed: int) -> int:
     return done
 
 
+@pytest.mark.slow
 @requirement("files.by-hand", "files.index")
 def test_20_edits_in_the_ways_of_editors_are_all_taken_over(sqlite_notes: Memories, folder: Path) -> None:
     assert many_edits(sqlite_notes, folder, 20, seed=4) == 20

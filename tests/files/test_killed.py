@@ -193,6 +193,7 @@ def test_the_next_use_ends_what_was_cut_off(
     assert agree(notes, folder).keys() >= {"old", "new"}
 
 
+@pytest.mark.slow
 @requirement("files.same-memory", "files.by-hand", "trust.durable")
 def test_4_kills_lose_and_double_nothing(
     sqlite_url: str, sqlite_notes: Memories, folder: Path, tmp_path: Path

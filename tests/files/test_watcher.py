@@ -5,11 +5,15 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from holdfast import Filter, Memories
+from holdfast.app.wiring import open_store, utc_now
 from holdfast.engine.space_context import shown_later
+from holdfast.engine.spaces import create_space
 from holdfast.files.watcher import Watching, follow
 from tests.requirements_ledger import requirement
-from tests.web.service.conftest import Service
+from tests.web.service.conftest import Service, with_store
 
 PATIENCE = 60.0  # seconds; a busy machine is no failure
 
@@ -103,6 +107,7 @@ def test_many_files_that_are_gone_are_forgotten_in_slices(notes: Memories, folde
     assert [f"note_{number}.md" in index for number in (0, 4, 5, 8)] == [True, True, False, False]
 
 
+@pytest.mark.slow
 def test_files_that_were_moved_among_many_are_the_same_memories_whatever_the_slice(
     notes: Memories, folder: Path
 ) -> None:
@@ -125,6 +130,7 @@ def test_files_that_were_moved_among_many_are_the_same_memories_whatever_the_sli
     assert after == {text: known for text, known in before.items() if text in after}
 
 
+@pytest.mark.slow
 def test_a_new_file_gets_the_name_of_one_that_is_gone_whatever_the_slice(
     notes: Memories, folder: Path
 ) -> None:
@@ -163,24 +169,20 @@ def test_a_file_that_was_moved_among_many_new_ones_stays_the_same_memory(
     assert sqlite_notes.find().total == 121
 
 
+@pytest.mark.slow
 @requirement("files.by-hand", "files.same-memory")
-def test_a_running_service_takes_over_an_edit_and_ends_cleanly(tmp_path: Path) -> None:
-    service = Service(tmp_path / "holdfast")
+def test_a_running_service_takes_over_an_edit_and_ends_cleanly(
+    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = with_store(tmp_path / "holdfast", sqlite_template)
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
     folder = tmp_path / "memory"
+    service = Service(home)
     try:
-        db = str(tmp_path / "holdfast" / "holdfast.db")
-        import subprocess
-        import sys
-
-        def holdfast(*arguments: str) -> str:
-            done = subprocess.run(
-                [sys.executable, "-m", "holdfast", *arguments, "--db", db],
-                env=service.environment, capture_output=True, text=True, check=True,
-            )  # fmt: skip
-            return done.stdout
-
-        holdfast("space", "create", "notes", "--profile", "files")
-        holdfast("files", "init", str(folder), "--space", "notes")
+        store = open_store(f"sqlite:///{home}/holdfast.db")
+        create_space("notes", store=store, clock=utc_now, profile="files")
+        Memories.of(store, "notes").bind_directory(str(folder))
+        store.close()
         (folder / "note.md").write_text("A note by hand\n")
 
         # The index follows by the service alone: nobody uses the space meanwhile.

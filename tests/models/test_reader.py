@@ -54,7 +54,7 @@ def test_statements_are_told_apart_with_the_models_name_and_a_probability(
     [verdict] = reader.judge([(said(one), said(other))])
 
     assert verdict.relation == relation
-    assert verdict.judge == "holdfast-reader/1.1.0"
+    assert verdict.judge == "holdfast-reader/1.2.0"
     assert 0.5 < verdict.probability <= 1.0
 
 
@@ -86,13 +86,14 @@ def test_a_memory_that_helps_is_likelier_than_one_that_does_not(reader: OwnReade
 
 
 @requirement("models.shipped")
-def test_a_conversation_is_read_with_the_words_that_carry_a_fact(reader: OwnReader) -> None:
+def test_the_words_of_a_message_that_carry_a_fact_are_found(reader: OwnReader) -> None:
     told = "We moved the weekly review to Thursdays for good, since Mei is in Osaka on Mondays."
-    kept = reader.read([("user", told), ("assistant", "Noted.")])
-    passed = reader.read([("user", "what does this regular expression match?"), ("assistant", "Digits.")])
+    asked = [("user", told), ("assistant", "Noted."), ("user", "what does this regular expression match?")]
 
-    assert kept.keep > 0.5 > passed.keep
-    assert any("Thursdays" in told[each.start : each.end] for each in kept.passages if each.message == 0)
+    found = reader.facts([("assistant", "Shall I plan the week?"), ("user", told)])
+
+    assert any("Thursdays" in told[each.start : each.end] for each in found)
+    assert reader.facts(asked) == []
 
 
 def test_a_passage_states_what_it_says_and_not_the_opposite(reader: OwnReader) -> None:
@@ -115,7 +116,7 @@ def test_why_names_the_model_and_version_that_judged_and_how_sure_it_was(memorie
     [added, reinforced] = memories.why(first.memory.id).entries
     assert added.judged is None
     assert reinforced.judged is not None
-    assert reinforced.judged.startswith(f"holdfast-reader/1.1.0: the same as {first.memory.id} (0.")
+    assert reinforced.judged.startswith(f"holdfast-reader/1.2.0: the same as {first.memory.id} (0.")
 
 
 @requirement("models.shipped")
@@ -176,7 +177,7 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(
     assert {"holdfast-embedder", "holdfast-reader"} == {
         name for name in ("holdfast-embedder", "holdfast-reader") if any(name in text for text, _ in told)
     }
-    assert any("pip install holdfast-reader==1.1.0" in (command or "") for _, command in told)
+    assert any("pip install holdfast-reader==1.2.0" in (command or "") for _, command in told)
 
 
 @requirement("models.absent")
@@ -201,7 +202,7 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_that_takes_too_long_is_ended() -> None:
     with pytest.raises(Unavailable, match=r"took longer than 0\.001 s"):
-        OwnReader(deadline=0.001).read([("user", "a very long page of words " * 100)])
+        OwnReader(deadline=0.001).facts([("user", "a very long page of words " * 100)])
 
 
 def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:

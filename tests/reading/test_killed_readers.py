@@ -141,7 +141,7 @@ def check(memories: Memories, sessions: int, asked: int) -> None:
 
 @requirement("sem.extract", "sem.cost")
 @pytest.mark.parametrize(
-    "stride", [pytest.param(13, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.faults)]
+    "stride", [pytest.param(20, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.faults)]
 )
 def test_a_kill_between_steps_loses_and_doubles_nothing(new_database: NewDatabase, stride: int) -> None:
     with trial(new_database()) as tried:

@@ -120,7 +120,7 @@ def test_the_model_reads_the_brief_and_disconnecting_leaves_no_trace(
 
     agent.ask("Which generator builds the website?")
     service.send_signal(signal.SIGTERM)
-    service.communicate(timeout=30)
+    service.communicate(timeout=60)
 
     assert "The website is built with Hugo" in models.requests[0]
     # Its own words about the tools: the server had answered before the first turn began.

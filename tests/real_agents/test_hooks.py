@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 Run = Callable[..., Request]
 BRIEFED = 300  # memories that fill a brief, so that one is left to be recalled
-PATIENCE = 30.0  # seconds until background work that does not come counts as lost
+PATIENCE = 60.0  # seconds until background work that does not come counts as lost
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def service(environment: dict[str, str], memories: Memories) -> Iterator[subproc
     assert json.loads(process.stdout.readline())["url"]
     yield process
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
 
 
 @pytest.fixture

@@ -72,8 +72,9 @@ def test_what_an_agent_recorded_and_a_person_forgot_is_not_quoted_to_agents(ops:
     ops.forget(memory.id)
 
     assert SECRET not in given(ops, HOW)
-    assert "Grafana was restarted too." in given(ops, "was grafana restarted")
-    assert SECRET not in given(ops, "was grafana restarted")
+    told = given(ops, "was grafana restarted")
+    assert "Grafana was restarted too." in told
+    assert SECRET not in told
     assert MARKER in (ops.session("run").messages[0].content or "")
 
 
@@ -322,8 +323,9 @@ def test_marker_lines_are_not_quoted_beside_the_memory_that_they_made(ops: Memor
     assert UNSEAL in [hit.memory.content for hit in found.memories]
     assert "MEMORY:" not in given(ops, HOW)
     assert "Vault is up again." in quoted(found.hits)
-    assert "stopped at noon" in given(ops, "when did it stop, at noon")
-    assert "MEMORY:" not in given(ops, "when did it stop, at noon")
+    told = given(ops, "when did it stop, at noon")
+    assert "stopped at noon" in told
+    assert "MEMORY:" not in told
 
 
 def _linked(memories: Memories, new: str, old: str, kind: LinkKind, clock: FixedClock) -> None:

@@ -86,7 +86,7 @@ def leafed(ctx: SpaceContext, where: Filter, order: Order, group: Group | None, 
 
 
 @pytest.mark.parametrize("few", [1_000, 3])
-@pytest.mark.parametrize("each", [4, pytest.param(1, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("each", [8, pytest.param(1, marks=pytest.mark.faults)])
 def test_pages_of_any_list_follow_each_other_as_the_whole_list_does(
     stocked: SpaceContext, monkeypatch: pytest.MonkeyPatch, few: int, each: int
 ) -> None:

@@ -79,13 +79,13 @@ def test_each_owner_comes_with_the_cosine_of_its_best_part_for_each_query(told: 
 
 @requirement("sem.search", "asst.postgres")
 def test_the_nearest_are_those_of_the_plain_product(store: Store, clock: FixedClock) -> None:
-    told, vectors = some(store, clock, 60), clustered(120)
-    told.put(*([vectors[2 * n].tobytes(), vectors[2 * n + 1].tobytes()] for n in range(60)))
+    told, vectors = some(store, clock, 24), clustered(48)
+    told.put(*([vectors[2 * n].tobytes(), vectors[2 * n + 1].tobytes()] for n in range(24)))
     queries = clustered(3, seed=5)
 
     found = told.nearest(*(query.tobytes() for query in queries), limit=7, also=told.ids[:3])
 
-    cosines = (vectors @ queries.T).reshape(60, 2, 3).max(axis=1)
+    cosines = (vectors @ queries.T).reshape(24, 2, 3).max(axis=1)
     wanted = set(told.ids[:3])
     for query in range(3):
         wanted |= {told.ids[place] for place in np.argsort(-cosines[:, query])[:7]}
@@ -239,7 +239,7 @@ def test_many_changes_in_a_row_leave_what_the_last_ones_said(store: Store, clock
     vectors: Vectors = clustered(200)
     now: dict[str, list[int]] = {}
 
-    for step in range(120):
+    for step in range(60):
         memory_id = told.ids[chance.integers(len(told.ids))]
         with store.write("default") as tx:
             if step % 5 == 4:

@@ -1,14 +1,15 @@
 """Briefs on disk: prepared ones for hooks without a service, and context files for hosts that read a file.
 
-Both follow the memories. After a change, prepared briefs are emptied, so that no deleted memory is shown, and
-the service writes them again; context files are rewritten at once by the process that made the change, or
-soon after what the service did in the background. File errors are logged and never reach the caller, because
-the change itself is stored.
+Both follow the memories. After a change of what they could show, prepared briefs are emptied, so that no
+deleted memory is shown, and the service writes them again; context files are rewritten at once by the process
+that made the change, or soon after what the service did in the background. File errors are logged and never
+reach the caller, because the change itself is stored.
 """
 
+import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -18,6 +19,7 @@ from holdfast.app import paths
 from holdfast.engine import brief as briefs
 from holdfast.engine.ports import Store, TimeUp
 from holdfast.engine.space_context import SpaceContext, is_shown_later
+from holdfast.engine.tend import make_current
 from holdfast.errors import HoldfastError, NotFound
 
 MOST_PROJECTS = 50  # of a space that have a ready-made brief; the latest used
@@ -32,7 +34,6 @@ class BriefFiles:
         self._store = store
         self._context_of = context_of
         self._written: dict[ContextFile, int] = {}  # up to which change
-        self._ready: dict[Path, int | None] = {}  # the same for ready-made briefs
 
     def changed(self, space: str) -> None:
         """Must be called after every write to a space; cheap when there are no files."""
@@ -47,12 +48,13 @@ class BriefFiles:
             _log.warning("the brief files can't be updated: %s", trouble)
 
     def _follow(self, space: str, folder: Path | None, contexts: Sequence[ContextFile]) -> None:
-        last = self._last_change(space)
-        if folder is not None and last != _shown(folder):
-            for file in _briefs_in(folder):
+        changes = self._changes(space)
+        shown = _shown(folder) if folder is not None else {}
+        for file in _briefs_in(folder) if folder is not None else ():
+            if shown.get(file.name) != _of(changes, _project_of(file)):
                 _empty(file)
         for context in contexts:
-            if last is None or self._written.get(context) != last:
+            if self._written.get(context) != _of(changes, context.project):
                 self._write_context(context)
 
     def keep(self, space: str, project: str | None) -> None:
@@ -77,38 +79,38 @@ class BriefFiles:
                 if _folder(space.name).is_dir() and self._refresh(space.name, time_up):
                     return True
         for context in self._contexts():
-            if self._written.get(context) != self._last_change(context.space):
+            if self._written.get(context) != _of(self._changes(context.space), context.project):
                 self._write_context(context)
                 if time_up():
                     return True
         return False
 
     def _refresh(self, space: str, time_up: TimeUp) -> bool:
-        folder = _folder(space)
-        last = self._last_change(space)
-        stale = last != _shown(folder)
+        folder, changes = _folder(space), self._changes(space)
+        shown = _shown(folder)
         try:
             # The empty ones first: those are what a hook finds nothing in.
             for file in sorted(_briefs_in(folder), key=lambda file: file.stat().st_size):
-                if (stale and self._ready.get(file) != last) or not file.stat().st_size:
-                    self._write_brief(file, space)
-                    self._ready[file] = last
+                if shown.get(file.name) != _of(changes, _project_of(file)) or not file.stat().st_size:
+                    shown[file.name] = self._write_brief(file, space)
+                    paths.write_private(str(folder / "shown"), json.dumps(shown).encode())
                     if time_up():
                         return True
-            if stale and last is not None:
-                paths.write_private(str(folder / "shown"), str(last).encode())
         except OSError as trouble:
             _log.warning("the briefs in %s can't be written: %s", folder, trouble)
         return False
 
-    def _write_brief(self, file: Path, space: str) -> None:
+    def _write_brief(self, file: Path, space: str) -> int:
+        """The change up to which the file shows its project."""
+        at, project = 0, _project_of(file)
         for _ in range(_TRIES):
-            at, text = self._brief(space, _project_of(file))
+            at, text = self._brief(space, project)
             # An empty brief is a blank line: an empty file waits to be filled.
             _write_if_other(file, (text or "\n").encode())
-            if self._last_change(space) == at:
-                return
+            if _of(self._changes(space), project) == at:
+                return at
         _empty(file)  # somebody is at it: better nothing than something that was just taken back
+        return at
 
     def write(self, context: ContextFile) -> None:
         """Writes a context file.
@@ -129,8 +131,9 @@ class BriefFiles:
         """The last change that the brief includes, and its text; empty for a deleted space."""
         try:
             ctx = self._context_of(space)
+            make_current(ctx)
             with self._store.read(space) as tx:
-                return tx.dump.last_seq(), briefs.rendered(tx, ctx, project=project).text
+                return _of(tx.ranks.changes(), project), briefs.rendered(tx, ctx, project=project).text
         except NotFound:
             return 0, ""
 
@@ -138,12 +141,12 @@ class BriefFiles:
         found = context_files.registered()
         return [context for context in found if context.db == self._store.where()] if found else []
 
-    def _last_change(self, space: str) -> int | None:
+    def _changes(self, space: str) -> Mapping[str, int]:
         try:
             with self._store.read(space) as tx:
-                return tx.dump.last_seq()
+                return tx.ranks.changes()
         except NotFound:  # deleted with everything in it
-            return None
+            return {"": -1}
 
     def _are_ours(self) -> bool:
         """Whether the prepared briefs are of this database."""
@@ -176,12 +179,18 @@ def _claim(db: str) -> None:
         paths.write_private(str(marker), db.encode())
 
 
-def _shown(folder: Path) -> int | None:
-    """The last change that the prepared briefs of a space include."""
+def _of(changes: Mapping[str, int], project: str | None) -> int:
+    """How often changed what a brief of the project could show."""
+    return changes.get("", 0) + (changes.get(project, 0) if project else 0)
+
+
+def _shown(folder: Path) -> dict[str, int]:
+    """The last change that each of the prepared briefs of a space includes."""
     try:
-        return int((folder / "shown").read_bytes())
+        found = json.loads((folder / "shown").read_bytes())
     except (OSError, ValueError):
-        return None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _used(file: Path) -> float:

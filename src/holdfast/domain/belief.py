@@ -44,7 +44,7 @@ def decayed(memory: Memory, policy: Policy, now: datetime) -> Memory:
     `confirmed_at`, remembers the weeks already taken, and stops where weekly runs would have
     stopped, at the first step that makes the memory inactive. A clock set back takes nothing.
     """
-    if not memory.active or policy.decay_by <= 0 or memory.pinned:
+    if next_step_at(memory, policy) is None:
         return memory
     idle = now - memory.confirmed_at - timedelta(days=policy.decay_after_days)
     due = idle // WEEK
@@ -53,6 +53,13 @@ def decayed(memory: Memory, policy: Policy, now: datetime) -> Memory:
         if not memory.active:
             break
     return memory
+
+
+def next_step_at(memory: Memory, policy: Policy) -> datetime | None:
+    """When decay takes the next week off; none for what does not fade."""
+    if not memory.active or policy.decay_by <= 0 or memory.pinned:
+        return None
+    return memory.confirmed_at + timedelta(days=policy.decay_after_days) + (memory.decayed_weeks + 1) * WEEK
 
 
 def clock_doubt(settled: datetime | None, now: datetime) -> str | None:

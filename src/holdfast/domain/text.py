@@ -31,6 +31,8 @@ def clean(text: str, *, one_line: bool = False) -> str:
 
     Line breaks of every kind become newlines, or spaces when `one_line`.
     """
+    if text.isascii() and text.isprintable():  # as most texts are: there is nothing of the kind
+        return _SPACES.sub(" ", text) if one_line else text
     text = _SURROGATES.sub("\ufffd", text)
     text = _HIDDEN.sub("", _CONTROLS.sub("", _BREAKS.sub("\n", text)))
     # Before they are normalized as well, for that takes by squares of their number.

@@ -4,19 +4,21 @@ delta: what is new for a session that was briefed before, as a small block to go
 """
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.file_paths import assigned
 from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import Memory, Source
-from holdfast.domain.query import Filter
-from holdfast.domain.render import Block, render
+from holdfast.domain.query import Filter, in_order
+from holdfast.domain.render import Block, folded, render
+from holdfast.domain.subjects import same_subject
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session, project_of
 from holdfast.engine.space_context import SpaceContext, without_receipt
 from holdfast.engine.supersession import mark, superseded_by
-from holdfast.engine.tend import decay
+from holdfast.engine.tend import decay, needs_upkeep
 from holdfast.errors import Invalid
 
 
@@ -52,11 +54,11 @@ def brief(
     """
     if budget is not None and budget < 0:
         raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
-    if session is not None:
-        with ctx.store.read(ctx.space) as tx:
-            given = tx.receipts.brief_of(session)
-        if given is not None:
+    with ctx.store.read(ctx.space) as tx:
+        if session is not None and (given := tx.receipts.brief_of(session)) is not None:
             return _again(given)
+        if session is None and not needs_upkeep(tx, ctx.now()):
+            return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
     with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
         now = ctx.now()
         if session is not None:
@@ -76,6 +78,9 @@ def brief(
         return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget))
 
 
+_LINE = 24  # tokens that a line takes at least, on average: so many memories are looked at first
+
+
 def rendered(
     tx: Transaction,
     ctx: SpaceContext,
@@ -85,29 +90,87 @@ def rendered(
     budget: int | None = None,
     tools: bool = True,
 ) -> Block:
-    """The block as it would be now; decay is the caller's business."""
+    """The block as it would be now; decay is the caller's business.
+
+    Read are the most urgent memories, as many as it takes to fill the block, and then those that are small
+    enough for what is left: nothing else of a space can be in it.
+    """
     budget = budget if budget is not None else ctx.budget
-    where = Filter(least_confidence=ctx.profile.policy.floor, project=project, other_projects=False)
-    memories: Iterable[Memory] = tx.memories.find(where)
-    superseded = superseded_by(tx)
-    if not ctx.profile.block.shows_superseded:
-        memories = [memory for memory in memories if memory.id not in superseded]
-    if ctx.profile.block.layout == "hits":
-        # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
+    most = ctx.profile.block.budget if budget is None else budget
+    total = tx.ranks.total(project)
+    limit = most // _LINE + _LINE if ctx.estimate is estimate_tokens else total
+    while True:
+        found = tx.ranks.first(project, limit, _asked_subjects(subject, ctx))
+        block = _block(tx, ctx, found, total, project, subject, budget, tools)
+        if len(found) >= total:
+            return block
+        if len(block.included) < len(found):
+            break
+        limit *= 2
+    more = tx.ranks.small(project, most - block.tokens + 1, {memory.id for memory in found})
+    return _block(tx, ctx, [*found, *more], total, project, subject, budget, tools) if more else block
+
+
+def _asked_subjects(subject: str | None, ctx: SpaceContext) -> tuple[str, ...]:
+    """Whose memories come first, then, in some layouts, those of nobody."""
+    if not folded(subject):
+        return ()
+    general = ("", folded(ctx.profile.block.general)) if ctx.profile.block.layout == "by-subject" else ()
+    return (folded(subject), *general)
+
+
+def _block(
+    tx: Transaction,
+    ctx: SpaceContext,
+    memories: Sequence[Memory],
+    total: int,
+    project: str | None,
+    subject: str | None,
+    budget: int | None,
+    tools: bool,
+) -> Block:
+    layout = ctx.profile.block.layout
+    paths = _paths(memories, tx, project) if layout == "index" else None
+    if layout == "hits":  # they stand as recall would rank them: by what matters most and changed last
+        memories = in_order(memories, "category")
         memories = sorted(memories, key=lambda memory: (memory.importance, memory.updated_at), reverse=True)
-    memories = list(memories)
-    # Notes are read by the names in the index, so these have to be the ones that they are found under.
-    paths = assigned(memories, tx.files.paths()) if ctx.profile.block.layout == "index" else None
     return render(
-        memories,
+        _as_spelt_first(memories, tx, ctx, project),
         ctx.profile,
         budget=budget,
         subject=subject,
         estimate=ctx.estimate,
         paths=paths,
         tools=tools,
-        superseded=superseded,
+        superseded=superseded_by(tx, [memory.id for memory in memories]) if layout == "by-subject" else None,
+        among=total,
     )
+
+
+def _as_spelt_first(
+    memories: Sequence[Memory], tx: Transaction, ctx: SpaceContext, project: str | None
+) -> Sequence[Memory]:
+    """The memories, each subject as it was spelt first among all that could be shown."""
+    if ctx.profile.policy.subject_is_key or ctx.profile.block.layout == "hits":
+        return memories
+    subjects = {folded(memory.subject) for memory in memories if memory.subject}
+    first = tx.ranks.first_spellings(project, subjects)
+    spelt = ((memory, first.get(folded(memory.subject), memory.subject)) for memory in memories)
+    return [
+        replace(memory, subject=name)
+        if name != memory.subject and same_subject(name, memory.subject)
+        else memory
+        for memory, name in spelt
+    ]
+
+
+def _paths(memories: Sequence[Memory], tx: Transaction, project: str | None) -> Mapping[str, str]:
+    """Notes are read by the names in the index, so these have to be the ones that they are found under."""
+    known = tx.files.paths([memory.id for memory in memories])
+    if len(known) == len(memories):
+        return known
+    # A name is free if no other memory has it.
+    return assigned(tx.ranks.first(project, tx.ranks.total(project)), tx.files.paths())
 
 
 def _made(block: Block) -> Brief:

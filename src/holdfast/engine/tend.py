@@ -26,7 +26,6 @@ from holdfast.errors import Unavailable
 from holdfast.language.consolidation import Proposal
 
 _AT_ONCE = 512  # texts that are embedded between two reports
-_FADING = 25  # memories that fade in one transaction
 _log = logging.getLogger(__name__)
 
 
@@ -131,17 +130,22 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
 
 
 def _fade_all(ctx: SpaceContext, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
-    for page in memory_pages(ctx, Filter(states=("active",))):
-        for step in _decayed(page, ctx, now, clock_is_right=clock_is_right):
-            yield step
-            if step.clock_doubt is not None:
-                _log.warning("space %s: %s", ctx.space, step.clock_doubt)
-                return
+    """Lets all fade that is due, a few memories in a transaction; none, once the clock is in doubt."""
+    with ctx.store.read(ctx.space) as tx:
+        more = needs_upkeep(tx, now)
+    while more:
+        with ctx.store.write(ctx.space) as tx:
+            step = decay(tx, ctx, now, most=_AT_A_TIME, clock_is_right=clock_is_right)
+        yield step
+        more = bool(step.decayed)
+        if step.clock_doubt is not None:
+            _log.warning("space %s: %s", ctx.space, step.clock_doubt)
 
 
 def preview(*, ctx: SpaceContext) -> Preview:
     """What `tend` would do now, vectors aside."""
     now = ctx.now()
+    make_current(ctx)
     with ctx.store.read(ctx.space) as tx:
         fading = tuple(_fading(tx, ctx, now))
         doubt = doubt_about(tx, now) if fading else None
@@ -159,19 +163,18 @@ def _vectors(ctx: SpaceContext) -> EmbeddingProgress:
         return embedding_progress(ctx.embedder.name if ctx.embedder else None, tx)
 
 
-def _decayed(
-    page: Sequence[Memory], ctx: SpaceContext, now: datetime, *, clock_is_right: bool
-) -> Iterator[Tended]:
-    """Lets a page fade, a few memories in a transaction; none, once the clock is in doubt."""
-    ids = [memory.id for memory in page if decayed(memory, ctx.profile.policy, now) != memory]
-    yield Tended(())
-    for start in range(0, len(ids), _FADING):
-        with ctx.store.write(ctx.space) as tx:
-            among = ids[start : start + _FADING]
-            done = decay(tx, ctx, now, among=among, clock_is_right=clock_is_right)
-        yield done
-        if done.clock_doubt is not None:
+def needs_upkeep(tx: Transaction, now: datetime) -> bool:
+    """Whether something has to be written before a brief is made."""
+    return not tx.ranks.is_current() or bool(tx.ranks.fading(now, limit=1))
+
+
+def make_current(ctx: SpaceContext) -> None:
+    """Makes the ranks anew where a release brought other rules."""
+    with ctx.store.read(ctx.space) as tx:
+        if tx.ranks.is_current():
             return
+    with ctx.store.write(ctx.space) as tx:
+        tx.ranks.rank_all()
 
 
 def doubt_about(tx: Transaction, now: datetime) -> str | None:
@@ -184,19 +187,21 @@ def decay(
     ctx: SpaceContext,
     now: datetime,
     *,
-    among: Sequence[str] | None = None,
+    most: int | None = None,
     clock_is_right: bool = False,
 ) -> Tended:
-    """Takes off what the weeks without confirmation cost, of all memories or `among` some, in a session that
-    can be undone.
+    """Takes off what the weeks without confirmation cost, of all memories or at `most` some, in a session
+    that can be undone.
 
     Not by a clock that may be far ahead: what fades by mistake is believed by nobody any more.
     """
-    steps = _fading(tx, ctx, now, among)
-    if not steps:
+    if not tx.ranks.is_current():
+        tx.ranks.rank_all()
+    if not tx.ranks.fading(now, limit=1):
         return Tended(())
     if not clock_is_right and (doubt := doubt_about(tx, now)) is not None:
         return Tended((), clock_doubt=doubt)
+    steps = _fading(tx, ctx, now, most)
     session = f"fade-{now:%Y-%m-%d-%H%M%S}"
     tx.sessions.save(
         Session(id=session, space=ctx.space, name="fading", client="tend", started_at=now, ended_at=now)
@@ -210,14 +215,10 @@ def decay(
 
 
 def _fading(
-    tx: Transaction, ctx: SpaceContext, now: datetime, among: Sequence[str] | None = None
+    tx: Transaction, ctx: SpaceContext, now: datetime, most: int | None = None
 ) -> list[tuple[Memory, Memory]]:
-    policy = ctx.profile.policy
-    if policy.decay_by <= 0:
-        return []
-    found = tx.memories.find(Filter(states=("active",))) if among is None else tx.memories.many(among)
-    steps = ((memory, decayed(memory, policy, now)) for memory in found)
-    return [(memory, older) for memory, older in steps if older != memory]
+    found = tx.ranks.fading(now, most)
+    return [(memory, decayed(memory, ctx.profile.policy, now)) for memory in found]
 
 
 def overdue(ctx: SpaceContext, now: datetime) -> Iterator[list[Due]]:

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from holdfast.domain.text import normal_form
 from holdfast.language.quantities import FoundQuantity, Quantity, equal, find_quantities, measured
 
-_SAY_NOTHING = frozenset(("a", "an", "the", "about", "around", "roughly", "approximately"))
+_SAY_NOTHING = frozenset(
+    ("a", "an", "the", "about", "around", "roughly", "approximately", "today", "now", "currently")
+)
 _FIGURE = re.compile(r"(?<!\S)[^\s\d]*+\d\S*")
 # Kinds that are told apart by how a value is written, not by what it says.
 _ALIKE = {"period": "time", "version": "count"}

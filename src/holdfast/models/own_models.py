@@ -42,8 +42,8 @@ EMBEDDER = Shipped(
 READER = Shipped(
     what="reader",
     package="holdfast-reader",
-    version="1.1.0",
-    sha256="2298e60a1ea09a44cddbb9aa2ce94c9fcdff7e8cc475849d3442e9b8961c2e3a",
+    version="1.2.0",
+    sha256="e5969c4a415c136fe1f5deaf56bed5ba001f561563b632715398b5484bb08d2d",
 )
 
 

@@ -1,4 +1,4 @@
-"""Our own reader: judges pairs of statements, and tells what in a conversation is worth keeping.
+"""Our own reader: judges pairs of statements, and finds the words of a message that carry facts.
 
 One network with several heads, int8, on onnxruntime; loaded when it is first asked.
 """
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 SAME_FROM = 0.64
 CONTRADICTS_FROM = 0.70
 NEAR_FROM = 0.30  # less of both: certainly distinct
-KEEP_FROM = 0.5
-CARRIES_FROM = 0.1
+CARRIES_FROM = 0.3  # of a token
+FACT_FROM = 0.5  # of a passage
 
 KINDS = ("decision", "insight", "fact", "preference", "project", "person", "context", "feedback")
 MOST_TOKENS = 384
@@ -42,19 +42,10 @@ Input = tuple[list[int], list[int]]  # tokens, and which statement each belongs 
 class Passage:
     """Words of a message that carry a fact."""
 
-    message: int
     start: int
     end: int
     kind: str
     probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationScore:
-    """What a conversation holds: how surely something worth keeping, and which words carry it."""
-
-    keep: float
-    passages: tuple[Passage, ...]
 
 
 class OwnReader:
@@ -102,36 +93,27 @@ class OwnReader:
         inputs = [_cut_pair(given, pieces.numbers_of(fact)) for fact in facts]
         return [float(row[1]) for row in self._run(inputs, "states")]
 
-    def read(self, messages: Sequence[tuple[str, str]]) -> ConversationScore:
-        """What a conversation holds, given as roles and texts; what is too long is cut.
+    def facts(self, messages: Sequence[tuple[str, str]]) -> list[Passage]:
+        """The words of the last message that carry facts, given as roles and texts; what is too long is cut.
 
         Raises: Unavailable, as `judge`.
         """
         import numpy as np
 
         pieces = own_models.word_pieces()
-        ids: list[int] = []
-        places: list[tuple[int, int, int]] = []  # of each token: message, and where it stands there
-        for number, (role, text) in enumerate(messages):
-            for found, start, end in pieces.placed(f"{role}: {text}"):
-                ids.append(found)
-                before = len(role) + 2
-                places.append((number, start - before, end - before))
+        *before, (role, text) = messages
+        ids = [one for who, said in before for one in pieces.numbers_of(f"{who}: {said}")]
+        head, first = len(role) + 2, len(ids)
+        places: list[tuple[int, int]] = []  # where each token of the last message stands in it
+        for found, start, end in pieces.placed(f"{role}: {text}"):
+            ids.append(found)
+            places.append((start - head, end - head))
         framed = pieces.framed(ids[: MOST_TOKENS - 2])
         row = np.array([framed], dtype=np.int64)
         given = {"ids": row, "mask": np.ones_like(row), "types": np.zeros_like(row)}
-        heads = ["remember", "carries", "kind"]
-        keep, carries, kinds = self._timed(self._session, heads, given, self._deadline)
-        passages = _passages(places, carries[0, 1:-1, 1], kinds[0, 1:-1])
-        return ConversationScore(float(keep[0, 1]), tuple(passages))
-
-    def facts(self, messages: Sequence[tuple[str, str]]) -> list[Passage]:
-        """The words of the last message that carry facts, given with the few messages before it.
-
-        Raises: Unavailable, as `judge`.
-        """
-        last = len(messages) - 1
-        return [each for each in self.read(messages).passages if each.message == last]
+        heads = self._timed(self._session, ["marks", "kind"], given, self._deadline)
+        marks, kinds = (said[0, 1 + first : -1] for said in heads)
+        return list(_passages(places[: len(marks)], marks, kinds))
 
     @cached_property
     def _session(self) -> Any:
@@ -213,30 +195,26 @@ def _framed_pair(first: list[int], second: list[int]) -> Input:
 
 
 def _passages(
-    places: Sequence[tuple[int, int, int]],
-    carries: "NDArray[np.float32]",
+    places: Sequence[tuple[int, int]],
+    marks: "NDArray[np.float32]",
     kinds: "NDArray[np.float32]",
 ) -> Iterator[Passage]:
-    """Runs of tokens that carry something, a short gap included."""
-    run: list[int] = []
-    for at in range(min(len(places), len(carries))):
-        if carries[at] < CARRIES_FROM or places[at][1] < 0:
+    """Runs of tokens that carry a fact, a short gap included; `marks` tell outside, inside and begins."""
+    carries = 1 - marks[:, 0]
+    runs: list[list[int]] = []
+    for at, (start, _) in enumerate(places):
+        if carries[at] < CARRIES_FROM or start < 0:
             continue
-        apart = run and (places[at][0] != places[run[-1]][0] or at - run[-1] > _LONGEST_GAP + 1)
-        if apart:
-            yield _passage(run, places, carries, kinds)
-            run = []
-        run.append(at)
-    if run:
-        yield _passage(run, places, carries, kinds)
-
-
-def _passage(
-    run: Sequence[int],
-    places: Sequence[tuple[int, int, int]],
-    carries: "NDArray[np.float32]",
-    kinds: "NDArray[np.float32]",
-) -> Passage:
-    kind = KINDS[int(kinds[run[0] : run[-1] + 1].mean(axis=0).argmax())]
-    message, start, _ = places[run[0]]
-    return Passage(message, start, places[run[-1]][2], kind, float(carries[list(run)].mean()))
+        begins = marks[at, 2] > marks[at, 1]
+        if not runs or begins or at - runs[-1][-1] > _LONGEST_GAP + 1:
+            runs.append([])
+        runs[-1].append(at)
+    for run in runs:
+        sure = float(carries[run].mean())
+        if sure >= FACT_FROM:
+            yield Passage(
+                start=places[run[0]][0],
+                end=places[run[-1]][1],
+                kind=KINDS[int(kinds[run].mean(axis=0).argmax())],
+                probability=sure,
+            )

@@ -7,7 +7,7 @@ the line they stand in and what would be right.
 import re
 import tomllib
 from dataclasses import MISSING, fields
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -65,6 +65,12 @@ def built_in_text(name: str) -> str:
 def built_in(name: str) -> Profile:
     """A built-in profile by its name."""
     return parse(built_in_text(name), where=f"{name}.toml")
+
+
+@lru_cache(maxsize=1_000)
+def profile_named(name: str, text: str | None) -> Profile:
+    """The profile of a space: a user's own `text`, or the built-in one of its name."""
+    return built_in(name) if text is None else parse(text)
 
 
 def parse(text: str, *, where: str = "profile") -> Profile:

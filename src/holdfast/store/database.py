@@ -115,7 +115,9 @@ class Database:
                 with connection.begin():
                     self._enter(space, connection)
                     SpaceTable(connection).lock(space)
-                    yield self._in(space, connection)
+                    transaction = self._in(space, connection)
+                    yield transaction
+                    transaction.ranks.settle()
             self.check()  # what was committed into a file without a name is not acknowledged
             self._checkpoint_when_long()
         self._tell_watchers(space)

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Table, func, select, update
 from holdfast.domain.memory import Memory, Message
 from holdfast.store import schema
 from holdfast.store.history import checksum
-from holdfast.store.memories import MemoryTable
 from holdfast.store.queries import WordIndex
+from holdfast.store.ranks import RankTable
 from holdfast.store.rows import SpaceRows
 from holdfast.store.sessions import SessionTable
 from holdfast.store.types import UtcTime, to_text
@@ -48,12 +48,12 @@ class TableDump(SpaceRows):
         self,
         connection: Connection,
         space: str,
-        memories: MemoryTable,
+        ranks: RankTable,
         words: WordIndex[Memory],
         message_words: WordIndex[Message],
     ) -> None:
         super().__init__(connection, space)
-        self._memories = memories
+        self._ranks = ranks
         self._sessions = SessionTable(connection, space)
         self._words = words
         self._message_words = message_words
@@ -85,6 +85,8 @@ class TableDump(SpaceRows):
                 values[column.name] = datetime.fromisoformat(value) if is_moment else value
         if target is schema.messages:
             return self._insert_message(values)
+        if target is schema.links:
+            self._ranks.linked(values["from_id"], values["to_id"])
         if target is schema.versions and values.get("checksum") is None:  # of an older archive
             values["checksum"] = checksum(values["content"])
         return self._sql.insert_new(target, values)
@@ -92,6 +94,7 @@ class TableDump(SpaceRows):
     def clear(self, keep: Sequence[str] = ()) -> None:
         """Removes every row of the space, but for the tables to keep; the space itself stays."""
         self._words.clear()
+        self._ranks.clear()
         self._message_words.clear()
         for table in (schema.vector_models, *reversed(TABLES)):
             if table.name not in keep:
@@ -101,7 +104,8 @@ class TableDump(SpaceRows):
     def reindex(self, memory_ids: Sequence[str]) -> None:
         """Makes active memories findable whose rows were put in; goes on from the journal's numbers."""
         for start in range(0, len(memory_ids), _MANY):
-            found = self._memories.many(memory_ids[start : start + _MANY])
+            found = self._sql.many(Memory, memory_ids[start : start + _MANY])
+            self._ranks.changed(*found)
             self._words.put(*(memory for memory in found if memory.active))
         self._set(seq=self._highest())
 

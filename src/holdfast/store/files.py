@@ -28,10 +28,11 @@ class FileTable(SpaceRows):
         query = self._select(FileRow, files.c.memory_id == memory_id)
         return self._value(FileRow, query.order_by(files.c.path))
 
-    def paths(self) -> dict[str, str]:
-        """The path of each memory that has one."""
+    def paths(self, among: Collection[str] | None = None) -> dict[str, str]:
+        """The path of each memory, or of those `among` them, that has one."""
         query = select(files.c.memory_id, files.c.path).where(
-            files.c.space == self._space, files.c.memory_id.is_not(None)
+            files.c.space == self._space,
+            files.c.memory_id.is_not(None) if among is None else self._one_of(files.c.memory_id, among),
         )
         return {row.memory_id: row.path for row in self._connection.execute(query)}
 

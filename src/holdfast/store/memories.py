@@ -12,6 +12,7 @@ from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.domain.ranking import findable
 from holdfast.store.mapping import row_of
 from holdfast.store.memory_lists import MemoryFigures, listed
+from holdfast.store.ranks import RankTable
 from holdfast.store.rows import same_or_none
 from holdfast.store.schema import memories
 from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings
@@ -21,9 +22,12 @@ from holdfast.store.vector_rows import VectorTable
 class MemoryTable(MemoryFigures):
     """The memories of one space."""
 
-    def __init__(self, connection: Connection, space: str, vectors: VectorTable[Memory]) -> None:
+    def __init__(
+        self, connection: Connection, space: str, vectors: VectorTable[Memory], ranks: RankTable
+    ) -> None:
         super().__init__(connection, space)
         self._vectors = vectors
+        self._ranks = ranks
 
     def get(self, memory_id: str) -> Memory | None:
         return self._value(Memory, self._select(Memory, memories.c.id == memory_id))
@@ -154,16 +158,21 @@ class MemoryTable(MemoryFigures):
 
     def add(self, memory: Memory) -> bool:
         """Adds it; false when the id is taken, and then nothing was changed."""
-        return self._add_new(memory)
+        if not self._add_new(memory):
+            return False
+        self._ranks.added(memory)
+        return True
 
     def add_all(self, new: Sequence[Memory]) -> None:
         """Adds memories whose ids are known to be free."""
         self._add(new)
+        self._ranks.added(*new)
 
     def save(self, memory: Memory) -> None:
         row = row_of(memory, self._space)
         values = {key: value for key, value in row.items() if key not in ("space", "id")}
         self._change(memories, values, memories.c.id == memory.id)
+        self._ranks.changed(memory)
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:
         """Counts an access of each."""
@@ -172,4 +181,5 @@ class MemoryTable(MemoryFigures):
     def remove(self, memory_id: str) -> None:
         """Removes the row; versions, links and vectors go with it."""
         self._vectors.drop([memory_id])
+        self._ranks.removing(memory_id)
         self._remove(memories, memories.c.id == memory_id)

@@ -10,11 +10,13 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from holdfast.errors import NewerSchema
 from holdfast.store.queries import queries_of
+from holdfast.store.ranks import RankTable
+from holdfast.store.spaces import SpaceTable
 from holdfast.store.sqlite import APPLICATION_ID
 from holdfast.store.types import DamagedValue
 
 #: The newest revision under migrations/versions; a test keeps the two in step.
-HEAD = "0006"
+HEAD = "0007"
 _HERE = Path(__file__).parent / "migrations"
 
 
@@ -50,4 +52,8 @@ def upgrade(engine: Engine) -> None:
         queries.before_migration(APPLICATION_ID)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+        for space in SpaceTable(connection).all():
+            queries.enter(space.name)
+            if not (ranks := RankTable(connection, space)).is_current():
+                ranks.rank_all()
         queries.after_migration(APPLICATION_ID)

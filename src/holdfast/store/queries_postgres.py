@@ -15,6 +15,7 @@ from sqlalchemy import (
     Date,
     Select,
     Table,
+    TableValuedAlias,
     Text,
     any_,
     bindparam,
@@ -27,10 +28,12 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
+from sqlalchemy import column as column_named
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from holdfast.domain.memory import Memory, Message
 from holdfast.domain.query import Filter
+from holdfast.store import postgres
 from holdfast.store.full_text import Indexed, Owner, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.mapping import table_of, values_of
@@ -57,6 +60,15 @@ class PostgresQueries:
 
     connection: Connection
     space: str
+
+    def enter(self, space: str) -> None:
+        """Tells the server, which shows a transaction the rows of this space alone."""
+        postgres.enter(space, self.connection)
+
+    def given(self, values: Collection[str]) -> TableValuedAlias:
+        """A table of one column, `value`."""
+        array = bindparam(None, list(values), type_=ARRAY(Text))
+        return func.unnest(array).table_valued(column_named("value", Text)).render_derived(name="given")
 
     def one_of(self, column: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
         """Whether the column has one of `values`: one parameter, so that a statement stays the same."""

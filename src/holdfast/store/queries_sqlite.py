@@ -14,6 +14,7 @@ from sqlalchemy import (
     Integer,
     Select,
     Table,
+    TableValuedAlias,
     Text,
     column,
     func,
@@ -85,6 +86,13 @@ _TYPICAL = {
         "ix_memories_space_state_updated_at": "100000 10000 9000 1",
         "ix_memories_space_session_id": "100000 10000 20",
     },
+    "brief_ranks": {
+        "sqlite_autoindex_brief_ranks_1": "100000 10000 1",
+        "ix_brief_ranks_space_shown_in_rank": "100000 10000 1000 1",
+        "ix_brief_ranks_space_shown_in_size": "100000 10000 1000 20",
+        "ix_brief_ranks_space_subject_created_at": "100000 10000 20 1",
+        "ix_brief_ranks_space_next_step_at": "100000 10000 2",
+    },
 }
 
 
@@ -95,11 +103,17 @@ class SqliteQueries:
     connection: Connection
     space: str
 
+    def enter(self, space: str) -> None:
+        """Nothing: each statement names its space."""
+
+    def given(self, values: Collection[str]) -> TableValuedAlias:
+        """A table of one column, `value`: one parameter, so that a statement stays the same."""
+        return func.json_each(json.dumps(list(values))).table_valued(column("value", Text))
+
     def one_of(self, column_: Column[Any], values: Collection[str]) -> ColumnElement[bool]:
-        """Whether the column has one of `values`: one parameter, so that a statement stays the same."""
+        """Whether the column has one of `values`."""
         # Twice as fast as a list of parameters, and not limited in their number.
-        given = func.json_each(json.dumps(list(values))).table_valued(column("value", Text))
-        return column_.in_(select(given.c.value))
+        return column_.in_(select(self.given(values).c.value))
 
     def day(self, moment: Column[datetime]) -> ColumnElement[Any]:
         """The day of UTC."""

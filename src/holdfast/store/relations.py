@@ -1,20 +1,53 @@
 """Queries over what memories are tied to: each other, messages they came from, texts that were deleted."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, and_, exists, or_
+from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select
 
 from holdfast.domain.memory import Citation, Link, LinkKind, Tombstone
+from holdfast.store.mapping import values_of
+from holdfast.store.queries import Queries
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import citations, links, memories, tombstones
 from holdfast.store.sql_filters import is_spelt
+
+if TYPE_CHECKING:
+    from holdfast.store.ranks import RankTable
+
+_NEWER, _OLDER = memories.alias(), memories.alias()
+_LED = exists().where(
+    _NEWER.c.space == links.c.space,
+    _NEWER.c.id == links.c.from_id,
+    _NEWER.c.state == "active",
+    _OLDER.c.space == links.c.space,
+    _OLDER.c.id == links.c.to_id,
+    _OLDER.c.state == "active",
+    # What another project says leads nothing here.
+    or_(_NEWER.c.project.is_(None), _NEWER.c.project == _OLDER.c.project),
+)
+_OLDEST = (links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
+
+
+def superseding(sql: Queries, memory_ids: Collection[str] | None = None) -> list[Link]:
+    """The `supersedes` links between active memories, of these or of all, oldest first."""
+    query = select(links).where(links.c.space == sql.space, links.c.kind == "supersedes", _LED)
+    if memory_ids is not None:
+        query = query.where(or_(*(sql.one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id))))
+    return values_of(Link, sql.connection.execute(query.order_by(*_OLDEST)))
 
 
 class LinkTable(SpaceRows):
     """The links of one space."""
 
+    def __init__(self, connection: Connection, space: str, ranks: "RankTable") -> None:
+        super().__init__(connection, space)
+        self._ranks = ranks
+
     def add(self, link: Link) -> bool:
         """Adds it; false when the two are linked so already."""
+        if link.kind == "supersedes":
+            self._ranks.linked(link.from_id, link.to_id)
         return self._add_new(link)
 
     def of(self, memory_id: str) -> list[Link]:
@@ -34,31 +67,16 @@ class LinkTable(SpaceRows):
 
     def superseding(self, memory_ids: Collection[str] | None = None) -> list[Link]:
         """The `supersedes` links between active memories, of these or of all, oldest first."""
-        newer, older = memories.alias(), memories.alias()
-        led = exists().where(
-            newer.c.space == self._space,
-            newer.c.id == links.c.from_id,
-            newer.c.state == "active",
-            older.c.space == self._space,
-            older.c.id == links.c.to_id,
-            older.c.state == "active",
-            # What another project says leads nothing here.
-            or_(newer.c.project.is_(None), newer.c.project == older.c.project),
-        )
-        condition = and_(links.c.kind == "supersedes", led)
-        if memory_ids is not None:
-            ends = (self._one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id))
-            condition = and_(or_(*ends), condition)
-        return self._links(condition)
+        return superseding(self._sql, memory_ids)
 
     def remove(self, from_id: str, to_id: str, kind: LinkKind | None) -> int:
         """Removes the links from one memory to the other, of one kind or of all; answers how many."""
+        self._ranks.linked(from_id, to_id)
         of_kind = () if kind is None else (links.c.kind == kind,)
         return self._remove(links, links.c.from_id == from_id, links.c.to_id == to_id, *of_kind)
 
     def _links(self, condition: ColumnElement[bool]) -> list[Link]:
-        order = (links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
-        return self._values(Link, self._select(Link, condition).order_by(*order))
+        return self._values(Link, self._select(Link, condition).order_by(*_OLDEST))
 
 
 class CitationTable(SpaceRows):

@@ -93,6 +93,7 @@ heads = Table(
     Column("seq", BigInteger, nullable=False),
     Column("messages", BigInteger, nullable=False, server_default="0"),
     Column("vectors", BigInteger, nullable=False, server_default="0"),
+    Column("ranked_by", Text),  # the rules that `brief_ranks` were made by
     _in_space(),
 )
 
@@ -175,6 +176,38 @@ memories = Table(
     Index(None, "space", "session_id"),
     _in_space(),
     info={"holds": Memory},
+)
+
+# Where memories stand in briefs and when they fade next, made of memories, links and the profile.
+brief_ranks = Table(
+    "brief_ranks",
+    metadata,
+    _space(),
+    Column("memory_id", Name, nullable=False),
+    Column("shown_in", Name),  # its project, empty for none; none: no brief shows it
+    Column("rank", Name, nullable=False),  # sorts as briefs take memories
+    Column("size", Integer, nullable=False),  # tokens of its line
+    Column("subject", Name, nullable=False),  # folded; empty for none
+    Column("created_at", UtcTime, nullable=False),  # of the memory
+    Column("next_step_at", UtcTime),  # when decay takes the next week off; none: it does not fade
+    PrimaryKeyConstraint("space", "memory_id"),
+    Index(None, "space", "shown_in", "rank"),
+    Index(None, "space", "shown_in", "size"),
+    Index(None, "space", "subject", "created_at"),
+    Index(None, "space", "next_step_at"),
+    _of_memory(),
+)
+
+# How many memories the briefs of each project could show besides those of none, which have the empty name.
+brief_totals = Table(
+    "brief_totals",
+    metadata,
+    _space(),
+    Column("project", Name, nullable=False),
+    Column("amount", BigInteger, nullable=False),
+    Column("changes", BigInteger, nullable=False),  # grows with each change of one of them
+    PrimaryKeyConstraint("space", "project"),
+    _in_space(),
 )
 
 versions = Table(

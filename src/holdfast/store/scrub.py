@@ -124,6 +124,11 @@ def _clean_copy(copy: Path, gone: Gone) -> None:
                     mine = f'"{table}" WHERE space = :space AND "{column}" = :id'
                     connection.execute(f"DELETE FROM {mine}", key)
         _silence(connection, gone, columns)
+        if "brief_totals" in columns:  # which name projects, and are counted again
+            connection.execute("DELETE FROM brief_totals WHERE space = :space", {"space": gone.space})
+            connection.execute(
+                "UPDATE heads SET ranked_by = NULL WHERE space = :space", {"space": gone.space}
+            )
         for index in columns.keys() & {"memory_words", "message_words"}:
             connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
         connection.commit()

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from holdfast.engine.ports import Space, Token
+from holdfast.profiles import profile_named
 from holdfast.store.mapping import row_of, value_of, values_of
 from holdfast.store.queries import queries_of
+from holdfast.store.ranks import rules
 from holdfast.store.schema import heads, spaces, tokens
 from holdfast.store.types import DamagedValue
 
@@ -37,7 +40,7 @@ class SpaceTable:
         values = {**row_of(space), "has_work": False}
         if not queries_of(self._connection).insert_new(spaces, values):
             return False
-        self._connection.execute(insert(heads).values(space=space.name, seq=0, messages=0, vectors=0))
+        self._connection.execute(insert(heads).values(_first_numbers(space)))
         return True
 
     def save(self, space: Space) -> bool:
@@ -53,6 +56,11 @@ class SpaceTable:
         """Waits until no other writer is in the space; false when there is no such space."""
         query = select(heads.c.seq).where(heads.c.space == name).with_for_update()
         return self._connection.execute(query).one_or_none() is not None
+
+
+def _first_numbers(space: Space) -> dict[str, Any]:
+    ranked_by = rules(profile_named(space.profile, space.profile_text))
+    return {"space": space.name, "seq": 0, "messages": 0, "vectors": 0, "ranked_by": ranked_by}
 
 
 def _checked(space: Space) -> Space:

@@ -15,6 +15,7 @@ from holdfast.store.jobs import JobTable
 from holdfast.store.memories import MemoryTable
 from holdfast.store.operations import CooldownTable, EventTable
 from holdfast.store.queries import queries_of
+from holdfast.store.ranks import RankTable
 from holdfast.store.receipts import CallTable, ReceiptTable
 from holdfast.store.relations import CitationTable, LinkTable, TombstoneTable
 from holdfast.store.sessions import SessionTable
@@ -44,12 +45,13 @@ class SpaceTransaction:
             connection, space.name, MESSAGE_VECTORS, MessageFeed(connection, space.name), caches.vectors
         )
         self.models = ModelTable(connection, space.name)
-        self.memories = MemoryTable(connection, space.name, self.memory_vectors)
+        self.ranks = RankTable(connection, space)
+        self.memories = MemoryTable(connection, space.name, self.memory_vectors, self.ranks)
         self.versions = VersionTable(connection, space.name)
         self.repetitions = RepetitionTable(connection, space.name)
         self.journal = JournalTable(connection, space.name)
         self.citations = CitationTable(connection, space.name)
-        self.links = LinkTable(connection, space.name)
+        self.links = LinkTable(connection, space.name, self.ranks)
         self.sessions = SessionTable(connection, space.name)
         self.receipts = ReceiptTable(connection, space.name)
         self.tombstones = TombstoneTable(connection, space.name)
@@ -62,5 +64,5 @@ class SpaceTransaction:
         sql = queries_of(connection, space.name)
         self.words = sql.words(MEMORIES, caches.totals)
         self.message_words = sql.words(MESSAGES, caches.totals)
-        self.dump = TableDump(connection, space.name, self.memories, self.words, self.message_words)
+        self.dump = TableDump(connection, space.name, self.ranks, self.words, self.message_words)
         self.integrity = SpaceIntegrity(self)

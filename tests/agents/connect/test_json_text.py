@@ -49,6 +49,7 @@ def written(draw: st.DrawFn) -> str:
     return (before + text + after).replace("\n", newline)
 
 
+@pytest.mark.slow
 @given(written())
 def test_what_is_read_is_what_was_written(text: str) -> None:
     bare = "\n".join(line for line in text.split("\n") if not line.startswith("//")).replace("/* end */", "")

@@ -328,7 +328,7 @@ def test_a_host_that_leaves_the_input_open_is_answered_all_the_same(service: Ser
     out = process.stdout.read()
 
     assert b"a memory" in out
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=60) == 0
     process.stdin.close()
     process.stdout.close()
 
@@ -342,7 +342,7 @@ def test_a_host_that_says_nothing_is_not_waited_for() -> None:
 
     out = process.stdout.read()  # ends when the process does, though its input stays open
 
-    assert (out, process.wait(timeout=30)) == (b"", 0)
+    assert (out, process.wait(timeout=60)) == (b"", 0)
     process.stdin.close()
     process.stdout.close()
 

@@ -19,7 +19,7 @@ from tests.agents.hooks.conftest import Service, announce, keep_brief, spooled
 
 def told(event: str, *options: str, **given: Any) -> str:
     """The text for the conversation."""
-    printed = respond(HookCall([event, *options], given), monotonic() + 10)
+    printed = respond(HookCall([event, *options], given), monotonic() + 60)
     return json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
 
 
@@ -98,7 +98,7 @@ def test_a_service_of_another_database_is_not_asked_and_the_note_waits_for_the_r
 
     def runs(db: str, event: str) -> str:
         given: dict[str, object] = {"session_id": "s-1", "source": "startup"}
-        return respond(HookCall([event, "--db", db], given), monotonic() + 5)
+        return respond(HookCall([event, "--db", db], given), monotonic() + 60)
 
     assert NO_SERVICE in runs("/srv/team.db", "SessionStart")
     assert "of the other database" not in runs("/srv/team.db", "SessionStart")
@@ -119,7 +119,7 @@ def test_a_slow_service_is_not_called_one_that_does_not_run(service: Service) ->
 
 def test_the_log_tells_a_missing_a_slow_and_a_failing_service_apart(service: Service) -> None:
     service.answers = lambda event, body: (503, b"{}")
-    respond(HookCall(["SessionStart"], {}), monotonic() + 10)
+    respond(HookCall(["SessionStart"], {}), monotonic() + 60)
     respond(HookCall(["SessionStart"], {}), monotonic() - 1)
     os.unlink(paths.service_file())
     absent = told("SessionStart", source="startup")
@@ -150,7 +150,7 @@ def test_the_service_may_listen_on_the_other_loopback() -> None:
     announce("http://[::1]:9")
 
     with pytest.raises(NoAnswer, match=r"Connection refused|Cannot assign|not supported"):
-        ask("Stop", {}, monotonic() + 5)
+        ask("Stop", {}, monotonic() + 60)
 
 
 def test_the_age_of_the_process_is_known() -> None:

@@ -76,7 +76,7 @@ class Running:
         for client in self.clients:
             client.close()
         self._server.should_exit = True
-        self._thread.join(30)
+        self._thread.join(60)
         assert not self._thread.is_alive()
         self._listening.close()
 
@@ -136,7 +136,7 @@ class Claude:
             base_url=f"{service.url}/proxy/{service.token}/anthropic",
             api_key=KEY,
             max_retries=0,
-            timeout=30,
+            timeout=60,
             default_headers=headers,
         )
         service.clients.append(self.client)
@@ -166,7 +166,7 @@ class Gpt:
             base_url=f"{service.url}/proxy/{service.token}/openai/v1",
             api_key=KEY,
             max_retries=0,
-            timeout=30,
+            timeout=60,
             default_headers=headers,
         )
         service.clients.append(self.client)

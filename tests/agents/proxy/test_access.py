@@ -60,7 +60,7 @@ def elsewhere() -> Iterator[Upstream]:
 
 def ask(service: Running, token: str, method: str, vendor: str, path: str, **more: Any) -> httpx2.Response:
     url = f"{service.url}/proxy/{token}/{vendor}{path.replace('{model:path}', 'a-model')}"
-    return httpx2.request(method, url, json=ASKED if method == "POST" else None, timeout=30, **more)
+    return httpx2.request(method, url, json=ASKED if method == "POST" else None, timeout=60, **more)
 
 
 def test_all_routes_of_the_proxy_are_here() -> None:
@@ -95,8 +95,10 @@ def test_a_token_of_the_proxy_opens_nothing_else(service: Running, upstream: Ups
     known = {"Authorization": f"Bearer {service.token}"}
 
     for path in ("/api/memory/", "/api/recall?query=x", f"/api/sessions?space={SPACE}", "/api/export"):
-        assert httpx2.get(f"{service.url}{path}", headers=known).status_code == 403
-    assert httpx2.post(f"{service.url}/webhook/{service.token}/messages", json={}).status_code in (403, 422)
+        assert httpx2.get(f"{service.url}{path}", headers=known, timeout=60).status_code == 403
+    assert httpx2.post(
+        f"{service.url}/webhook/{service.token}/messages", json={}, timeout=60
+    ).status_code in (403, 422)
 
 
 def test_a_token_that_was_revoked_is_refused_at_once(service: Running, upstream: Upstream) -> None:

@@ -128,7 +128,7 @@ def test_with_the_database_locked_the_deadline_counts(
     sent = bare(service_on_file, upstream, kind)
     file = service_on_file.database.removeprefix("sqlite:///")
     # let in before; the first conversation is not this one
-    httpx2.get(f"{service_on_file.url}/proxy/{service_on_file.token}/anthropic/v1/models")
+    httpx2.get(f"{service_on_file.url}/proxy/{service_on_file.token}/anthropic/v1/models", timeout=60)
     upstream.requests.clear()
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -229,7 +229,7 @@ def test_a_token_that_was_never_seen_stays_outside_while_nobody_can_tell(
     file.mkdir()
     url = f"{service_on_file.url}/proxy/{service_on_file.token}/anthropic/v1/messages"
 
-    answer = httpx2.post(url, json={"messages": SAID})
+    answer = httpx2.post(url, json={"messages": SAID}, timeout=60)
 
     assert answer.status_code == 503
     assert upstream.requests == []

@@ -46,7 +46,7 @@ def post(service: Running, kind: type[Client], content: bytes, **headers: str) -
     """A request as no client would make it."""
     url = f"{service.url}/proxy/{service.token}/{ROUTE[kind]}"
     return httpx2.post(
-        url, content=content, headers={"content-type": "application/json", **headers}, timeout=30
+        url, content=content, headers={"content-type": "application/json", **headers}, timeout=60
     )
 
 
@@ -167,7 +167,7 @@ def test_bytes_come_as_the_upstream_sends_them(service: Running, upstream: Upstr
 
     upstream.say(script)
     url = f"{service.url}/proxy/{service.token}/anthropic/v1/messages"
-    with httpx2.stream("POST", url, json=body(stream=True), timeout=30) as answer:
+    with httpx2.stream("POST", url, json=body(stream=True), timeout=60) as answer:
         coming: Iterator[bytes] = answer.iter_raw()
         seen = next(coming)
         upstream.gate.set()

@@ -31,10 +31,10 @@ def test_what_does_not_fit_is_let_go_and_later_there_is_room_again() -> None:
 
     def wait() -> None:
         begun.set()
-        go_on.wait(30)
+        go_on.wait(60)
 
     tap.later(1, 10, wait)
-    assert begun.wait(30)
+    assert begun.wait(60)
     fits, too_much = tap.later(2, 10, lambda: None), tap.later(3, 1, lambda: None)
     go_on.set()
 
@@ -63,10 +63,10 @@ def test_what_still_waits_is_replaced_in_its_place_and_those_behind_it_wait_in_l
 
     def wait() -> None:
         begun.set()
-        go_on.wait(30)
+        go_on.wait(60)
 
     tap.later("first", 1, wait)
-    assert begun.wait(30)
+    assert begun.wait(60)
     tap.later("asked", 8, lambda: done.append("asked"))
     tap.later("other", 1, lambda: done.append("other"))
     tap.wait_in_line(0)  # two wait: patience is out at once

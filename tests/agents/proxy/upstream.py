@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any, ClassVar
 
 Json = dict[str, Any]
-PATIENCE = 30.0  # seconds; never reached unless something is wrong
+PATIENCE = 60.0  # seconds; never reached unless something is wrong
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ def test_no_memory_comes_from_anything_but_assistant_text(
     assert planted > 5 * amount
 
 
+@pytest.mark.slow
 @requirement("ops.marker.assistant-text-only", "ops.marker.quoted", "ops.marker.echo")
 def test_of_two_thousand_transcripts_exactly_the_right_markers_are_read() -> None:
     for seed in range(TRANSCRIPTS):

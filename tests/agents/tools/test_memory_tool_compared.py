@@ -119,6 +119,7 @@ def _both(template: Path) -> Iterator[Both]:
         store.close()
 
 
+@pytest.mark.slow
 @requirement("files.memory-tool")
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(commands=st.lists(_COMMANDS, min_size=1, max_size=20))

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.chat.scripts import Step, messages_model
 from tests.cli.chat.test_seven_prompts import INDEX, TYPESCRIPT
 from tests.real_agents.scripted_model import Tool
@@ -15,6 +17,7 @@ from tests.requirements_ledger import requirement
 EXAMPLE = Path(__file__).parents[3] / "examples" / "chat_agent.py"
 
 
+@pytest.mark.slow
 @requirement("files.agent")
 def test_the_example_remembers_in_one_session_and_knows_in_the_next(sqlite_url: str, tmp_path: Path) -> None:
     model = messages_model(

@@ -67,20 +67,23 @@ def test_what_stands_before_and_after_stays(text: str) -> None:
     ],
 )  # fmt: skip
 def test_a_long_text_made_to_be_slow_takes_its_share_and_no_more(unit: str) -> None:
-    text = (unit * (250_000 // len(unit) + 1))[:250_000]
+    text = (unit * (100_000 // len(unit) + 1))[:100_000]
 
     assert grows_in_line(text)
 
 
 def test_a_long_base64_takes_its_share_and_no_more() -> None:
-    assert grows_in_line(chars(Random(2), BASE64, 250_000))
+    assert grows_in_line(chars(Random(2), BASE64, 100_000))
+
+
+TRIES = 3  # a busy machine makes one run slow, not all of them
 
 
 def grows_in_line(text: str) -> bool:
     """Whether eight times the text takes about eight times as long; by squares it would be 64 times."""
     redact(text[:1_000])  # compiles the patterns
-    eighth = max(seconds(text[: len(text) // 8]), 0.002)
-    return seconds(text) < 24 * eighth
+    eighth = text[: len(text) // 8]
+    return any(seconds(text) < 24 * max(seconds(eighth), 0.002) for _ in range(TRIES))
 
 
 def seconds(text: str) -> float:

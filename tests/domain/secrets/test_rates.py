@@ -37,6 +37,7 @@ def test_a_token_of_this_format_is_found_wherever_it_stands(name: str) -> None:
     assert not missed, f"{len(missed)} of {len(planned)} missed: {missed[:3]}"
 
 
+@pytest.mark.slow
 @requirement("trust.secrets")
 def test_of_ten_thousand_innocent_lines_at_most_half_a_percent_change() -> None:
     lines = list(benign_lines(seed=20240501, count=10_000))

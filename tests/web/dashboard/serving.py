@@ -122,7 +122,9 @@ class Running:
 
     def login(self) -> str:
         """A new one-time link."""
-        answer = httpx2.post(f"{self.url}/login/link", headers={"Authorization": f"Bearer {self.token}"})
+        answer = httpx2.post(
+            f"{self.url}/login/link", headers={"Authorization": f"Bearer {self.token}"}, timeout=60
+        )
         return f"{self.url}{answer.json()['path']}"
 
     @contextmanager
@@ -146,7 +148,7 @@ class Running:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.communicate(timeout=30)
+            self.process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()

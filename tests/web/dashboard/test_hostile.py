@@ -46,6 +46,7 @@ def test_there_are_as_many_hostile_texts_as_promised() -> None:
 @pytest.mark.parametrize(
     "texts", [pytest.param(SOME, id="some"), pytest.param(HOSTILE, id="all", marks=pytest.mark.faults)]
 )
+@pytest.mark.on_postgres(HOSTILE)
 def test_no_hostile_text_makes_an_element_or_an_attribute(board: Board, texts: list[str]) -> None:
     peace = haunted(board, "peace", lambda number: f"{PLAIN} {number}")
     spaces = [

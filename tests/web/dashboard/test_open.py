@@ -17,7 +17,7 @@ def test_open_prints_a_link_that_signs_in_once(running: Running) -> None:
 
     assert link.startswith(f"{running.url}/login?code=")
     assert other != link
-    with httpx2.Client() as browser:
+    with httpx2.Client(timeout=60) as browser:
         assert browser.get(link).status_code == 200
         assert browser.get(f"{running.url}/memories").status_code == 200
         assert browser.get(link).status_code == 403
@@ -26,7 +26,7 @@ def test_open_prints_a_link_that_signs_in_once(running: Running) -> None:
 def test_open_with_a_space_leads_to_that_space(running: Running) -> None:
     link = running.run("open", "--print", "--space", "ops").strip()
 
-    with httpx2.Client() as browser:
+    with httpx2.Client(timeout=60) as browser:
         welcome = browser.get(link)
 
     assert welcome.status_code == 200

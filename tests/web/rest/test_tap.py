@@ -53,7 +53,7 @@ def running(database_url: str, secret: str, tmp_path: Path) -> Iterator[list[Ser
 
 def _post(service: Service, secret: str, path: str, body: Any) -> dict[str, Any]:
     known = {"Authorization": f"Bearer {secret}"}
-    answer = httpx2.post(f"{service.url}{path}", json=body, headers=known, timeout=30)
+    answer = httpx2.post(f"{service.url}{path}", json=body, headers=known, timeout=60)
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
     return told

@@ -46,14 +46,14 @@ class Service:
 
     def post(self, path: str, body: Any, **headers: str) -> httpx2.Response:
         known = {"Authorization": f"Bearer {self.token}", **headers}
-        return httpx2.post(f"{self.url}{path}", json=body, headers=known, timeout=30)
+        return httpx2.post(f"{self.url}{path}", json=body, headers=known, timeout=60)
 
     def stop(self, with_signal: int = signal.SIGTERM) -> int:
         """Ends it as its operator would; answers its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
         try:
-            self.process.communicate(timeout=30)
+            self.process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.communicate()

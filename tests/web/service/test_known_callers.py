@@ -83,7 +83,7 @@ def test_a_store_that_hangs_is_waited_for_briefly() -> None:
     office = Office()
 
     def slow(secret: str) -> Grant | None:
-        go_on.wait(30)
+        go_on.wait(60)
         return office.admit(secret)
 
     async def asked() -> tuple[Grant | None, Grant | None]:

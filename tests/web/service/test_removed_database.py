@@ -17,10 +17,10 @@ def test_a_service_without_its_file_says_so_and_saves_nothing(service: Service) 
 
     refused = service.post("/api/memory/", {"content": "The boiler is in the attic"})
     hook = service.post("/hooks/SessionStart", {"session_id": "s1"})
-    health = httpx2.get(f"{service.url}/health")
+    health = httpx2.get(f"{service.url}/health", timeout=60)
     doctor = CliRunner().invoke(cli, ["doctor"], env={"HOLDFAST_HOME": str(service.home)})
     service.process.terminate()
-    _, log = service.process.communicate(timeout=30)
+    _, log = service.process.communicate(timeout=60)
 
     assert kept.status_code == 201
     assert refused.status_code == 503

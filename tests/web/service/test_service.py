@@ -26,7 +26,7 @@ def test_it_makes_a_store_says_where_it_is_and_nothing_else_while_it_is_there(tm
     announced = service.home / "service.json"
 
     told = json.loads(announced.read_text())
-    healthy = httpx2.get(f"{service.url}/health").json()
+    healthy = httpx2.get(f"{service.url}/health", timeout=60).json()
     kept = service.post("/api/memory/", {"content": "Zanzibar-5520 is the word"})
     service.process.terminate()
     _, log = service.process.communicate(timeout=60)
@@ -56,8 +56,8 @@ def test_the_token_is_for_its_owner_only_and_asked_of_everybody(shared: Service)
     file = shared.home / "token"
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert httpx2.post(f"{shared.url}/hooks/SessionStart", json={}).status_code == 401
-    assert httpx2.post(f"{shared.url}/mcp", json={}).status_code == 401
+    assert httpx2.post(f"{shared.url}/hooks/SessionStart", json={}, timeout=60).status_code == 401
+    assert httpx2.post(f"{shared.url}/mcp", json={}, timeout=60).status_code == 401
     assert shared.post("/hooks/SessionStart", {}, Host="evil.example").status_code == 421
     assert shared.post("/mcp", {}, Origin="http://evil.example").status_code == 403
 
@@ -116,9 +116,9 @@ def test_others_are_answered_only_under_a_name_that_was_given(tmp_path: Path) ->
     url = open_one.url.replace("0.0.0.0", "127.0.0.1")
     known = {"Authorization": f"Bearer {open_one.token}"}
 
-    named = httpx2.get(f"{url}/api/stats", headers={**known, "Host": "memory.example.org"})
-    other = httpx2.get(f"{url}/api/stats", headers={**known, "Host": "evil.example"})
-    nobody = httpx2.get(f"{url}/api/stats", headers={"Host": "memory.example.org"})
+    named = httpx2.get(f"{url}/api/stats", headers={**known, "Host": "memory.example.org"}, timeout=60)
+    other = httpx2.get(f"{url}/api/stats", headers={**known, "Host": "evil.example"}, timeout=60)
+    nobody = httpx2.get(f"{url}/api/stats", headers={"Host": "memory.example.org"}, timeout=60)
 
     assert (named.status_code, other.status_code, nobody.status_code) == (200, 421, 401)
     assert open_one.stop() == 0

@@ -1,20 +1,23 @@
 """Memories as prompt text: one renderer for every layout, which no stored text can break out of."""
 
-from holdfast.domain.render.blocks import Block, render
+from holdfast.domain.render.blocks import Block, rank_of, render
 from holdfast.domain.render.escape import heading, inline, label, link_target, link_text, plain
 from holdfast.domain.render.file_names import file_name
 from holdfast.domain.render.hits import HitBlock, render_hits
+from holdfast.domain.render.layouts import folded
 
 __all__ = [
     "Block",
     "HitBlock",
     "file_name",
+    "folded",
     "heading",
     "inline",
     "label",
     "link_target",
     "link_text",
     "plain",
+    "rank_of",
     "render",
     "render_hits",
 ]

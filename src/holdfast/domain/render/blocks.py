@@ -9,7 +9,9 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from heapq import nsmallest
+from struct import pack
 
 from holdfast.domain.budget import Estimate, estimate_tokens
 from holdfast.domain.memory import Memory
@@ -17,6 +19,9 @@ from holdfast.domain.profile import Profile
 from holdfast.domain.query import successors_first
 from holdfast.domain.render.layouts import LAYOUTS, BlockEntry, Layout, Request, folded
 from holdfast.domain.subjects import one_spelling
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SIGN, _ALL = 1 << 63, (1 << 64) - 1  # bits of a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +49,21 @@ def render(
     paths: Mapping[str, str] | None = None,
     tools: bool = True,
     superseded: Mapping[str, str] | None = None,
+    among: int | None = None,
 ) -> Block:
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
 
     Memories about `subject` go first. The text is empty when there is nothing to show or no room for it.
     With an infinite budget only the profile's lines count. An index names files: those of `paths`, by
-    memory, else what they would be called. `superseded` names the successors of memories.
+    memory, else what they would be called. `superseded` names the successors of memories. `among` is how many
+    could be shown, where `memories` are only the most urgent of them.
     """
     layout = LAYOUTS[profile.block.layout]
     eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
     if not profile.policy.subject_is_key:
         eligible = list(one_spelling(eligible))
-    request = Request(profile, folded(subject), len(eligible), estimate, paths or {}, tools, superseded or {})
+    total = len(eligible) if among is None else among
+    request = Request(profile, folded(subject), total, estimate, paths or {}, tools, superseded or {})
 
     tokens = profile.block.budget if budget is None else budget
     lines = profile.block.lines or math.inf
@@ -69,8 +77,35 @@ def render(
     chosen = _ordered(_fitting(entries, room), layout, request)
     text = layout.page(chosen, request)
     if not text or not room.holds(chosen):
-        return Block("", (), len(eligible), 0)
-    return Block(text, tuple(entry.memory for entry in chosen), len(eligible) - len(chosen), estimate(text))
+        return Block("", (), total, 0)
+    return Block(text, tuple(entry.memory for entry in chosen), total - len(chosen), estimate(text))
+
+
+def rank_of(memory: Memory, profile: Profile) -> tuple[str, int]:
+    """Where a memory stands among all of a space, as a text to sort by, and how many tokens its line takes.
+
+    It is the order in which `render` takes memories when no subject is asked for, so that the most urgent of
+    a large space can be read by an index.
+    """
+    layout = LAYOUTS[profile.block.layout]
+    line = layout.entry(memory, 0, Request(profile, "", 0, estimate_tokens)).line
+    key = (not memory.pinned, *layout.weight(memory, profile.policy))
+    return "".join(map(_sortable, key)), estimate_tokens(line)
+
+
+def _sortable(part: object) -> str:
+    """A part of a key as text in the same order, of one width unless it is a text itself."""
+    match part:
+        case str():
+            return f"{part}\x01"
+        case datetime():
+            return _sortable(part - _EPOCH)
+        case timedelta():
+            return _sortable(part // timedelta(microseconds=1))
+        case bool() | int() | float():
+            bits = int.from_bytes(pack(">d", part))
+            return f"{bits ^ (_ALL if bits & _SIGN else _SIGN):016x}"
+    raise TypeError(type(part))
 
 
 def _ordered(entries: Sequence[BlockEntry], layout: Layout, request: Request) -> list[BlockEntry]:

@@ -45,6 +45,7 @@ _DANGEROUS = re.compile(
     """,
     re.VERBOSE,
 )
+_MAYBE_DANGEROUS = re.compile(r"[\n\\&<\[(`]")  # what all of these begin with
 _FIRST_BRACKET = re.compile(rf"\A((?:\\n|{_BLANK})*)\[")
 _FIRST_COLON = re.compile(rf"\A({_MARKER}):")
 _OUR_COLON = re.compile(rf"\A({_BLANK}*(?i:id|memory|event|cooldown){_BLANK}*):")
@@ -53,7 +54,10 @@ _ESCAPED = re.compile(rf"\\[\\n]|{_ENTITY}")
 
 def inline(text: str) -> str:
     """`text`, cleaned, on one line and without anything that could begin a structure."""
-    line = _DANGEROUS.sub(lambda found: _shown(found[0]), clean(text))
+    line = clean(text)
+    if not _MAYBE_DANGEROUS.search(line):
+        return line
+    line = _DANGEROUS.sub(lambda found: _shown(found[0]), line)
     # Bullets put tags in brackets before the text: one that begins with a bracket would forge another.
     return _FIRST_BRACKET.sub(r"\1&#91;", line)
 

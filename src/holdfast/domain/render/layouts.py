@@ -7,13 +7,14 @@ come from the profile, everything else that is shown of a memory goes through `e
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from holdfast.domain import profile as profiles
 from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Memory
-from holdfast.domain.profile import Profile
+from holdfast.domain.profile import Policy, Profile
 from holdfast.domain.render import escape
 from holdfast.domain.render.file_names import file_name
 from holdfast.domain.subjects import subject_key
@@ -37,6 +38,10 @@ class Request:
     paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
     tools: bool = True  # whether the reader has the profile's tools
     superseded: Mapping[str, str] = field(default_factory=dict)  # the successors of memories, by id
+
+    @property
+    def policy(self) -> Policy:
+        return self.profile.policy
 
     def path(self, memory: Memory) -> str:
         """The file that a memory stands in, or would."""
@@ -63,13 +68,13 @@ class Layout:
 
     entry: Callable[[Memory, int, Request], BlockEntry]
     urgency: Callable[[BlockEntry, Request], Key]  # the lowest is taken first
+    weight: Callable[[Memory, Policy], Key]  # the same among all of a space, but for pins and the subject
     order: Callable[[BlockEntry, Request], Key]  # within the block
-    page: Callable[
-        [Sequence[BlockEntry], Request], str
-    ]  # of entries in order; whole lines, or the empty string
+    page: Callable[[Sequence[BlockEntry], Request], str]  # of entries in order; whole lines, or nothing
     newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
 
 
+@lru_cache(maxsize=10_000)
 def folded(name: str | None) -> str:
     """What two spellings of a subject share."""
     return subject_key(escape.heading(name or ""))
@@ -89,13 +94,13 @@ def _subject_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 
 def _subject_urgency(entry: BlockEntry, request: Request) -> Key:
-    return (not entry.memory.pinned, _nearness(entry, request), *_by_confidence(entry, request))
+    return (not entry.memory.pinned, _nearness(entry, request), *_by_confidence(entry.memory, request.policy))
 
 
 def _subject_order(entry: BlockEntry, request: Request) -> Key:
     name = entry.section
     near = _nearness(entry, request) if request.subject else int(not name)
-    return (near, name.casefold(), name, *_by_confidence(entry, request))
+    return (near, name.casefold(), name, *_by_confidence(entry.memory, request.policy))
 
 
 def _subject_page(entries: Sequence[BlockEntry], request: Request) -> str:
@@ -120,10 +125,8 @@ def _nearness(entry: BlockEntry, request: Request) -> int:
     return 2 if entry.section else 1
 
 
-def _by_confidence(entry: BlockEntry, request: Request) -> Key:
-    memory = entry.memory
-    weight = -memory.confidence if request.profile.policy.weighs_confidence else 0
-    return (weight, memory.created_at, memory.id)
+def _by_confidence(memory: Memory, policy: Policy) -> Key:
+    return (-memory.confidence if policy.weighs_confidence else 0, memory.created_at, memory.id)
 
 
 # by-category: all there is to know, with ids, in an order that keeps prompt caches warm
@@ -137,13 +140,12 @@ def _category_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 
 def _category_urgency(entry: BlockEntry, request: Request) -> Key:
-    memory, policy = entry.memory, request.profile.policy
-    return (
-        *_first_of_all(entry, request),
-        -memory.confidence if policy.weighs_confidence else 0,
-        -memory.importance if policy.weighs_importance else 0,
-        *_newest(memory),
-    )
+    return (*_first_of_all(entry, request), *_category_weight(entry.memory, request.policy))
+
+
+def _category_weight(memory: Memory, policy: Policy) -> Key:
+    confidence = -memory.confidence if policy.weighs_confidence else 0
+    return (confidence, -memory.importance if policy.weighs_importance else 0, *_newest(memory, policy))
 
 
 def _category_order(entry: BlockEntry, request: Request) -> Key:
@@ -168,6 +170,11 @@ def _hit_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 def _hit_urgency(entry: BlockEntry, request: Request) -> Key:
     return (*_first_of_all(entry, request), entry.place)
+
+
+def _hit_weight(memory: Memory, policy: Policy) -> Key:
+    # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
+    return (-memory.importance, _EPOCH - memory.updated_at, memory.category, memory.created_at, memory.id)
 
 
 def _hit_order(entry: BlockEntry, request: Request) -> Key:
@@ -196,7 +203,7 @@ def _index_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 
 def _index_urgency(entry: BlockEntry, request: Request) -> Key:
-    return (*_first_of_all(entry, request), *_newest(entry.memory))
+    return (*_first_of_all(entry, request), *_newest(entry.memory, request.policy))
 
 
 def _index_order(entry: BlockEntry, request: Request) -> Key:
@@ -218,7 +225,7 @@ def _first_of_all(entry: BlockEntry, request: Request) -> Key:
     return (not entry.memory.pinned, not request.is_about(entry.memory.subject))
 
 
-def _newest(memory: Memory) -> Key:
+def _newest(memory: Memory, policy: Policy) -> Key:
     return (_EPOCH - memory.updated_at, memory.id)
 
 
@@ -282,8 +289,12 @@ def _first_line(text: str) -> str:
 
 
 LAYOUTS: dict[profiles.Layout, Layout] = {
-    "by-subject": Layout(_subject_entry, _subject_urgency, _subject_order, _subject_page, newer_first=True),
-    "by-category": Layout(_category_entry, _category_urgency, _category_order, _category_page),
-    "hits": Layout(_hit_entry, _hit_urgency, _hit_order, _hit_page),
-    "index": Layout(_index_entry, _index_urgency, _index_order, _index_page),
+    "by-subject": Layout(
+        _subject_entry, _subject_urgency, _by_confidence, _subject_order, _subject_page, newer_first=True
+    ),
+    "by-category": Layout(
+        _category_entry, _category_urgency, _category_weight, _category_order, _category_page
+    ),
+    "hits": Layout(_hit_entry, _hit_urgency, _hit_weight, _hit_order, _hit_page),
+    "index": Layout(_index_entry, _index_urgency, _newest, _index_order, _index_page),
 }
