@@ -23,7 +23,7 @@ class SpanReader:
     def facts(self, messages: Sequence[tuple[str, str]]) -> list[Passage]:
         text = messages[-1][1]
         places = [(text.find(words), words) for words in self._marked]
-        return [Passage(0, at, at + len(words), "fact", 0.9) for at, words in places if at >= 0]
+        return [Passage(at, at + len(words), "fact", 0.9) for at, words in places if at >= 0]
 
 
 def stated(text: str, *marked: str) -> list[str]:
