@@ -26,10 +26,7 @@ class MarkingReader:
             return [Passage(0, len(text), self._kinds, 0.9)]
         begun = {words: re.search(rf"(?:^|[.>:?!\n] ?){re.escape(words)}", text) for words in self._kinds}
         found = [(at.end() - len(words), self._kinds[words]) for words, at in begun.items() if at]
-        return [
-            Passage(start, (text + ".").find(".", start), kind, 0.9)
-            for start, kind in sorted(found)
-        ]
+        return [Passage(start, (text + ".").find(".", start), kind, 0.9) for start, kind in sorted(found)]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
         return own_reader().states(passage, facts)
