@@ -23,7 +23,7 @@ from holdfast.language.third_person import is_english
 
 ENOUGH_WORDS = 0.6
 _LEAST_SHARED = 5  # letters that forms of one word share: allergy, allergic
-_UNTOLD = frozenset(("user", "asked"))  # what the wording itself adds
+_UNTOLD = frozenset(("user", "asked", "their", "themselves"))  # what the wording itself adds
 _TOKEN = re.compile(r"[^\W_][\w'’/.-]*")
 _NUMBER = re.compile(rf"(?<![\w.])({NUMBER})(?!\w)")
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")

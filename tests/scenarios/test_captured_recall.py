@@ -13,6 +13,7 @@ from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
 from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock
+from tests.marking_reader import MarkingReader
 from tests.requirements_ledger import requirement
 
 SAID = [
@@ -43,7 +44,11 @@ def order(memories: Memories, question: str) -> list[str]:
 
 
 @requirement("sem.tap.http")
-def test_a_captured_memory_does_not_push_back_the_message_that_it_came_from(memories: Memories) -> None:
+def test_a_captured_memory_does_not_push_back_the_message_that_it_came_from(
+    store: Store, clock: FixedClock
+) -> None:
+    marked = MarkingReader({"Remember that": "preference", "We decided": "decision", "Miriam is": "person"})
+    memories = Memories.of(store, "default", clock=clock, reader=marked)
     memories.say_all(
         "talk", [NewMessage(role="user", content=text, message_id=f"m{n}") for n, text in enumerate(SAID)]
     )
