@@ -100,7 +100,7 @@ def test_context_takes_messages_as_json_lines(talk: Shell, field: str) -> None:
     lines = [
         {"role": "user", field: "The jellyfin server is not here"},
         {"role": "assistant", field: "Shall I look?"},
-        {"role": "user", field: "What did Tom say about it?"},
+        {"role": "user", field: "What did Tom say about the jellyfin server?"},
     ]
 
     answer = talk.json("context", "--session", "s2", stdin="\n".join(map(json.dumps, lines)))
