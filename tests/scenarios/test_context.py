@@ -176,7 +176,7 @@ def test_an_explanation_says_why_each_is_in_or_left_out_and_counts_as_no_use(kno
     places = {
         each.hit.memory.content: each.place for each in first.candidates if isinstance(each.hit, MemoryHit)
     }
-    assert [places[text] for text in shown] == ["shown already"]
+    assert [places[str(text)] for text in shown] == ["shown already"]
     assert [places[str(text)] for text in contents(first)] == ["in the block"] * 2
     assert list(places.values()).count("no room") == first.left_out > 0
     assert places["The logo of jellyfin is a violet triangle"] == "below the floor"
