@@ -25,7 +25,7 @@ from holdfast.domain.operations import Attempt, Event, Standing
 from holdfast.domain.outcomes import Outcome, Waiting
 from holdfast.domain.query import Filter, Order, QueryFields
 from holdfast.engine.brief import Brief
-from holdfast.engine.context import BUDGET, Context
+from holdfast.engine.context import Context, ContextFields
 from holdfast.engine.erase import Erasure
 from holdfast.engine.find import Details, Page
 from holdfast.engine.forget import Forgotten
@@ -214,16 +214,11 @@ class Client:
         query = {"project": project or self._project, "subject": subject, "budget": budget}
         return from_json(Brief, self._line.ask("GET", "/brief", query={**query, "session": self._session}))
 
-    def context(
-        self, said: Sequence[NewMessage | str], *, project: str | None = None, budget: int = BUDGET
-    ) -> Context:
-        """What is relevant to the last messages and new to this session, as a block for a prompt."""
+    def context(self, said: Sequence[NewMessage | str], **fields: Unpack[ContextFields]) -> Context:
+        """What helps with the newest message and is new to this session, as a block for a prompt."""
         spoken = [NewMessage(role="user", content=one) if isinstance(one, str) else one for one in said]
-        body = {
-            "messages": list(map(_message, spoken)),
-            "project": project or self._project,
-            "budget": budget,
-        }
+        body = {"messages": list(map(_message, spoken)), **fields}
+        body["project"] = fields.get("project") or self._project
         place = "/context" if self._session is None else f"{_in(self._session)}/context"
         return self._read(Context, self._line.ask("POST", place, body=body))
 

@@ -85,8 +85,8 @@ def test_memories_alone_can_be_asked_for(talk: Shell) -> None:
 
 @requirement("sem.recall.context")
 def test_context_prints_a_block_once_and_then_nothing(talk: Shell) -> None:
-    first = talk("context", "--session", "s2", stdin="where is the jellyfin server now\n")
-    again = talk("context", "--session", "s2", stdin="where is the jellyfin server now\n")
+    first = talk("context", "--session", "s2", stdin="what did Tom say about the jellyfin server\n")
+    again = talk("context", "--session", "s2", stdin="what did Tom say about the jellyfin server\n")
 
     assert first.exit_code == again.exit_code == 0
     assert first.stdout.startswith("## Relevant memories\n\nRecalled from earlier")
@@ -98,16 +98,38 @@ def test_context_prints_a_block_once_and_then_nothing(talk: Shell) -> None:
 @pytest.mark.parametrize("field", ["text", "content"])
 def test_context_takes_messages_as_json_lines(talk: Shell, field: str) -> None:
     lines = [
-        {"role": "user", field: "where is the jellyfin server"},
+        {"role": "user", field: "The jellyfin server is not here"},
         {"role": "assistant", field: "Shall I look?"},
-        {"role": "user", field: "yes"},
+        {"role": "user", field: "What did Tom say about the jellyfin server?"},
     ]
 
     answer = talk.json("context", "--session", "s2", stdin="\n".join(map(json.dumps, lines)))
 
     assert [hit["message"]["content"] for hit in answer["hits"]] == [MOVED]
     assert MOVED in answer["text"]
-    assert set(answer) == {"text", "sha256", "tokens", "hits", "left_out"}
+    assert set(answer) == {"text", "sha256", "tokens", "hits", "left_out", "candidates"}
+
+
+@requirement("context.block")
+def test_context_explains_each_line_and_what_was_left_out(shell: Shell) -> None:
+    for number in range(5):
+        shell.remembers(f"Jellyfin library {number} is scanned at {number} o'clock")
+    question = "when is each jellyfin library scanned"
+
+    told = shell.says("context", "--session", "s2", "--explain", stdin=question)
+    answer = shell.json("context", "--session", "s2", "--explain", "--limit", "1", stdin=question)
+
+    inside, outside = told.split("No room:")
+    assert inside.startswith("In the block:")
+    assert (inside.count("Jellyfin library"), outside.count("Jellyfin library")) == (3, 2)
+    assert told.count("relevance =") == 5
+    assert f"Asked with: {question}" in told
+    assert [each["place"] for each in answer["candidates"]] == ["in the block", *["no room"] * 4]
+    assert {each["asked"] for each in answer["candidates"]} == {question}
+    assert "Jellyfin library" in shell.says("context", "--session", "s2", stdin=question)
+    again = shell.says("context", "--session", "s2", "--explain", stdin=question)
+    assert "Shown already:" in again
+    assert "Nothing found" in shell.says("context", "--explain", stdin="thanks")
 
 
 @pytest.mark.parametrize("said", ["", " \n ", "nuclear physics", "{not json", "[1, 2]", '{"a": 1}'])

@@ -47,7 +47,7 @@ def test_what_is_relevant_to_the_last_message_is_given_as_a_block(known: Memorie
     assert contents(made) == [JELLYFIN]
     assert made.text.startswith("## Relevant memories\n")
     assert JELLYFIN in made.text
-    assert made.tokens == estimate_tokens(made.text) <= 500
+    assert made.tokens == estimate_tokens(made.text) <= 150
 
 
 @requirement("sem.recall.context", "sem.search.silence")
@@ -86,50 +86,123 @@ def test_what_the_brief_or_a_recall_showed_is_not_repeated(known: Memories) -> N
         assert here.context(["Could you restart the jellyfin server for me?"]).text == ""
 
 
-@requirement("sem.recall.context")
-def test_the_last_three_messages_ask_and_no_more(known: Memories) -> None:
-    conversation = [
-        NewMessage(role="user", content="Which tea do I like best?"),
-        NewMessage(role="assistant", content="Let me think about it."),
-        NewMessage(role="user", content="Could you restart the jellyfin server for me?"),
-        NewMessage(role="assistant", content="Should I do it right now?"),
-        NewMessage(role="user", content="Yes, go ahead."),
-    ]
-
-    assert contents(agent(known).context(conversation)) == [JELLYFIN]
-
-
-@requirement("sem.recall.context")
-def test_the_newest_message_counts_most(known: Memories) -> None:
-    seats, tea = "Which seat do I like on a plane?", "Which tea do I like best?"
-
-    [older] = [hit for hit in agent(known, "a").context([seats, tea]).hits if SEATS in str(hit)]
-    [newest] = [hit for hit in agent(known, "b").context([tea, seats]).hits if SEATS in str(hit)]
-
-    assert newest.score > older.score
-    assert newest.parts["relevance"] == pytest.approx(sum(newest.evidence.values()), abs=1e-3)
-
-
-@requirement("sem.recall.context")
-def test_kept_messages_of_the_session_come_before_the_one_given(known: Memories) -> None:
-    known.say("s1", "user", "Could you restart the jellyfin server for me?")
+@requirement("context.block")
+@pytest.mark.parametrize(
+    "said", ["Yes, go ahead.", "ok", "thanks, that worked!", "go on", "👍", "2", "Danke"]
+)
+def test_small_talk_asks_nothing_and_then_older_messages_do_not_either(known: Memories, said: str) -> None:
+    restart = "Could you restart the jellyfin server for me?"
+    known.say("s1", "user", restart)
     known.say("s1", "assistant", "Should I do it right now?")
 
-    made = agent(known).context(["Yes, go ahead."])
+    assert agent(known).context([said]).text == ""
+    assert agent(known, "s2").context([restart, said]).text == ""
+    assert agent(known, "s2").context([said, restart]).text != ""
 
-    assert contents(made) == [JELLYFIN]
+
+@requirement("sem.recall.context", "context.block")
+def test_only_the_newest_message_asks(known: Memories) -> None:
+    seats, tea = "Which seat do I like on a plane?", "Which tea do I like best?"
+
+    assert contents(agent(known, "a").context([seats, tea])) == [TEA]
+    assert contents(agent(known, "b").context([tea, seats])) == [SEATS]
+    assert contents(agent(known, "c").context([tea, "Please write the login page"])) == []
 
 
 @requirement("sem.recall.context")
-def test_what_other_sessions_said_is_quoted_and_this_ones_is_not(known: Memories) -> None:
-    known.say("before", "user", "The jellyfin server moved to the rack in the cellar", speaker="Tom")
-    known.say("s1", "user", "I wonder about the jellyfin server in the cellar", speaker="Tom")
+def test_what_the_newest_message_refers_to_stands_in_those_before_it(known: Memories) -> None:
+    restart = "Could you restart the jellyfin server for me?"
+    known.say("s1", "user", restart)
+    how_long = "How many seconds will it need then?"
 
-    made = agent(known).context(["In which rack is the jellyfin server now?"])
+    assert contents(agent(known, "alone").context([how_long])) == []
+    assert contents(agent(known, "given").context([restart, how_long])) == [JELLYFIN]
+    assert contents(agent(known, "s1").context([how_long])) == [JELLYFIN]
 
-    quoted = [hit.message.session for hit in made.hits if isinstance(hit, MessageHit)]
-    assert quoted == ["before"]
-    assert 'by Tom] "The jellyfin server moved to the rack in the cellar"' in made.text
+
+@requirement("sem.recall.context", "context.block")
+def test_what_was_said_is_quoted_only_to_who_asks_for_that_and_when_no_memory_answers(
+    known: Memories,
+) -> None:
+    bikes = "The bikes stand in the cellar behind the boiler"
+    known.say("before", "user", bikes, speaker="Tom")
+    known.say("s1", "user", "I wonder where the bikes in the cellar are", speaker="Tom")
+
+    stated = agent(known).context(["Where do the bikes stand in the cellar?"])
+    asked = agent(known).context(["What did Tom say about the bikes in the cellar?"])
+    add(known, bikes)
+    remembered = agent(known, "s2").context(["Did Tom say that the bikes stand in the cellar?"])
+
+    assert stated.text == ""
+    assert [hit.message.session for hit in asked.hits if isinstance(hit, MessageHit)] == ["before"]
+    assert f'by Tom] "{bikes}"' in asked.text
+    assert not [hit for hit in remembered.hits if isinstance(hit, MessageHit)]
+    assert contents(remembered) == [bikes]
+
+
+@requirement("context.block")
+def test_a_block_has_three_memories_and_150_tokens_unless_told_otherwise(known: Memories) -> None:
+    for number in range(6):
+        add(known, f"Jellyfin library {number} is scanned at {number} o'clock after each restart")
+    question = ["When is each jellyfin library scanned after a restart of the server?"]
+
+    made = agent(known, "a").context(question)
+    more = agent(known, "b").context(question, limit=5, budget=1_000)
+    tight = agent(known, "c").context(question, limit=5, budget=60)
+
+    assert (len(made.hits), len(more.hits), len(tight.hits)) == (3, 5, 1)
+    assert made.tokens == estimate_tokens(made.text) <= 150
+    assert made.left_out >= 3
+    assert agent(known, "d").context(question, limit=0).text == ""
+    with pytest.raises(Invalid, match="limit must be 0 or more"):
+        known.context(question, limit=-1)
+
+
+@requirement("context.block")
+def test_an_explanation_says_why_each_is_in_or_left_out_and_counts_as_no_use(known: Memories) -> None:
+    for number in range(4):
+        add(known, f"Jellyfin library {number} is scanned at {number} o'clock after each restart")
+    add(known, "The logo of jellyfin is a violet triangle")
+    here = agent(known)
+    shown = contents(here.context(["When is jellyfin library 0 scanned after a restart?"], limit=1))
+    question = ["When is each jellyfin library scanned after a restart of the server?"]
+
+    first, again = (
+        here.context(question, explain=True, limit=2),
+        here.context(question, explain=True, limit=2),
+    )
+
+    assert first == again
+    places = {
+        each.hit.memory.content: each.place for each in first.candidates if isinstance(each.hit, MemoryHit)
+    }
+    assert [places[str(text)] for text in shown] == ["shown already"]
+    assert [places[str(text)] for text in contents(first)] == ["in the block"] * 2
+    assert list(places.values()).count("no room") == first.left_out > 0
+    assert places["The logo of jellyfin is a violet triangle"] == "below the floor"
+    assert {each.asked for each in first.candidates} == set(question)
+    assert here.context(question).candidates == ()
+
+
+@requirement("context.block")
+def test_plain_characters_stay_plain(known: Memories) -> None:
+    text = "Jellyfin restarts by `systemctl restart jellyfin` [since March] & takes < 60 s"
+    add(known, text)
+
+    assert text in agent(known).context(["How do I restart jellyfin?"]).text
+
+
+@requirement("context.block")
+def test_an_old_memory_has_its_date(known: Memories, clock: FixedClock) -> None:
+    question = ["Could you restart the jellyfin server for me?"]
+    fresh = agent(known, "now").context(question)
+    clock.advance(days=30)
+
+    aged = agent(known, "later").context(question)
+
+    assert f"] {JELLYFIN}" in fresh.text
+    assert ", 2026-03-01]" not in fresh.text
+    assert f", 2026-03-01] {JELLYFIN}" in aged.text
 
 
 @requirement("sem.recall.context")

@@ -39,8 +39,9 @@ def given(memories: Memories, question: str) -> str:
     asker = memories.speaking_as("assistant", session=str(uuid.uuid4()))
     found = asker.recall(question, threshold=0.0, limit=50)
     by_tool, _ = Driven(memories, "auto").call("memory_search", query=question)
-    hook = answer("UserPromptSubmit", {"session_id": str(uuid.uuid4()), "prompt": question}, memories)
-    turn = Turn(role="user", text=question, place=0)
+    what_was_said = f"What did we say about this: {question}"
+    hook = answer("UserPromptSubmit", {"session_id": str(uuid.uuid4()), "prompt": what_was_said}, memories)
+    turn = Turn(role="user", text=what_was_said, place=0)
     proxied = memories.proxy_context(Dialogue(turns=(turn,), asks=True, session=str(uuid.uuid4())))
     words = [hit.memory.content for hit in found.memories]
     return "\n".join([*words, quoted(found.hits), by_tool, hook["context"], *proxied.recalled.values()])

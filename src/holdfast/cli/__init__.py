@@ -34,7 +34,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "show": ("history:show", "Show one memory in full"),
         "why": ("history:why", "Explain where a memory came from and why it is trusted"),
         "brief": ("briefs:brief", "Print the memory block for a prompt"),
-        "context": ("briefs:context", "Print memories relevant to the latest messages"),
+        "context": ("briefs:context", "Print memories that help with the latest message"),
         "inbox": ("inbox:inbox", "Review memories waiting for approval"),
         "memory": ("inbox:memory", "Run a /memory chat command: list, delete, restore, approve"),
         "cache-report": (

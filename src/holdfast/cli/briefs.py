@@ -2,20 +2,23 @@
 
 import json
 import sys
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wrong_usage
+from holdfast.cli.recall import hit_lines
 from holdfast.cli.tables import on_terminal
+from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
     from holdfast.engine.cache_report import CacheReport, Difference, SessionReport
+    from holdfast.engine.context import Context
     from holdfast.engine.sessions import NewMessage
 
-_BUDGET = 500
 _MOST_BYTES = 8_000_000  # bytes on standard input
 
 
@@ -51,26 +54,43 @@ def brief(
 @click.command()
 @click.option("--session", help="The session that gets the block; it never gets a memory twice.")
 @click.option("--project", help="This project and global memories.")
-@click.option("--budget", type=int, default=_BUDGET, show_default=True, help="Maximum tokens.")
+@click.option("--budget", type=int, default=CONTEXT_TOKENS, show_default=True, help="Maximum tokens.")
+@click.option(
+    "--limit", type=int, default=CONTEXT_LINES, show_default=True, help="Maximum number of memories."
+)
+@click.option("--explain", is_flag=True, help="Show why each line is there, and what was left out and why.")
 @in_space
-def context(call: Call, session: str | None, project: str | None, budget: int) -> None:
-    """Print memories relevant to the latest messages.
+def context(call: Call, session: str | None, **fields: Any) -> None:
+    """Print memories that help with the latest message.
 
     Reads messages from standard input: plain text is the user's latest message; JSON lines with role and text
-    (or content) are messages, newest last, of which the last three are used. Prints a block for the prompt,
-    or nothing when there is nothing new and relevant. The exit code is 0 in both cases.
+    (or content) are messages, newest last; those before it tell what it refers to. Prints a block for the
+    prompt, or nothing when there is nothing new and relevant. The exit code is 0 in both cases. With
+    --explain, nothing counts as shown to the session.
 
     \b
         echo "how do I restart jellyfin" | holdfast context --session run-42
+        echo "how do I restart jellyfin" | holdfast context --explain
         holdfast context --session run-42 --json < messages.jsonl
     """
     said = _messages(_input())
     with call.memories(origin="assistant", session=session) as memories:
-        made = memories.context(said, project=project, budget=budget)
-    if call.json:
-        call.tell("", made)
+        made = memories.context(said, **fields)
+    if call.json or fields["explain"]:
+        call.tell(_explained(made), made)
     else:
         click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
+
+
+def _explained(made: "Context") -> str:
+    if not made.candidates:
+        return "Nothing found: the latest message is small talk, or no memory has to do with it"
+    parts = []
+    for place, found in groupby(made.candidates, key=lambda each: each.place):
+        lines = [f"  {line}" for each in found for line in hit_lines(each.hit, each.asked, True).split("\n")]
+        parts.append("\n".join([click.style(f"{place.capitalize()}:", bold=True), *lines]))
+    asked = f"Asked with: {say.one_line(made.candidates[0].asked)}"
+    return "\n\n".join([*parts, click.style(asked, dim=True)])
 
 
 def _input() -> str:

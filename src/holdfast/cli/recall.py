@@ -79,7 +79,7 @@ def recall(
     given_only = {name: value for name, value in asked.items() if value is not None}
     with call.memories(session=session) as memories:
         found = memories.recall(" ".join(query), where=where, messages=not no_messages, **given_only)
-    lines = [_hit(hit, " ".join(query), explain) for hit in found.hits] or ["Nothing found"]
+    lines = [hit_lines(hit, " ".join(query), explain) for hit in found.hits] or ["Nothing found"]
     call.tell("\n".join([*lines, *_found_how(found)]), found)
     if not found.hits:
         raise click.exceptions.Exit(1)
@@ -96,7 +96,8 @@ def _found_how(found: "Recall") -> list[str]:
     return [click.style("; ".join(notes), dim=True)] if notes else []
 
 
-def _hit(hit: "Hit", query: str, explain: bool) -> str:
+def hit_lines(hit: "Hit", query: str, explain: bool) -> str:
+    """A hit for a person, with how its score came about where that is asked for."""
     from holdfast.domain.ranking import MemoryHit
 
     shown = say.headline(hit.memory) if isinstance(hit, MemoryHit) else say.quote(hit, query)

@@ -9,6 +9,10 @@ from collections.abc import Callable
 
 Estimate = Callable[[str], int]
 
+#: What a block at a prompt holds, unless the caller says otherwise.
+CONTEXT_TOKENS = 150
+CONTEXT_LINES = 3
+
 # Tokenizers work on UTF-8 bytes and have learned mostly Latin text, so that about four of its characters make
 # a token. A letter of another alphabet in two bytes shares a token with at most one more; one in three bytes
 # (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is seldom known as a

@@ -42,6 +42,9 @@ _SMALLEST_SPACE = 50  # texts; in fewer every word looks rare
 
 #: Relevance under which nothing is answered that was not read.
 FLOOR = 0.50
+#: What a line of a prompt's block needs besides: of three fortnights of the training data 25% of such lines
+#: help, 12% of all that answer; 84% of the prompts with which nothing helps get none, 65% without it.
+PROMPT_FLOOR = 0.35
 #: Without meaning: the share of a question, weighed by how rare its words are, that a text has to hold.
 SHARE = 0.25
 
@@ -80,6 +83,11 @@ class MessageHit:
 
 
 Hit = MemoryHit | MessageHit
+
+
+def owner(hit: Hit) -> str:
+    """The id of what was found."""
+    return hit.memory.id if isinstance(hit, MemoryHit) else hit.message.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ class _Halves(Generic[Answer]):
 
 
 _IRREGULAR = Path(__file__).parent / "data" / "irregular.txt"
+_SMALL_TALK = _IRREGULAR.with_name("small_talk.txt")
 _VOWEL = re.compile(r"[aeiouy]")
 
 
@@ -200,6 +201,18 @@ def stems(text: str) -> list[str]:
 def telling(text: str) -> frozenset[str]:
     """The stems of the words that say what a text is about."""
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+
+
+def says_something(text: str) -> bool:
+    """Whether a message has a word that says what it is about; thanks, "go on" and "1" have none."""
+    bare = (word for word in words(text) if word not in STOP_WORDS and word not in _small_talk())
+    return any(len(word) > 1 and not word.isdecimal() for word in bare)
+
+
+@cache
+def _small_talk() -> frozenset[str]:
+    lines = _SMALL_TALK.read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 def asked(question: str) -> list[str]:

@@ -1,42 +1,68 @@
-"""context: what the memory has to add to what was just said, as a small block that no session gets twice."""
+"""context: the few memories that help with what was just said, as a small block no session gets twice."""
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from heapq import nlargest
+from typing import Literal, TypedDict
 
+from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.domain.history import Receipt
 from holdfast.domain.memory import Source
 from holdfast.domain.query import Filter
-from holdfast.domain.ranking import Hit, MemoryHit
-from holdfast.domain.render import render_hits
+from holdfast.domain.ranking import FRESH, PROMPT_FLOOR, Hit, MemoryHit, owner
+from holdfast.domain.render import HitBlock, render_hits
+from holdfast.domain.terms import says_something
 from holdfast.domain.text import clean
 from holdfast.engine.intake import checked_role, safe
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.message_search import FoundMessage
 from holdfast.engine.ports import Transaction
-from holdfast.engine.query_prepare import PreparedQuery, ask
+from holdfast.engine.query_prepare import ask
 from holdfast.engine.quote_rules import Quotations
-from holdfast.engine.recall import Ranking, best, receipt_items, search
+from holdfast.engine.recall import Candidate, Ranking, best, receipt_items, search
 from holdfast.engine.sessions import NewMessage, known_session, project_of
 from holdfast.engine.space_context import SpaceContext, without_receipt
 from holdfast.errors import Invalid
+from holdfast.language.question import asks_what_was_said, refers_back
 
-BUDGET = 500  # tokens
-#: What each of the last messages counts, the newest first: an older one had its turn when it was the newest.
-WEIGHTS = (1.0, 0.85, 0.7)
-MOST_HITS = 12
+NEARLY = 5  # of those below the floor that are told about
+_ASKED_WITH = 3  # messages: the newest, and those that it may refer to
 _MOST_TEXT = 1_000  # characters of a message that are asked with: its beginning and its end
+_MOST_BEFORE = 300  # of one that is referred to
 _SPOKEN = ("user", "assistant")
+
+Place = Literal["in the block", "no room", "shown already", "superseded", "below the floor"]
+
+
+class ContextFields(TypedDict, total=False):
+    """What a caller may say about a block."""
+
+    project: str | None
+    budget: int
+    limit: int
+    explain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlockCandidate:
+    """What was found for a block, whether it is in it or why not, and what was asked with."""
+
+    hit: Hit
+    place: Place
+    asked: str
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A block of text for a prompt, and what is in it; the empty text when nothing is relevant."""
+    """A block of text for a prompt, and what is in it; the empty text when nothing helps."""
 
     text: str = ""
     tokens: int = 0
     hits: tuple[Hit, ...] = ()
     left_out: int = 0  # relevant and new, but without room
+    candidates: tuple[BlockCandidate, ...] = ()  # where an explanation is asked for: all that was found
 
     @property
     def sha256(self) -> str:
@@ -49,95 +75,139 @@ def context(
     ctx: SpaceContext,
     session: str | None = None,
     project: str | None = None,
-    budget: int = BUDGET,
+    budget: int = CONTEXT_TOKENS,
+    limit: int = CONTEXT_LINES,
+    explain: bool = False,
     receipt_id: str | None = None,
     keeps_question: bool = True,
     wanted: Callable[[], bool] = lambda: True,
 ) -> Context:
-    """What is relevant to the last three messages, oldest first; a plain text was said by the user.
+    """What helps with the newest of the messages, given oldest first; a plain text was said by the user.
 
-    Where fewer are given, the session's own kept ones come before them. Each message asks by itself, the
-    newest counts most. What this session was shown is left out, and what was said in it; what is given here
-    counts as shown and leaves a receipt, under `receipt_id` where one is named. When nothing is `wanted` any
-    more by then, nothing is given or noted.
+    Those before it, and the session's own kept ones, only tell what it refers to. What this session was shown
+    is left out; what is given here counts as shown and leaves a receipt, under `receipt_id` where one is
+    named. When nothing is `wanted` any more by then, nothing is given or noted. An explanation is for a
+    person who looks: it says why, and notes nothing.
     Raises: Invalid.
     """
-    if budget < 0:
-        raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
+    for name, value in (("budget", budget), ("limit", limit)):
+        if value < 0:
+            raise Invalid(f"{name} must be 0 or more, not {value}", field=name)
     texts = _texts(said, session, ctx)
-    if not texts:
-        return Context()
-    questions = ask(texts, ctx=ctx, asked_at=ctx.now(), messages=True)
+    found = partial(_found, ctx=ctx, session=session, project=project, budget=budget, limit=limit)
+    made = Context()
+    for query in _queries(texts):
+        made = found(query)
+        if any(each.place != "below the floor" for each in made.candidates):
+            break
+    if explain:
+        return made
+    made = replace(made, candidates=())
+    if not made.hits:
+        return made
+    receipt = _receipt(receipt_id or ctx.new_id(), texts[0] if keeps_question else None, made, session, ctx)
+    return _noted(made, receipt, wanted, ctx)
+
+
+def for_prompt(
+    above: Sequence[Candidate], query: str, ranking: Ranking, tx: Transaction, session: str | None = None
+) -> list[Hit]:
+    """Of what answers `query` what a prompt may hold, best first: memories, for they help more than quotes.
+
+    What was said is quoted where that is what is asked for, and no memory answers it.
+    """
+    memories = [each for each in above if isinstance(each, FoundMemory) and _strong(each)]
+    said = [each for each in above if isinstance(each, FoundMessage)] if asks_what_was_said(query) else []
+    found = memories or said
+    return best(found, ranking, len(found), tx, session) if says_something(query) else []
+
+
+def _strong(found: FoundMemory) -> bool:
+    return found.relevance >= PROMPT_FLOOR or not found.by_meaning
+
+
+def rendered(
+    hits: Sequence[Hit], ranking: Ranking, tx: Transaction, ctx: SpaceContext, budget: int, limit: int
+) -> HitBlock:
+    """The block of the first `limit` hits that fit; dated where a memory is old or replaced another."""
+    memories = [hit.memory for hit in hits if isinstance(hit, MemoryHit)]
+    leading = tx.links.superseding([each.id for each in memories]) if memories else []
+    dated = {link.from_id for link in leading}
+    dated |= {each.id for each in memories if ranking.now - each.updated_at > FRESH}
+    return render_hits(
+        hits, wanted=ranking.terms, budget=budget, most=limit, dated=dated, estimate=ctx.estimate
+    )
+
+
+def _found(
+    query: str, *, ctx: SpaceContext, session: str | None, project: str | None, budget: int, limit: int
+) -> Context:
+    """The block that one question brings, with all that was found for it."""
+    quotes = asks_what_was_said(query)
+    [asked] = ask([query], ctx=ctx, asked_at=ctx.now(), messages=quotes)
     with ctx.store.read(ctx.space) as tx:
         where = Filter(project=project or project_of(session, tx), other_projects=False)
         shown = tx.receipts.shown_in(session) if session is not None else set()
         quotations = Quotations(ctx.profile.policy, tx)
-        found = _relevant(questions, where, session, shown, tx, quotations)
-        terms = list(dict.fromkeys(term for asked in questions for term in asked.question.terms))
-        ranking = Ranking(ctx.profile.policy, ctx.now(), terms, quotations)
-        hits = for_prompt(best(found, ranking, MOST_HITS, tx, session), shown)
-    block = render_hits(hits, wanted=terms, budget=budget, estimate=ctx.estimate)
-    made = Context(block.text, block.tokens, block.included, len(hits) - len(block.included))
-    if made.hits:
-        query = texts[0] if keeps_question else None
-        receipt = _receipt(receipt_id or ctx.new_id(), query, made, session, ctx)
-        return _noted(made, receipt, wanted, ctx)
-    return made
-
-
-def for_prompt(hits: Sequence[Hit], shown: Collection[str] = ()) -> list[Hit]:
-    """Of the hits what a prompt should hold: nothing superseded, and no successor that it has already."""
-    return [
-        hit
-        for hit in hits
-        if not isinstance(hit, MemoryHit) or not (hit.memory.superseded_by or hit.memory.id in shown)
+        found = search(asked, where, tx, quotations, limit=limit, session=session, messages=quotes)
+        above, _ = found.above_floor()
+        ranking = Ranking(ctx.profile.policy, ctx.now(), asked.question.terms, quotations)
+        hits = for_prompt(above, query, ranking, tx, session)
+        block = rendered([hit for hit in hits if not left_out(hit, shown)], ranking, tx, ctx, budget, limit)
+        strong = set(map(owner, hits))
+        weak = [each for each in found.memories if each.memory.id not in strong]
+        nearly = best(nlargest(NEARLY, weak, key=lambda one: one.relevance), ranking, NEARLY, tx)
+    chosen = set(map(owner, block.included))
+    places: list[tuple[Hit, Place]] = [
+        (hit, "in the block" if owner(hit) in chosen else left_out(hit, shown) or "no room") for hit in hits
     ]
+    no_room = sum(place == "no room" for _, place in places)
+    places += [(hit, "below the floor") for hit in nearly if owner(hit) not in strong]
+    told = tuple(BlockCandidate(hit, place, query) for hit, place in places)
+    return Context(block.text, block.tokens, block.included, no_room, told)
+
+
+def left_out(hit: Hit, shown: Collection[str] = ()) -> Place | None:
+    """Why a prompt does not get what answers it."""
+    if isinstance(hit, MemoryHit) and hit.memory.superseded_by:
+        return "superseded"
+    return "shown already" if owner(hit) in shown else None
+
+
+def _queries(texts: Sequence[str]) -> Iterator[str]:
+    """What to ask with, until something answers: the newest message, then that with what it refers to.
+
+    One that says nothing asks nothing, and then those before it ask nothing either.
+    """
+    if not texts or not says_something(texts[0]):
+        return
+    yield texts[0]
+    if len(texts) > 1 and refers_back(texts[0]):
+        yield " ".join([*(_shortened(text, _MOST_BEFORE) for text in texts[:0:-1]), texts[0]])
 
 
 def _texts(said: Sequence[NewMessage | str], session: str | None, ctx: SpaceContext) -> list[str]:
-    """What to ask with, the newest first."""
+    """What was said, the newest first."""
     given = [NewMessage(role="user", content=one) if isinstance(one, str) else one for one in said]
     spoken = [one.content for one in given if checked_role(one.role) in _SPOKEN or one.speaker is not None]
-    if spoken and session is not None and len(spoken) < len(WEIGHTS):
+    if spoken and session is not None and len(spoken) < _ASKED_WITH:
         with ctx.store.read(ctx.space) as tx:
             before = [text for text in _said_before(session, tx) if text not in spoken]
         spoken = [*before, *spoken]
-    texts = [_shortened(safe(text)) for text in spoken if clean(text).strip()]
-    return texts[: -len(WEIGHTS) - 1 : -1]
+    texts = [_shortened(safe(text), _MOST_TEXT) for text in spoken if clean(text).strip()]
+    return texts[: -_ASKED_WITH - 1 : -1]
 
 
 def _said_before(session: str, tx: Transaction) -> list[str]:
     last = tx.sessions.last_number(session)
-    places = [(session, last - back) for back in range(len(WEIGHTS) - 1) if last > back]
+    places = [(session, last - back) for back in range(_ASKED_WITH - 1) if last > back]
     return [message.content or "" for message in tx.sessions.around(places) if message.findable]
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, most: int) -> str:
     """People say first or last what they want; what they paste stands between."""
-    half = _MOST_TEXT // 2
-    return text if len(text) <= _MOST_TEXT else f"{text[:half]} {text[-half:]}"
-
-
-def _relevant(
-    questions: Sequence[PreparedQuery],
-    where: Filter,
-    session: str | None,
-    shown: Collection[str],
-    tx: Transaction,
-    quotations: Quotations,
-) -> list[FoundMemory | FoundMessage]:
-    """What answers any of the messages and is new to the session, each by the message it answers best."""
-    found: dict[str, FoundMemory | FoundMessage] = {}
-    for asked, weight in zip(questions, WEIGHTS, strict=False):
-        for each in search(asked, where, tx, quotations, limit=MOST_HITS, session=session).all:
-            owner = each.memory.id if isinstance(each, FoundMemory) else each.message.id
-            relevance = weight * each.relevance
-            known = found.get(owner)
-            if not each.answers(weight) or owner in shown or (known and known.relevance >= relevance):
-                continue
-            evidence = {name: weight * part for name, part in each.evidence.items()}
-            found[owner] = replace(each, relevance=relevance, evidence=evidence)
-    return list(found.values())
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} {text[-half:]}"
 
 
 def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], ctx: SpaceContext) -> Context:

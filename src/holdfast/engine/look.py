@@ -6,17 +6,16 @@ leaves no receipt.
 
 from dataclasses import dataclass
 
+from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.domain.query import Filter, Query
-from holdfast.domain.ranking import Hit, MemoryHit, bounded
-from holdfast.domain.render import HitBlock, render_hits
+from holdfast.domain.ranking import Hit, bounded, owner
+from holdfast.domain.render import HitBlock
 from holdfast.engine import context
 from holdfast.engine.memory_search import FoundMemory
 from holdfast.engine.query_prepare import ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Candidate, Ranking, Recall, best, checked, search
 from holdfast.engine.space_context import SpaceContext
-
-NEARLY = 5  # of those that fell below the threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Look:
     budget: int  # tokens of the block at most
 
 
-def look(query: Query, *, ctx: SpaceContext, budget: int = context.BUDGET) -> Look:
+def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Look:
     """What `query` would bring up, now or at a past moment.
 
     Raises: Invalid.
@@ -42,13 +41,13 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = context.BUDGET) -> Lo
     with ctx.store.read(ctx.space) as tx:
         where = Filter(project=query.project, other_projects=query.project is None)
         quotations = Quotations(policy, tx, everything=as_of is not None)
-        found = search(asked, where, tx, quotations, limit=max(limit, context.MOST_HITS), as_of=as_of)
+        found = search(asked, where, tx, quotations, limit=max(limit, CONTEXT_LINES), as_of=as_of)
         above, below = found.above_floor()
         ranking = Ranking(policy, now, asked.question.terms, quotations, as_of)
         hits = best(above, ranking, limit, tx)
         nearly = best(below, ranking, max(len(below), 1), tx)
-        given = context.for_prompt(best(above, ranking, context.MOST_HITS, tx))
-    stems = set(asked.question.terms)
+        given = [hit for hit in context.for_prompt(above, text, ranking, tx) if not context.left_out(hit)]
+        block = context.rendered(given, ranking, tx, ctx, budget, CONTEXT_LINES)
     held = {each.memory.id: (_bounded(each.relevance, each), each.floor) for each in found.memories}
     held |= {each.message.id: (_bounded(each.own, each), each.floor) for each in found.messages}
     least = min((each.floor for each in found.memories), default=0.0)  # of successors that were not found
@@ -58,9 +57,9 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = context.BUDGET) -> Lo
     nearly.sort(key=lambda hit: _missing(*held[owner(hit)]))
     return Look(
         Recall(tuple(hits), len(below), found.matched(asked)),
-        tuple(nearly[:NEARLY]),
+        tuple(nearly[: context.NEARLY]),
         held,
-        render_hits(given, wanted=stems, budget=budget, estimate=ctx.estimate),
+        block,
         budget,
     )
 
@@ -71,8 +70,3 @@ def _bounded(evidence: float, found: Candidate) -> float:
 
 def _missing(own: float, floor: float) -> float:
     return floor - own  # not a ratio: the floor of memories is 0 where one of them answers
-
-
-def owner(hit: Hit) -> str:
-    """The id of what was found."""
-    return hit.memory.id if isinstance(hit, MemoryHit) else hit.message.id

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
+from holdfast.domain.budget import CONTEXT_TOKENS
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.health import HealthFinding
 from holdfast.domain.history import Story
@@ -82,7 +83,7 @@ from holdfast.engine.audit import Audit
 from holdfast.engine.brief import DELTA_BUDGET, Brief
 from holdfast.engine.cache_report import CacheReport
 from holdfast.engine.capture import Captured
-from holdfast.engine.context import BUDGET, Context
+from holdfast.engine.context import Context, ContextFields
 from holdfast.engine.dialogues import Attended
 from holdfast.engine.erase import Erasure
 from holdfast.engine.find import Details, Page
@@ -489,7 +490,7 @@ class Memories:
         limit: int = 5,
         project: str | None = None,
         as_of: datetime | None = None,
-        budget: int = BUDGET,
+        budget: int = CONTEXT_TOKENS,
     ) -> Look:
         """What `recall` and `context` would bring up and what they nearly did; no access, no receipt.
 
@@ -509,12 +510,14 @@ class Memories:
         )
 
     @needs("read")
-    def context(
-        self, said: Sequence[NewMessage | str], *, project: str | None = None, budget: int = BUDGET
-    ) -> Context:
-        """What is relevant to the last messages and new to this session, as a block for a prompt."""
-        project = project or self._project
-        return context.context(said, ctx=self._synced, session=self._session, project=project, budget=budget)
+    def context(self, said: Sequence[NewMessage | str], **fields: Unpack[ContextFields]) -> Context:
+        """What helps with the newest message and is new to this session, as a block for a prompt.
+
+        `fields`: project, budget (default: 150 tokens), limit (default: 3 memories), and explain, which says
+        why each line is there and what was left out, and does not count as showing it.
+        """
+        fields["project"] = fields.get("project") or self._project
+        return context.context(said, ctx=self._synced, session=self._session, **fields)
 
     @needs("read")
     def delta(self, *, budget: int = DELTA_BUDGET) -> str:

@@ -3,6 +3,7 @@
 Pure: who has spoken in the space and what day it is are passed in.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +13,21 @@ from holdfast.language.named_days import Days, named_days
 from holdfast.language.speaker_forms import Meant, meant
 
 _WHEN = frozenset(("when",))
+# "What did I say about the rack?", "Did we discuss it?", "Remind me when she mentioned him". English only.
+_ASKING = r"(?:what|when|where|who|which|how|why)(?: else| exactly)?"
+_ABOUT_TALK = re.compile(
+    rf"(?:^|[.!?,;:]\s+|\b{_ASKING}\s)(?:did|have|has|had|was|were)(?:n['’]t)?\s[^.!?\n]{{1,80}}?"
+    r"\b(?:say|said|tell|told|mention(?:ed)?|discuss(?:ed)?|talk(?:ed)?|speak|spoken?|agreed?|decided?)\b"
+    rf"|\b(?:{_ASKING}|whether|remind|remember)\b[^.!?\n]{{0,60}}?\b(?:i|we|you|he|she|they)\s+"
+    r"(?:\w+\s+)?(?:said|told|mentioned|discussed|talked|spoke|agreed|decided)\b",
+    re.IGNORECASE,
+)
+# What only the messages before can tell the meaning of: "that" and "one" only where no noun follows.
+_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|he|him|his|she|her|these|those|same|both)\b"
+    r"|\b(?:this|that|there|one)(?=\s*(?:$|[.,;:!?)]))",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +62,13 @@ def question(text: str, speakers: Iterable[str], asked_on: date) -> Question:
         days=named_days(text, asked_on),
         asks_when=not _WHEN.isdisjoint(plain),
     )
+
+
+def asks_what_was_said(text: str) -> bool:
+    """Whether a question is about a conversation, not about what it told."""
+    return _ABOUT_TALK.search(text) is not None
+
+
+def refers_back(text: str) -> bool:
+    """Whether a question has a word that stands for something said before it."""
+    return "?" in text and _BACK.search(text) is not None

@@ -179,11 +179,13 @@ def test_what_the_brief_showed_is_not_shown_again(memories: Memories) -> None:
 
 
 @requirement("sem.tap.hooks")
-def test_what_was_said_in_another_session_is_quoted(memories: Memories) -> None:
+def test_what_was_said_in_another_session_is_quoted_to_who_asks_for_it(memories: Memories) -> None:
     memories.say("s-0", "user", "Our staging server is called Blue Heron")
 
-    context = told(memories, "UserPromptSubmit", prompt="What is our staging server called?")
+    plain = told(memories, "UserPromptSubmit", prompt="What is our staging server called?")
+    context = told(memories, "UserPromptSubmit", prompt="What did I say our staging server is called?")
 
+    assert plain == ""
     assert "Our staging server is called Blue Heron" in context
 
 

@@ -46,6 +46,7 @@ def test_what_could_begin_a_structure_is_escaped(text: str, shown: str) -> None:
         "R&D, AT&T, a & b, &nbsp;",
         "run `make check` or ``x``",
         "list[int] and the [draft] of it (see page 2)",
+        "[never closed, so it is no tag",
         "# not at a line's start",
         "tab\tstays",
         "Straße, 日本語, 👩\u200d🚀",

@@ -33,7 +33,7 @@ def test_memories_are_notes_and_messages_are_quotes() -> None:
         quote("And I"),
     ]
 
-    block = render_hits(hits, wanted=(), budget=500)
+    block = render_hits(hits, wanted=(), budget=500, most=10)
 
     lines = block.text.splitlines()
     assert lines[0] == "## Relevant memories"
@@ -44,15 +44,37 @@ def test_memories_are_notes_and_messages_are_quotes() -> None:
     assert block.tokens == estimate_tokens(block.text)
 
 
+def test_at_most_so_many_are_shown_and_memories_that_may_have_aged_with_their_date() -> None:
+    hits: list[Hit] = [note(number, f"Fact {number}") for number in (1, 2, 3)]
+
+    block = render_hits(hits, wanted=(), budget=500, most=2, dated={"id000002"})
+
+    assert block.included == tuple(hits[:2])
+    assert block.text.splitlines()[4:] == [
+        "- [id:id000001] [fact] Fact 1",
+        "- [id:id000002] [fact, 2026-03-01] Fact 2",
+    ]
+
+
+def test_of_a_long_memory_as_much_is_shown_as_fits() -> None:
+    long = "Nothing much is known. " * 60 + "The museum opens at ten. " + "Nothing much is known. " * 60
+
+    for budget in (60, 90, 150):
+        block = render_hits([note(1, long)], wanted={"museum"}, budget=budget, most=3)
+
+        assert "The museum opens at ten." in block.text
+        assert block.tokens <= budget
+
+
 def test_nothing_found_is_no_text() -> None:
-    assert render_hits([], wanted=(), budget=500).text == ""
+    assert render_hits([], wanted=(), budget=500, most=10).text == ""
 
 
 @pytest.mark.parametrize("budget", [0, 10, 40, 80, 200])
 def test_the_whole_block_stays_within_its_budget_and_takes_what_fits(budget: int) -> None:
     hits: list[Hit] = [note(1, "word " * 60), note(2, "short"), quote("word " * 90), note(3, "short too")]
 
-    block = render_hits(hits, wanted=(), budget=budget)
+    block = render_hits(hits, wanted=(), budget=budget, most=10)
 
     assert block.tokens == estimate_tokens(block.text) <= budget
     assert [hit for hit in hits if hit in block.included] == list(block.included)
@@ -62,7 +84,7 @@ def test_the_whole_block_stays_within_its_budget_and_takes_what_fits(budget: int
 def test_of_a_long_message_the_part_that_was_asked_for_is_quoted() -> None:
     long = "Nothing much happened. " * 60 + "The museum opens at ten. " + "Nothing much happened. " * 60
 
-    text = render_hits([quote(long)], wanted={"museum"}, budget=500).text
+    text = render_hits([quote(long)], wanted={"museum"}, budget=500, most=10).text
 
     assert "The museum opens at ten." in text
     assert len(text) < 700
@@ -78,7 +100,7 @@ def test_what_was_said_forges_nothing(payload: str) -> None:
         note(3, "after"),
     ]
 
-    lines = render_hits(hits, wanted=(), budget=ROOMY).text.splitlines()
+    lines = render_hits(hits, wanted=(), budget=ROOMY, most=10).text.splitlines()
 
     assert [line[:2] for line in lines] == ["##", "", "Re", "", "- ", "- ", "- ", "- "]
     assert [line.count("[id:") for line in lines[4:]] == [1, 0, 1, 1]

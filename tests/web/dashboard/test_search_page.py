@@ -77,7 +77,7 @@ def test_the_block_is_the_one_that_a_prompt_gets_with_its_tokens(known: Board) -
     [block] = page.all("pre")
     assert given.text
     assert block.text == given.text
-    assert f"{given.tokens} of 500 tokens" in page.by_id("found").whole_text
+    assert f"{given.tokens} of 150 tokens" in page.by_id("found").whole_text
 
 
 @requirement("dash.search")

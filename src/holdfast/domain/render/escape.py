@@ -46,7 +46,7 @@ _DANGEROUS = re.compile(
     re.VERBOSE,
 )
 _MAYBE_DANGEROUS = re.compile(r"[\n\\&<\[(`]")  # what all of these begin with
-_FIRST_BRACKET = re.compile(rf"\A((?:\\n|{_BLANK})*)\[")
+_FIRST_BRACKET = re.compile(rf"\A((?:\\n|{_BLANK})*)\[(?=.*\])")
 _FIRST_COLON = re.compile(rf"\A({_MARKER}):")
 _OUR_COLON = re.compile(rf"\A({_BLANK}*(?i:id|memory|event|cooldown){_BLANK}*):")
 _ESCAPED = re.compile(rf"\\[\\n]|{_ENTITY}")

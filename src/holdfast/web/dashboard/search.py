@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter
-from holdfast.domain.ranking import Hit, MemoryHit
-from holdfast.engine.look import Look, owner
+from holdfast.domain.ranking import Hit, MemoryHit, owner
+from holdfast.engine.look import Look
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, in_address, page
 from holdfast.web.dashboard.visit import Reading, Visit

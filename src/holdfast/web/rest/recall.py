@@ -65,9 +65,8 @@ def brief(
 
 @router.post("/context", response_model=Context)
 def context(memories: Reading, recent: request_bodies.Recent) -> JsonResponse:
-    """Memories relevant to the last messages, as a block for a prompt."""
-    made = memories.context(said(recent.messages), project=recent.project, budget=recent.budget)
-    return JsonResponse(made)
+    """Memories that help with the last message, as a block for a prompt."""
+    return JsonResponse(memories.context(said(recent.messages), **recent.wanted))
 
 
 @router.get("/inbox", response_model=responses.Inbox, tags=["inbox"])

@@ -5,8 +5,10 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from holdfast.domain.access import Scope
+from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.domain.memory import LinkKind, Origin, State
 from holdfast.domain.query import Filter
+from holdfast.engine.context import ContextFields
 
 MOST_MESSAGES = 1_000  # in one request
 MOST_DRAFTS = 1_000
@@ -146,7 +148,19 @@ class Recent(Body):
 
     messages: Annotated[list[Message], Field(max_length=20)] = []
     project: Name | None = None
-    budget: Tokens = 500
+    budget: Tokens = CONTEXT_TOKENS
+    limit: Annotated[int, Field(ge=0, le=100)] = CONTEXT_LINES
+    explain: bool = Field(False, description="Say why; nothing counts as shown to the session.")
+
+    @property
+    def wanted(self) -> ContextFields:
+        """All but the messages, as the engine takes it."""
+        return {
+            "project": self.project,
+            "budget": self.budget,
+            "limit": self.limit,
+            "explain": self.explain,
+        }
 
 
 class NewSession(Body):

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 
+from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.domain.memory import Message, Session
 from holdfast.engine.brief import Brief
 from holdfast.engine.context import Context
@@ -89,19 +90,19 @@ def context(
     memories: Reading,
     session_id: SessionId,
     text: Annotated[str | None, Query(max_length=10_000, description="The last message.")] = None,
-    budget: Annotated[int, Query(ge=0, le=1_000_000)] = 500,
+    budget: Annotated[int, Query(ge=0, le=1_000_000)] = CONTEXT_TOKENS,
+    limit: Annotated[int, Query(ge=0, le=100)] = CONTEXT_LINES,
 ) -> JsonResponse:
-    """Memories relevant to the session's last messages and not shown to it yet, as a block for a prompt."""
+    """Memories that help with the last message and were not shown to the session, as a block for a prompt."""
     speaker = speaking(memories, session=session_id)
-    return JsonResponse(speaker.context([text] if text else [], budget=budget))
+    return JsonResponse(speaker.context([text] if text else [], budget=budget, limit=limit))
 
 
 @router.post("/sessions/{session_id}/context", response_model=Context)
 def context_of(memories: Reading, session_id: SessionId, recent: request_bodies.Recent) -> JsonResponse:
-    """Memories relevant to the messages in the body and not shown to the session yet."""
+    """Memories that help with the last message in the body and were not shown to the session yet."""
     speaker = speaking(memories, session=session_id)
-    made = speaker.context(said(recent.messages), project=recent.project, budget=recent.budget)
-    return JsonResponse(made)
+    return JsonResponse(speaker.context(said(recent.messages), **recent.wanted))
 
 
 @router.get("/sessions/{session_id}/brief", response_model=Brief)
