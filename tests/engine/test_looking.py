@@ -1,7 +1,7 @@
 """What a search shows beside its hits."""
 
 from holdfast import Memories
-from holdfast.engine.look import owner
+from holdfast.domain.ranking import owner
 from holdfast.engine.ports import Store
 from holdfast.models.embedder import OwnEmbedder
 from holdfast.testing import FixedClock

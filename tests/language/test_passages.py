@@ -91,3 +91,9 @@ def test_what_is_taken_back_in_the_same_message_is_no_memory() -> None:
     assert [
         one.content for one in extract([], said, MarkingReader({"We use": "fact", "Scratch": "fact"}))
     ] == ["We use port 9091 for metrics."]
+
+
+def test_what_a_person_asks_to_remember_is_a_statement_whatever_the_reader_marks() -> None:
+    text = "morning. please remember that I only drink oat milk. Remember that time in Rome?"
+
+    assert stated(text) == ["please remember that I only drink oat milk."]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from holdfast.domain.prose import BLANK
+from holdfast.language.phrases import begins, phrases
 from holdfast.language.sentences import MOST_CHARACTERS, blanked, spans
 
 WINDOW = 700  # characters of a message that are read at once
@@ -83,6 +84,8 @@ def statements(before: Sequence[tuple[str, str]], role: str, text: str, reader: 
     """
     text = text[:MOST_CHARACTERS]
     marked = list(_marked(before, role, text, reader))
+    if role == "user":
+        marked = sorted([*marked, *_asked_for(text, marked)], key=lambda each: each.start)
     if not marked:
         return []
     own = blanked(text)
@@ -100,6 +103,17 @@ def _marked(before: Sequence[tuple[str, str]], role: str, text: str, reader: Fac
         given = _context(context, _ROOM - (end - start))
         for each in reader.facts([*given, (role, text[start:end])]):
             yield Stated(start + each.start, start + each.end, each.kind, each.probability)
+
+
+def _asked_for(text: str, marked: Sequence[Stated]) -> Iterator[Stated]:
+    """What a person asks to remember in so many words, where the reader marks nothing of it."""
+    if phrases("asked_to_keep").search(text) is None:
+        return
+    for start, end in spans(text):
+        sentence = text[start:end].rstrip()
+        known = any(each.start < end and each.end > start for each in marked)
+        if not known and begins("asked_to_keep", sentence) and not sentence.endswith("?"):
+            yield Stated(start, start + len(sentence), "fact", 1.0)
 
 
 def windows(text: str) -> Iterator[tuple[int, int]]:

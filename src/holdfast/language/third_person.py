@@ -144,6 +144,8 @@ def _pattern(role: str) -> re.Pattern[str]:
 
 def _third(verb: str, role: str) -> str:
     """A verb as it stands behind "the user"; one in the past, or one that is none, stays."""
+    if verb[:1].isupper():  # a name
+        return verb
     plain = verb.lower()
     if role == "assistant" and plain in _UNCHANGED:  # agents tell what they did
         return verb
