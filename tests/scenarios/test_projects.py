@@ -29,12 +29,13 @@ def test_what_is_captured_in_a_project_stands_in_no_other_ones_brief(space: Spac
     found = captured(
         memories,
         "In this project we always use tabs, never spaces.",
-        "I prefer pytest over unittest here.",
-        "I prefer short answers.",
+        "I use pytest here and never unittest.",
+        "I like short answers, please no long explanations.",
     )
 
     assert len(found) == 3
-    assert {text for text, project in found.items() if project is None} == {"The user prefers short answers."}
+    everywhere = {text for text, project in found.items() if project is None}
+    assert everywhere == {"The user likes short answers, please no long explanations."}
     assert "tabs" not in memories.brief(project="beta").text
     assert "tabs" in memories.brief(project="alpha").text
 

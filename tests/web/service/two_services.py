@@ -18,7 +18,7 @@ Lukas Maria Niklas Olga Pavel Quentin Rosa Stefan Tanja Ursula Viktor Wanda""".s
 TRADES = """landlord accountant plumber dentist gardener lawyer electrician baker translator
 architect tailor driver carpenter librarian surgeon florist locksmith optician
 pharmacist painter roofer typist vet welder""".split()
-FACTS = [f"{name} is the {trade} we always call." for name, trade in zip(NAMES, TRADES, strict=True)]
+FACTS = [f"From now on {name} is our {trade}." for name, trade in zip(NAMES, TRADES, strict=True)]
 PATIENCE = 120.0  # seconds until work that is not done counts as stuck
 
 
