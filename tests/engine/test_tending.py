@@ -218,7 +218,7 @@ def test_a_killed_round_proposes_each_pair_once(memories: Memories, clock: Fixed
 
     two_alike(memories, clock)
     kept(memories, "Miriam is our landlord", category="person")
-    kept(memories, "Miriam is our landlord in Bonn", category="fact", subject="home")
+    kept(memories, "Our landlord is Miriam", category="fact", subject="home")
     memories.tend()
     with store.write("tended") as tx:  # as if the round had died before it could mark its end
         job = tx.jobs.get(consolidate.KIND)

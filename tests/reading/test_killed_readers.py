@@ -36,6 +36,7 @@ def found(asked: Asked) -> list[Json]:
         fact(f"Petra pushed the review to week {number}.", message=line["message"]),
         fact(
             f"Oslo could not make the nightly job {number} earlier.",
+            message=line["message"],
             relation="updates",
             of=known["memory"],
         ),

@@ -172,24 +172,30 @@ def test_other_rules_of_a_release_make_the_ranks_anew(database: Database) -> Non
 @contextmanager
 def counting(database: Database) -> Iterator[Callable[[], int]]:
     """Tells how much the database did: steps of SQLite's machine, or rows that a server fetched."""
-    steps = 0
+    steps = before = 0
 
     def step() -> int:
         nonlocal steps
         steps += 1
         return 0
 
+    def fetched(connection: Any) -> int:
+        of_ours = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables"
+        return int(connection.connection.cursor().execute(of_ours).fetchone()[0] or 0)
+
     def begun(connection: Any) -> None:
+        nonlocal before
         if database.path is not None:
             sqlite.driver_of(connection).set_progress_handler(step, 1)
+        else:  # the server has not yet put away what the connection did within the last second
+            before = fetched(connection)
 
     def ending(connection: Any) -> None:
         nonlocal steps
         if database.path is not None:
             sqlite.driver_of(connection).set_progress_handler(None, 0)
         else:
-            of_ours = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables"
-            steps += int(connection.execute(text(of_ours)).scalar() or 0)
+            steps += fetched(connection) - before
 
     watched = {"begin": begun, "commit": ending}
     for name, told in watched.items():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -42,8 +41,7 @@ def older_file(path: Path) -> str:
 def older_server(url: str, file: str) -> str:
     """The same rows on a server, at the same revision."""
     engine = create_engine(url)
-    with at_revision("0001"):
-        migrate.upgrade(engine)
+    migrate.upgrade(engine, "0001")
     metadata = MetaData()
     metadata.reflect(engine)
     with closing(sqlite3.connect(file)) as source, engine.begin() as connection:
@@ -60,17 +58,6 @@ def older_server(url: str, file: str) -> str:
         connection.execute(words, {"words": [mark("default", "tea")]})
     engine.dispose()
     return url
-
-
-@contextmanager
-def at_revision(revision: str) -> Iterator[None]:
-    """Migrations stop there."""
-    from alembic import command
-
-    upgrade = command.upgrade
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(command, "upgrade", lambda config, _: upgrade(config, revision))
-        yield
 
 
 @pytest.fixture
@@ -129,16 +116,13 @@ def test_it_goes_on_where_the_older_release_stopped(older: str) -> None:
 
 
 @requirement("asst.postgres")
-def test_a_server_without_pgvector_is_told_what_to_run(
-    new_postgresql_database: NewDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_without_pgvector_is_told_what_to_run(new_postgresql_database: NewDatabase) -> None:
     url = new_postgresql_database(migrated=False)
     engine = create_engine(url)
     with engine.begin() as connection:
         connection.execute(text("CREATE ROLE somebody LOGIN"))
         connection.execute(text("GRANT ALL ON SCHEMA public TO somebody"))
-    with at_revision("0001"):
-        as_somebody(engine)
+    as_somebody(engine, "0001")
     before = revision(engine)
 
     with pytest.raises(Unavailable, match="run `CREATE EXTENSION vector` in this database"):
@@ -156,7 +140,7 @@ def test_a_server_without_pgvector_is_told_what_to_run(
     engine.dispose()
 
 
-def as_somebody(engine: Engine) -> None:
+def as_somebody(engine: Engine, to: str = migrate.HEAD) -> None:
     """Migrates as a user who may make tables and no extensions."""
     from sqlalchemy import event
 
@@ -166,7 +150,7 @@ def as_somebody(engine: Engine) -> None:
     engine.dispose()
     event.listen(engine, "connect", step_down)
     try:
-        migrate.upgrade(engine)
+        migrate.upgrade(engine, to)
     finally:
         event.remove(engine, "connect", step_down)
         engine.dispose()

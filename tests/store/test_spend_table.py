@@ -111,6 +111,7 @@ def test_amounts_of_the_older_schema_are_kept(empty_database_url: str) -> None:
                 "VALUES ('ours', 'default', '00', false, '2026-03-01T00:00:00.000000+00:00')"
             )
         )
+        connection.execute(text("INSERT INTO heads (space, seq) VALUES ('ours', 0)"))
         connection.execute(
             text(
                 "INSERT INTO spend (space, id, purpose, model, input_tokens, output_tokens, cost, created_at)"

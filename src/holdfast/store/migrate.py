@@ -39,8 +39,8 @@ def refuse_unknown(found: str | None, where: str) -> None:
         raise DamagedValue
 
 
-def upgrade(engine: Engine) -> None:
-    """Runs the missing revisions, all of them or none."""
+def upgrade(engine: Engine, to: str = HEAD) -> None:
+    """Runs the missing revisions, all of them or none; ranks are made from the tables of the newest."""
     from alembic import command
     from alembic.config import Config
 
@@ -51,8 +51,8 @@ def upgrade(engine: Engine) -> None:
         queries = queries_of(connection)
         queries.before_migration(APPLICATION_ID)
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-        for space in SpaceTable(connection).all():
+        command.upgrade(config, to)
+        for space in SpaceTable(connection).all() if to == HEAD else ():
             queries.enter(space.name)
             if not (ranks := RankTable(connection, space)).is_current():
                 ranks.rank_all()

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from holdfast.domain.memory import Citation, Link, LinkKind, Tombstone
 from holdfast.store.mapping import values_of
@@ -15,26 +15,25 @@ from holdfast.store.sql_filters import is_spelt
 if TYPE_CHECKING:
     from holdfast.store.ranks import RankTable
 
-_NEWER, _OLDER = memories.alias(), memories.alias()
-_LED = exists().where(
-    _NEWER.c.space == links.c.space,
-    _NEWER.c.id == links.c.from_id,
-    _NEWER.c.state == "active",
-    _OLDER.c.space == links.c.space,
-    _OLDER.c.id == links.c.to_id,
-    _OLDER.c.state == "active",
-    # What another project says leads nothing here.
-    or_(_NEWER.c.project.is_(None), _NEWER.c.project == _OLDER.c.project),
-)
 _OLDEST = (links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
 
 
 def superseding(sql: Queries, memory_ids: Collection[str] | None = None) -> list[Link]:
     """The `supersedes` links between active memories, of these or of all, oldest first."""
-    query = select(links).where(links.c.space == sql.space, links.c.kind == "supersedes", _LED)
+    query = select(links).where(links.c.space == sql.space, links.c.kind == "supersedes")
     if memory_ids is not None:
         query = query.where(or_(*(sql.one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id))))
-    return values_of(Link, sql.connection.execute(query.order_by(*_OLDEST)))
+    found = values_of(Link, sql.connection.execute(query.order_by(*_OLDEST)))
+    if not found:
+        return []
+    # Not in a join: a server that has no statistics of the space yet compares all memories with all.
+    one, ends = memories.c, {end for link in found for end in (link.from_id, link.to_id)}
+    active = (one.space == sql.space, one.state == "active", sql.one_of(one.id, ends))
+    rows = sql.connection.execute(select(one.id, one.project).where(*active))
+    project = {row.id: row.project for row in rows}
+    linked = [link for link in found if link.from_id in project and link.to_id in project]
+    # What another project says leads nothing here.
+    return [link for link in linked if project[link.from_id] in (None, project[link.to_id])]
 
 
 class LinkTable(SpaceRows):
