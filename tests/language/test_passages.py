@@ -97,3 +97,11 @@ def test_what_a_person_asks_to_remember_is_a_statement_whatever_the_reader_marks
     text = "morning. please remember that I only drink oat milk. Remember that time in Rome?"
 
     assert stated(text) == ["please remember that I only drink oat milk."]
+
+
+def test_a_part_that_ends_in_the_middle_of_a_clause_goes_on_to_its_end() -> None:
+    text = "The inverter draws two amps, which empties the batteries overnight in winter, so switch it off."
+
+    assert stated(text, "The inverter draws two amps, which empties") == [
+        "The inverter draws two amps, which empties the batteries overnight in winter,"
+    ]

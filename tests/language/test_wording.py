@@ -132,6 +132,8 @@ def test_no_memory_begins_with_a_quotation_of_something_else() -> None:
 
 @requirement("sem.extract")
 def test_relative_days_get_their_dates() -> None:
+    assert content("The shed is free in the last week of May.") == "The shed is free in the last week of May."
+    assert content("Last year's schedule was wrong.") == "Last year's (2025) schedule was wrong."
     assert content("Tom moved to the Berlin office last week.") == (
         "Tom moved to the Berlin office last week (the week of 2026-02-23)."
     )

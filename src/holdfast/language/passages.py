@@ -22,6 +22,8 @@ _LEAST_OWN = 0.2  # the part of a statement that is not code or somebody else's 
 _WRAPPED = 60  # characters: a line so long goes on in the next one, if that begins with a small letter
 _BULLET = re.compile(r"[ \t]*(?:(?:[-+*•·–]|\d{1,3}[.)]|\[[ x]\])[ \t]+)*")
 _LINE = re.compile(r"[^\n]+")
+_CLAUSE = 12  # words
+_CLAUSE_ENDS = re.compile(r"[,;:.!?…)\]](?=\s|$)|\s[–—-]\s|\n")
 
 
 class Marked(Protocol):
@@ -209,11 +211,19 @@ def _whole(
         end = last_end
     elif len(touched) > 1 and (end - last) * 2 < last_end - last:
         end = last
+    end = _to_clause_end(text, end, min(high, last_end))
     while start > low and not (text[start - 1].isspace() or text[start].isspace()):
         start -= 1
     while end < high and not (text[end].isspace() or text[end - 1].isspace()):
         end += 1
     return replace(marked, start=start, end=end) if start < end else None
+
+
+def _to_clause_end(text: str, end: int, high: int) -> int:
+    """The end of the clause in which a part ends, unless that is far away."""
+    found = _CLAUSE_ENDS.search(text, max(end - 1, 0), high)
+    stop = found.start() if found else high
+    return stop if stop > end and len(text[end:stop].split()) <= _CLAUSE else end
 
 
 def _little(text: str) -> bool:

@@ -32,7 +32,7 @@ _WEEKDAY = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _RESOLVABLE = re.compile(
     r"\b(?:the day before yesterday|yesterday|last night|tomorrow|today|tonight"
     rf"|last (?:week|month|year|{_WEEKDAY})|next (?:week|month|year)|this (?:month|year)"
-    r"|\d{1,3} (?:days|weeks) ago|in \d{1,3} (?:days|weeks))\b",
+    r"|\d{1,3} (?:days|weeks) ago|in \d{1,3} (?:days|weeks))\b(?:['’]s\b)?(?! of\b)",
     re.IGNORECASE,
 )
 
@@ -49,7 +49,7 @@ def dated(text: str, said_on: date | None) -> str:
         return text
 
     def with_date(found: re.Match[str]) -> str:
-        day = _resolved(found[0].lower(), said_on)
+        day = _resolved(found[0].lower().removesuffix("'s").removesuffix("’s"), said_on)
         return f"{found[0]} ({day})" if day else found[0]
 
     return _RESOLVABLE.sub(with_date, text)
