@@ -140,7 +140,7 @@ def test_a_server_without_pgvector_is_told_what_to_run(new_postgresql_database: 
     engine.dispose()
 
 
-def as_somebody(engine: Engine, to: str = migrate.HEAD) -> None:
+def as_somebody(engine: Engine, to: str = "head") -> None:
     """Migrates as a user who may make tables and no extensions."""
     from sqlalchemy import event
 

@@ -39,7 +39,7 @@ def refuse_unknown(found: str | None, where: str) -> None:
         raise DamagedValue
 
 
-def upgrade(engine: Engine, to: str = HEAD) -> None:
+def upgrade(engine: Engine, to: str = "head") -> None:
     """Runs the missing revisions, all of them or none; ranks are made from the tables of the newest."""
     from alembic import command
     from alembic.config import Config
@@ -52,7 +52,7 @@ def upgrade(engine: Engine, to: str = HEAD) -> None:
         queries.before_migration(APPLICATION_ID)
         config.attributes["connection"] = connection
         command.upgrade(config, to)
-        for space in SpaceTable(connection).all() if to == HEAD else ():
+        for space in SpaceTable(connection).all() if to == "head" else ():
             queries.enter(space.name)
             if not (ranks := RankTable(connection, space)).is_current():
                 ranks.rank_all()
