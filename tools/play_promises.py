@@ -154,7 +154,7 @@ def a_project_keeps_its_own(machine: Machine) -> None:
     seen = machine.python("""
 with Memories.open() as memories:
     memories.open_session("alpha-1", project="alpha")
-    memories.say("alpha-1", "user", "In this project we always use tabs for indentation.")
+    memories.say("alpha-1", "user", "In this project we always use tabs, never spaces.")
     memories.close_session("alpha-1")
     memories.capture()
     print("tabs" in memories.brief(project="alpha").text, "tabs" in memories.brief(project="beta").text)

@@ -174,7 +174,7 @@ def test_a_fact_said_in_one_session_is_quoted_in_the_next(
 
     run("By the way, our staging server is called Blue Heron", answer="Good to know.")
     wait_for_message(memories, "By the way, our staging server is called Blue Heron")
-    request = run("What is the name of our staging server?")
+    request = run("What did I say about our staging server?")
 
     assert "Blue Heron" in injected(request, "UserPromptSubmit")
 
