@@ -24,6 +24,7 @@ FLAGS = [
 ]  # fmt: skip
 # Read when the tests are collected: during a test the home directory is another one.
 _ENVIRONMENT = dict(os.environ)
+PATIENCE = 60_000.0  # milliseconds until what does not come counts as missing
 _NAMES = ("chromium", "chromium-browser", "chromium-headless-shell", "google-chrome")
 
 
@@ -48,7 +49,9 @@ def installed_chromium() -> str:
 
 @contextmanager
 def launched(executable: str) -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE)
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS, env=dict(_ENVIRONMENT))
@@ -64,7 +67,7 @@ class Watched:
         self.left: list[str] = []
         self.trouble: list[str] = []
         self.context = browser.new_context(**options)
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(PATIENCE)
         self.context.route("**/*", self._checked)
         self.page: Page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.trouble.append(str(error)))

@@ -91,13 +91,13 @@ def test_what_another_process_leaves_appears_without_disturbing_a_selection(
     page.locator(f"#w-{first}").get_by_role("checkbox").check()
 
     [second] = waits(running, "Vault yawns")
-    expect(page.locator(f"#w-{second}")).to_be_visible(timeout=5_000)
+    expect(page.locator(f"#w-{second}")).to_be_visible()
     expect(page.locator(f"#w-{first}").get_by_role("checkbox")).to_be_checked()
 
     page = watched.go("/events?space=ops")
     with running.memories() as memories:
         memories.record_event("warning", "Disk at 86 percent", service="restic")
-    expect(page.get_by_text("Disk at 86 percent")).to_be_visible(timeout=5_000)
+    expect(page.get_by_text("Disk at 86 percent")).to_be_visible()
     page.get_by_label("Critical", exact=True).check()
     expect(page.get_by_text("Disk at 86 percent")).to_have_count(0)
     expect(page).to_have_url(re.compile(r"level=critical"))

@@ -67,7 +67,7 @@ def test_what_another_process_writes_appears_without_disturbing_an_edit(
 
     running.run("remember", "Renews certificates 30 days early", "-c", "maintenance", "-s", "caddy")
 
-    expect(page.get_by_role("row", name="Renews certificates 30 days early")).to_be_visible(timeout=5_000)
+    expect(page.get_by_role("row", name="Renews certificates 30 days early")).to_be_visible()
     expect(field).to_have_value("Takes 70s to start")
     expect(field).to_be_focused()
 
@@ -82,7 +82,7 @@ def test_a_change_elsewhere_reaches_the_row_and_a_tick_stays(watched: Watched, r
     with running.memories() as memories:
         memories.revise(known.id, "Answers 502 for 3s while it reloads")
 
-    expect(row(page, known)).to_contain_text("502 for 3s", timeout=5_000)
+    expect(row(page, known)).to_contain_text("502 for 3s")
     expect(row(page, known).get_by_role("checkbox")).to_be_checked()
 
 
