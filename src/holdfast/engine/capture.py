@@ -27,7 +27,7 @@ _MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is l
 _BEFORE = 6  # messages that are looked at again as context, whoever said them
 _SAID = ("user", "assistant")  # origins of what is captured
 #: By session what our reader found in the windows of a message that was not read to its end yet.
-_UNDER_WAY: dict[str, dict[tuple[tuple[str, str], ...], Sequence[Marked]]] = {}
+_UNDER_WAY: dict[str, dict[bytes, Sequence[Marked]]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ begin or end some words off a sentence's bounds, and may run over several items 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Protocol
 
 from holdfast.domain.prose import BLANK
@@ -54,13 +55,13 @@ class WindowReader:
     """A reader that ends between two windows when the time is up, and goes on there with what was `found`."""
 
     reader: FactReader
-    found: dict[tuple[tuple[str, str], ...], Sequence[Marked]]
+    found: dict[bytes, Sequence[Marked]]  # by the hash of a window: no text is kept of what may be erased
     time_up: Callable[[], bool]
     asked: bool = False
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]:
         """Raises: TimeIsUp, but at least one window is read; Unavailable, as the reader."""
-        window = tuple(messages)
+        window = sha256(repr(messages).encode("utf-8", "replace")).digest()
         if window not in self.found:
             if self.asked and self.time_up():
                 raise TimeIsUp
