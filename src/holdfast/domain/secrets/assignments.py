@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from holdfast.domain.secrets.spans import Span
+from holdfast.domain.secrets.spans import Span, lazy
 from holdfast.domain.secrets.values import is_password, is_said, is_token
 
 _SEP = r"[_\-. ]?"
@@ -42,11 +42,8 @@ _GONE = ("[redacted:", '"[redacted:', "'[redacted:", "[private]")
 _OPEN = "\"'`"
 _CLOSING = {"“": "”"}
 
-
-@cache
-def _key() -> re.Pattern[str]:
-    # One flat choice of words, for then the engine skips quickly to their first letters.
-    return re.compile(rf"(?:{_STRONG}|{_WEAK}){_AFTER}(?![a-z0-9_-])")
+# One flat choice of words, for then the engine skips quickly to their first letters.
+_key = lazy(rf"(?:{_STRONG}|{_WEAK}){_AFTER}(?![a-z0-9_-])")
 
 
 @cache
@@ -62,14 +59,8 @@ def _assigned() -> re.Pattern[str]:
     )
 
 
-@cache
-def _tagged() -> re.Pattern[str]:
-    return re.compile(r">([^<>\n]{1,512})</")
-
-
-@cache
-def _flagged() -> re.Pattern[str]:
-    return re.compile(r"[ \t]{1,4}(?![-|&;<>])")
+_tagged = lazy(r">([^<>\n]{1,512})</")
+_flagged = lazy(r"[ \t]{1,4}(?![-|&;<>])")
 
 
 @cache
@@ -83,9 +74,7 @@ def _told() -> re.Pattern[str]:
     return re.compile(rf"{whose}{verb}\s?(?P<quote>[\"'`“]?)")
 
 
-@cache
-def _called() -> re.Pattern[str]:
-    return re.compile(r"\(\s?[rbu]?(?P<quote>[\"'])(?=[^\s\"']{6,200}[\"'])")
+_called = lazy(r"\(\s?[rbu]?(?P<quote>[\"'])(?=[^\s\"']{6,200}[\"'])")
 
 
 @cache
@@ -95,13 +84,11 @@ def _beside() -> re.Pattern[str]:
     return re.compile(gap + r"(?P<quote>[\"'`]?)(?<=[\s：\"'`])")
 
 
-@cache
-def _keyword_quoted() -> re.Pattern[str]:
-    """SQL and netrc put no sign between the two: PASSWORD 'x', IDENTIFIED BY 'x'."""
-    return re.compile(
-        r"(?:[ \t]{1,4}(?:by[ \t]{1,4})?(?=['\"][^'\"\n]{3,200}['\"][ \t]*(?:[;,)]|$|\n|valid|in role)))",
-        re.IGNORECASE,
-    )
+#: SQL and netrc put no sign between the two: PASSWORD 'x', IDENTIFIED BY 'x'.
+_keyword_quoted = lazy(
+    r"(?:[ \t]{1,4}(?:by[ \t]{1,4})?(?=['\"][^'\"\n]{3,200}['\"][ \t]*(?:[;,)]|$|\n|valid|in role)))",
+    re.IGNORECASE,
+)
 
 
 @cache

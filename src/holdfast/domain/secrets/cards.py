@@ -6,44 +6,24 @@ so the issuer's range and the grouping must fit as well.
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
-from holdfast.domain.secrets.spans import Span
+from holdfast.domain.secrets.spans import Span, lazy
 
 CARD = "card-number"
 
-
-@cache
-def _digits() -> re.Pattern[str]:
-    # The first digit stands before the look behind, because the engine finds it faster that way.
-    return re.compile(
-        r"[2-6](?<![0-9A-Za-z_.+/#-][2-6])(?:[ -]?[0-9]){12,18}(?![0-9A-Za-z_]|[-./][0-9A-Za-z])"
-    )
-
-
-@cache
-def _issued() -> re.Pattern[str]:
-    return re.compile(
-        r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})"
-        r"|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}"
-        r"|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|35(?:2[89]|[3-8][0-9])[0-9]{12,15}"
-        r"|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12,15}|62[0-9]{14,17}|(?:50|5[6-8]|6[0-9])[0-9]{14}"
-    )
-
-
-@cache
-def _grouping() -> re.Pattern[str]:
-    return re.compile(
-        r"[0-9]+|[0-9]{4}([ -])(?:[0-9]{4}\1){1,3}[0-9]{1,4}(?:\1[0-9]{1,3})?"
-        r"|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5}"
-    )
-
-
-@cache
-def _table() -> re.Pattern[str]:
-    """A neighbour that makes the groups part of a longer row of numbers."""
-    return re.compile(r"(?=[A-F]{0,4}[0-9])[0-9A-F]{4,5}")
+# The first digit stands before the look behind, because the engine finds it faster that way.
+_digits = lazy(r"[2-6](?<![0-9A-Za-z_.+/#-][2-6])(?:[ -]?[0-9]){12,18}(?![0-9A-Za-z_]|[-./][0-9A-Za-z])")
+_issued = lazy(
+    r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})"
+    r"|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}"
+    r"|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|35(?:2[89]|[3-8][0-9])[0-9]{12,15}"
+    r"|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12,15}|62[0-9]{14,17}|(?:50|5[6-8]|6[0-9])[0-9]{14}"
+)
+_grouping = lazy(
+    r"[0-9]+|[0-9]{4}([ -])(?:[0-9]{4}\1){1,3}[0-9]{1,4}(?:\1[0-9]{1,3})?"
+    r"|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5}"
+)
+#: A neighbour that makes the groups part of a longer row of numbers.
+_table = lazy(r"(?=[A-F]{0,4}[0-9])[0-9A-F]{4,5}")
 
 
 def find_cards(text: str) -> list[Span]:

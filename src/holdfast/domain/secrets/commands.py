@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from holdfast.domain.secrets.spans import Span
+from holdfast.domain.secrets.spans import Span, lazy
 from holdfast.domain.secrets.values import is_placeholder
 
 _VALUE = r"(?:\"(?P<double>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'|(?P<bare>[^\s\"'|&;<>]{1,200}))"
@@ -42,12 +42,8 @@ def _flag(expression: str) -> re.Pattern[str]:
     return re.compile(expression + _VALUE)
 
 
-@cache
-def _not_a_password() -> re.Pattern[str]:
-    """A port, a port mapping, an address, a path or a further flag."""
-    return re.compile(r"[\d.:/-]{1,40}(?:/(?:tcp|udp))?|[/~.].*|-.*|[A-Z_]+|[a-z]{1,4}")
-
-
+#: A port, a port mapping, an address, a path or a further flag.
+_not_a_password = lazy(r"[\d.:/-]{1,40}(?:/(?:tcp|udp))?|[/~.].*|-.*|[A-Z_]+|[a-z]{1,4}")
 # Programs whose -p is a port, a path, a package or a switch.
 _OTHER_P = (
     "mkdir", "ssh ", "scp", "run", "cargo", "nmap", "cp ", "git", "install", "tar", "read", "ps ", "pnpm",

@@ -6,9 +6,10 @@ Knows characters only, not what the string was assigned to.
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
 from math import log2
+
+from holdfast.domain.secrets.spans import lazy
 
 # Words with digits in them that are names of things, so no sign of randomness.
 _TECHNICAL = (
@@ -18,20 +19,9 @@ _TECHNICAL = (
     r"\d+(?:px|em|rem|ms|s|m|h|d|kb|mb|gb|k|st|nd|rd|th|bits?|bytes?|chars?|x)"
 )
 
-
-@cache
-def _piece() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z0-9]+")
-
-
-@cache
-def _name() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_TECHNICAL}|[a-z]+)", re.IGNORECASE)
-
-
-@cache
-def _hump() -> re.Pattern[str]:
-    return re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_piece = lazy(r"[A-Za-z0-9]+")
+_name = lazy(rf"(?:{_TECHNICAL}|[a-z]+)", re.IGNORECASE)
+_hump = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 def bits(value: str) -> float:

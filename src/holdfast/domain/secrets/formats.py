@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from holdfast.domain.secrets.entropy import looks_mixed, looks_random
-from holdfast.domain.secrets.spans import Span
+from holdfast.domain.secrets.spans import Span, lazy
 
 # How a row is read:
 #   kind, literal, pattern           the pattern starts with the literal; a letter may stand before it
@@ -179,9 +179,7 @@ def find_formats(text: str) -> list[Span]:
     return [*spans, *_aws_secrets(text, spans)]
 
 
-@cache
-def _forty() -> re.Pattern[str]:
-    return re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
+_forty = lazy(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 
 
 def _aws_secrets(text: str, spans: list[Span]) -> Iterator[Span]:

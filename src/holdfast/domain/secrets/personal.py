@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from holdfast.domain.secrets.spans import Span
+from holdfast.domain.secrets.spans import Span, lazy
 from holdfast.domain.secrets.values import is_placeholder, is_said
 
 # How long an account number of each country is; others are none.
@@ -29,10 +29,7 @@ _NO_SEED = frozenset(
 _IS = r"(?:\s(?:is|was|are|ist|sind|war|lautet|est|es|è|é|e['’]|now)){0,2}\s{0,3}[:=]?\s{0,3}[\"'`“]?"
 _POSTGRES_PORTS = ("*", "5432", "5433", "5434", "6432")
 
-
-@cache
-def _account() -> re.Pattern[str]:
-    return re.compile(r"[A-Z](?<![0-9A-Za-z][A-Z])[A-Z][0-9]{2}(?:[ ]?[0-9A-Za-z]){11,28}")
+_account = lazy(r"[A-Z](?<![0-9A-Za-z][A-Z])[A-Z][0-9]{2}(?:[ ]?[0-9A-Za-z]){11,28}")
 
 
 @cache
@@ -46,12 +43,10 @@ def _pin() -> re.Pattern[str]:
     )
 
 
-@cache
-def _check_code() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<![\w-])(?i:cvc2?|cvv2?|csc|cvn|(?:card )?security code)(?:{_IS})\s?"
-        r"(?P<value>[0-9]{3,4})(?![\w.%-])"
-    )
+_check_code = lazy(
+    rf"(?<![\w-])(?i:cvc2?|cvv2?|csc|cvn|(?:card )?security code)(?:{_IS})\s?"
+    r"(?P<value>[0-9]{3,4})(?![\w.%-])"
+)
 
 
 @cache

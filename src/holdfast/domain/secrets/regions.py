@@ -9,26 +9,19 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from holdfast.domain.secrets.spans import PRIVATE, Span
+from holdfast.domain.secrets.spans import PRIVATE, Span, lazy
 
 KEY_BLOCK = "private-key"
 
 # A longer gap between BEGIN and END is two cut blocks, not one key.
 _LONGEST_BLOCK = 64_000
 
-
-@cache
-def _tag() -> re.Pattern[str]:
-    # The brackets may be escaped by a serializer that is wary of HTML.
-    return re.compile(
-        r"(?:<|\\u003c|&lt;)\s{0,4}(/?)\s{0,4}private(?:\s[^<>\\&]{0,200})?(/?)\s{0,4}(?:>|\\u003e|&gt;)",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _armour() -> re.Pattern[str]:
-    return re.compile(r"-{4,5} ?(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?: ?-{4,5})?")
+# The brackets may be escaped by a serializer that is wary of HTML.
+_tag = lazy(
+    r"(?:<|\\u003c|&lt;)\s{0,4}(/?)\s{0,4}private(?:\s[^<>\\&]{0,200})?(/?)\s{0,4}(?:>|\\u003e|&gt;)",
+    re.IGNORECASE,
+)
+_armour = lazy(r"-{4,5} ?(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?: ?-{4,5})?")
 
 
 @cache
@@ -42,10 +35,8 @@ def _body() -> re.Pattern[str]:
     return re.compile(rf"(?:{gap}{header}){{0,6}}(?:{gap}{line}){{0,2000}}(?:{last})?")
 
 
-@cache
-def _tail() -> re.Pattern[str]:
-    """A line of a key body, read backwards from its end."""
-    return re.compile(r"(?:\s|(?:[nrt]\\{1,4})){0,40}[A-Za-z0-9+/=]{16,20000}(?=$|[\s\"'\\>#])")
+#: A line of a key body, read backwards from its end.
+_tail = lazy(r"(?:\s|(?:[nrt]\\{1,4})){0,40}[A-Za-z0-9+/=]{16,20000}(?=$|[\s\"'\\>#])")
 
 
 def find_regions(text: str) -> list[Span]:

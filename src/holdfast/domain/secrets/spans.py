@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import cache
 
 # start, end, kind. Finders run from the surest to the vaguest, and where spans
@@ -17,14 +18,22 @@ Edit = tuple[int, int, str]  # start, end, what stands there instead
 PRIVATE = "private"
 
 
+def lazy(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
+    """A pattern that is compiled when it is first asked for: there are many, and most texts need few."""
+
+    @cache
+    def compiled() -> re.Pattern[str]:
+        return re.compile(pattern, flags)
+
+    return compiled
+
+
 def marker(kind: str) -> str:
     """What stands in place of a secret; never itself a secret to any finder."""
     return "[private]" if kind == PRIVATE else f"[redacted:{kind}]"
 
 
-@cache
-def _markers() -> re.Pattern[str]:
-    return re.compile(r"\[(?:redacted:[a-z0-9-]{1,40}|private)\]")
+_markers = lazy(r"\[(?:redacted:[a-z0-9-]{1,40}|private)\]")
 
 
 def marks_in(*texts: str | None) -> list[str]:
@@ -112,11 +121,7 @@ class View:
         return there, there + 1
 
 
-@cache
-def _escape() -> re.Pattern[str]:
-    return re.compile(r'\\(?:u00([2-7][0-9a-fA-F])|([nrt"\'/\\]))')
-
-
+_escape = lazy(r'\\(?:u00([2-7][0-9a-fA-F])|([nrt"\'/\\]))')
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 

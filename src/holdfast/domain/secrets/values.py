@@ -10,6 +10,7 @@ import re
 from functools import cache
 
 from holdfast.domain.secrets.entropy import is_named, looks_mixed, looks_random
+from holdfast.domain.secrets.spans import lazy
 
 _MASK = r"(?:[xX*•·●#?_.…-]{2,}|[xX]{3,}[-_A-Za-z0-9]{0,4}|#[0-9a-fA-F]{3,8}|\*+.{0,4})"
 _WORDS = (
@@ -36,40 +37,25 @@ _NAMING = (
     r"env|project|cluster|vault|store|file|ref)"
 )
 
-
-@cache
-def _placeholder() -> re.Pattern[str]:
-    return re.compile(
-        rf"{_MASK}|(?:{_WORDS})[.!?]?|(?:{_LEAD})?(?:your|insert|enter|replace)[-_ .].*", re.IGNORECASE
-    )
-
-
-@cache
-def _lead() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:{_LEAD}[A-Za-z]+(?:[-_ .][A-Za-z]+)*|{_OWNED}{_NAMING}(?:[-_ .]{_NAMING})*)\d{{0,3}}",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _template() -> re.Pattern[str]:
-    """Something a program or a person fills in later: ${X}, {{ x }}, <x>, %s, op://x."""
-    return re.compile(
-        r"\$\{|\$\(|\$\[|\$[A-Za-z_][A-Za-z_0-9]*\b(?!\$)|\{\{|\{%|%\(|%[sdrvq@]|%[A-Za-z_]+%|<[^<>]{0,200}>?|"
-        r"\[(?:redacted|private|hidden|secret|your|filtered|masked|removed|omitted)\b|\{[A-Za-z_][^{}\s]{0,60}\}|"
-        r"#\{|@\{|`|!(?:vault|Ref|Sub|GetAtt|ImportValue|secret|env)\b|ENC\[|enc:|op://|vault:|arn:|ref\+|secretref:|"
-        r"@Microsoft\.KeyVault|env[.:(]|process\.env|os\.environ|os\.getenv|getenv\b|projects/|ssm:|\{\}|\.\.\.|…",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _filled_in() -> re.Pattern[str]:
-    return re.compile(
-        r"\$\{[^}\n]{0,80}\}|\{\{.{0,80}\}\}|\{[A-Za-z_][\w.\[\]()!:'\"]{0,60}\}|"
-        r"<[A-Za-z][\w -]{0,60}>|\[redacted:"
-    )
+_placeholder = lazy(
+    rf"{_MASK}|(?:{_WORDS})[.!?]?|(?:{_LEAD})?(?:your|insert|enter|replace)[-_ .].*", re.IGNORECASE
+)
+_lead = lazy(
+    rf"(?:{_LEAD}[A-Za-z]+(?:[-_ .][A-Za-z]+)*|{_OWNED}{_NAMING}(?:[-_ .]{_NAMING})*)\d{{0,3}}",
+    re.IGNORECASE,
+)
+#: Something a program or a person fills in later: ${X}, {{ x }}, <x>, %s, op://x.
+_template = lazy(
+    r"\$\{|\$\(|\$\[|\$[A-Za-z_][A-Za-z_0-9]*\b(?!\$)|\{\{|\{%|%\(|%[sdrvq@]|%[A-Za-z_]+%|<[^<>]{0,200}>?|"
+    r"\[(?:redacted|private|hidden|secret|your|filtered|masked|removed|omitted)\b|\{[A-Za-z_][^{}\s]{0,60}\}|"
+    r"#\{|@\{|`|!(?:vault|Ref|Sub|GetAtt|ImportValue|secret|env)\b|ENC\[|enc:|op://|vault:|arn:|ref\+|secretref:|"
+    r"@Microsoft\.KeyVault|env[.:(]|process\.env|os\.environ|os\.getenv|getenv\b|projects/|ssm:|\{\}|\.\.\.|…",
+    re.IGNORECASE,
+)
+_filled_in = lazy(
+    r"\$\{[^}\n]{0,80}\}|\{\{.{0,80}\}\}|\{[A-Za-z_][\w.\[\]()!:'\"]{0,60}\}|"
+    r"<[A-Za-z][\w -]{0,60}>|\[redacted:"
+)
 
 
 @cache
@@ -84,32 +70,16 @@ def _expression() -> re.Pattern[str]:
     )
 
 
-@cache
-def _path() -> re.Pattern[str]:
-    return re.compile(
-        r"(?:~|\.{0,2}|[A-Za-z]:|[\w.-]+)?[/\\](?:[\w.@ -]*[/\\])*[\w.@ -]*|[\w-]+\.(?:json|ya?ml|toml|txt|pem|key|env|py|js|ts|md|ini|cfg|conf|crt|pub|html?|com|org|net|io|dev)|https?://.*"
-    )
-
-
-@cache
-def _address() -> re.Pattern[str]:
-    return re.compile(r"@?[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[@#][\w-]+")
-
-
-@cache
-def _name() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z_$][\w$]*")
-
-
-@cache
-def _named_like_key() -> re.Pattern[str]:
-    return re.compile(
-        r"_*(?:[A-Za-z]+_)*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|tok(?:en)?|key|auth|cred(?:ential)?s?|arg|val(?:ue)?|var|"
-        r"str|s|p|t|k|x|y|a|b|tmp|expected|actual|param|field|line|row|user|name|test|foo|bar|int|uint|float|opt)_?\d{0,4}",
-        re.IGNORECASE,
-    )
-
-
+_path = lazy(
+    r"(?:~|\.{0,2}|[A-Za-z]:|[\w.-]+)?[/\\](?:[\w.@ -]*[/\\])*[\w.@ -]*|[\w-]+\.(?:json|ya?ml|toml|txt|pem|key|env|py|js|ts|md|ini|cfg|conf|crt|pub|html?|com|org|net|io|dev)|https?://.*"
+)
+_address = lazy(r"@?[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[@#][\w-]+")
+_name = lazy(r"[A-Za-z_$][\w$]*")
+_named_like_key = lazy(
+    r"_*(?:[A-Za-z]+_)*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|tok(?:en)?|key|auth|cred(?:ential)?s?|arg|val(?:ue)?|var|"
+    r"str|s|p|t|k|x|y|a|b|tmp|expected|actual|param|field|line|row|user|name|test|foo|bar|int|uint|float|opt)_?\d{0,4}",
+    re.IGNORECASE,
+)
 _OF_SENTENCES = frozenset(
     (
         "the and are was for not must has have your its our but with from should each only this that will can"
@@ -118,13 +88,10 @@ _OF_SENTENCES = frozenset(
     ).split()
 )
 
-
-@cache
-def _names_a_secret() -> re.Pattern[str]:
-    return re.compile(
-        r"\b(?:pass\w*|pwd|kennwort|secrets?|tokens?|keys?|contrase\w*|senha|credentials?|logins?|user\w*)\b",
-        re.IGNORECASE,
-    )
+_names_a_secret = lazy(
+    r"\b(?:pass\w*|pwd|kennwort|secrets?|tokens?|keys?|contrase\w*|senha|credentials?|logins?|user\w*)\b",
+    re.IGNORECASE,
+)
 
 
 def is_placeholder(value: str) -> bool:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from binascii import Error, a2b_base64
 from collections.abc import Iterator
-from functools import cache
 
 from holdfast.domain.secrets.entropy import looks_random
-from holdfast.domain.secrets.spans import Span
+from holdfast.domain.secrets.spans import Span, lazy
 from holdfast.domain.secrets.values import is_placeholder
 
 _SESSION = (
@@ -36,41 +35,22 @@ _ATTRIBUTES = frozenset(
 # A cookie header is one line; longer ones are cut here, and the rest read as ordinary text.
 _LONGEST_HEADER = 8192
 
-
-@cache
-def _authorization() -> re.Pattern[str]:
-    return re.compile(
-        r"authorization[\"'`]?\]?\s{0,4}(?:[:=,]|=>)\s{0,4}[\"'`]?"
-        r"(?:(?:basic|bearer|token|digest|negotiate|api-?key|apitoken|bot|key|ssws|genie\w*|splunk)\s{1,4})?"
-        r"(?P<value>[A-Za-z0-9._~+/=:!@#$%^&*-]{6,})",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _scheme() -> re.Pattern[str]:
-    return re.compile(r"b(?:earer|asic)(?:\s{1,4}|%20|\+)(?P<value>[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
-
-
-@cache
-def _cookie() -> re.Pattern[str]:
-    return re.compile(
-        r"(?:set-)?cookies?[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?=[^\s=;\"']{1,80}=)|--cookie[ =][\"']?",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _crumb() -> re.Pattern[str]:
-    return re.compile(r"(?P<name>[^\s=;,\"'\\]{1,80})=(?P<value>[^\s;\"'\\]{0,4096})|[\"'\n\\]")
-
-
-@cache
-def _userinfo() -> re.Pattern[str]:
-    # Greedy up to the last @ before the path, because people do not encode an @ in a password.
-    return re.compile(
-        r"(?P<user>[^\s/?#@:\"'`<>\\]{0,128})(?::(?P<password>[^\s/?\"'`<>\\]{1,256}))?@(?=[\w\[$%{-])"
-    )
+_authorization = lazy(
+    r"authorization[\"'`]?\]?\s{0,4}(?:[:=,]|=>)\s{0,4}[\"'`]?"
+    r"(?:(?:basic|bearer|token|digest|negotiate|api-?key|apitoken|bot|key|ssws|genie\w*|splunk)\s{1,4})?"
+    r"(?P<value>[A-Za-z0-9._~+/=:!@#$%^&*-]{6,})",
+    re.IGNORECASE,
+)
+_scheme = lazy(r"b(?:earer|asic)(?:\s{1,4}|%20|\+)(?P<value>[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
+_cookie = lazy(
+    r"(?:set-)?cookies?[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?=[^\s=;\"']{1,80}=)|--cookie[ =][\"']?",
+    re.IGNORECASE,
+)
+_crumb = lazy(r"(?P<name>[^\s=;,\"'\\]{1,80})=(?P<value>[^\s;\"'\\]{0,4096})|[\"'\n\\]")
+# Greedy up to the last @ before the path, because people do not encode an @ in a password.
+_userinfo = lazy(
+    r"(?P<user>[^\s/?#@:\"'`<>\\]{0,128})(?::(?P<password>[^\s/?\"'`<>\\]{1,256}))?@(?=[\w\[$%{-])"
+)
 
 
 def find_wire(text: str) -> list[Span]:
