@@ -20,7 +20,7 @@ from holdfast.app.service_host import assembled
 from holdfast.app.space_registry import SpaceRegistry
 from holdfast.app.wiring import open_store
 from holdfast.engine.administration import Administration
-from holdfast.web.dashboard.browser_access import cookie_name
+from holdfast.web.dashboard.browsers import cookie_name
 from holdfast.web.service.worker import Worker
 
 OWN = "the-token-of-this-machines-user"

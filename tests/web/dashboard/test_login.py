@@ -12,9 +12,14 @@ from starlette.testclient import TestClient
 
 from holdfast.app import paths
 from holdfast.domain.access import EVERYTHING
-from holdfast.web.dashboard.browser_access import cookie_name
-from holdfast.web.dashboard.browsers import BROWSER_SECONDS, LINK_SECONDS, Browsers
-from holdfast.web.dashboard.login_attempts import FREE_FAILURES, LoginAttempts
+from holdfast.web.dashboard.browsers import (
+    BROWSER_SECONDS,
+    FREE_FAILURES,
+    LINK_SECONDS,
+    Browsers,
+    LoginAttempts,
+    cookie_name,
+)
 from holdfast.web.dashboard.responses import POLICY
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.serving import OWN, SAME_ORIGIN, URL, Board, posted

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.app import client_setup
 from holdfast.profiles import BUILT_IN, built_in
-from holdfast.web.dashboard.rules import rules
+from holdfast.web.dashboard.settings import rules
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board, posted

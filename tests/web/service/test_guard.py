@@ -5,9 +5,10 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from holdfast.domain.access import EVERYTHING, Grant
-from holdfast.web.service.guard import MOST_BYTES, Guard, Receive, Scope, Send
+from holdfast.web.service.guard import MOST_BYTES, Guard
 from tests.requirements_ledger import requirement
 
 TOKEN = "a-token-of-the-tests"
@@ -36,7 +37,7 @@ def _admit(secret: str) -> Grant | None:
 
 def _asked(path: str = "/anything", **given: Any) -> httpx2.Response:
     async def ask() -> httpx2.Response:
-        transport = httpx2.ASGITransport(app=Guard(_echo, admit=_admit))  # type: ignore[arg-type]
+        transport = httpx2.ASGITransport(app=Guard(_echo, admit=_admit))
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:7437") as client:
             return await client.post(path, **given)
 

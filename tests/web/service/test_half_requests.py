@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from holdfast.agents.hooks import spool
 from holdfast.web.service import guard, http_server
@@ -28,7 +29,7 @@ def served(sqlite_url: str) -> Iterator[Served]:
     service.registry.close()
 
 
-async def answering(scope: dict[str, Any], receive: Any, send: Any) -> None:
+async def answering(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         while (message := await receive())["type"] != "lifespan.shutdown":
             await send({"type": f"{message['type']}.complete"})

@@ -8,10 +8,11 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
-from holdfast.web.service.guard import MOST_BYTES, MOST_FOR_A_MODEL, Guard, Receive, Scope, Send
+from holdfast.web.service.guard import MOST_BYTES, MOST_FOR_A_MODEL, Guard
 from holdfast.web.service.known_callers import Acquainted
 from tests.requirements_ledger import requirement
 
@@ -43,7 +44,7 @@ async def _whole(scope: Scope, receive: Receive, send: Send) -> None:
 
 def _posted(guard: Guard, path: str, **given: Any) -> int:
     async def ask() -> int:
-        transport = httpx2.ASGITransport(app=guard)  # type: ignore[arg-type]
+        transport = httpx2.ASGITransport(app=guard)
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:7437") as client:
             return int((await client.post(path, **given)).status_code)
 

@@ -1,6 +1,6 @@
 """The dashboard: pages on which people see, search, correct and trust what agents know.
 
-A page is a module with a `router` and the name of its `SECTION`; this list is all that knows them.
+A page is a module with a `router`; this list is all that knows them.
 """
 
 from types import ModuleType
@@ -10,8 +10,6 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from holdfast.web.dashboard import (
-    assets,
-    cooldowns,
     events,
     files,
     inbox,
@@ -21,17 +19,13 @@ from holdfast.web.dashboard import (
     memory_actions,
     overview,
     search,
-    session,
     sessions,
     settings,
     stats,
 )
-from holdfast.web.dashboard.browser_access import BrowserAccess, first_of
-from holdfast.web.dashboard.browsers import Browsers
-from holdfast.web.dashboard.notices import Notices
-from holdfast.web.dashboard.page_context import Board
+from holdfast.web.dashboard.browsers import BrowserAccess, Browsers, first_of
+from holdfast.web.dashboard.page_context import Board, static_files
 from holdfast.web.dashboard.responses import PageRoute, part
-from holdfast.web.dashboard.sections import present
 from holdfast.web.dashboard.visit import Reading
 
 __all__ = ["Browsers", "dashboard", "router"]
@@ -40,12 +34,10 @@ __all__ = ["Browsers", "dashboard", "router"]
 PAGES: Final[tuple[ModuleType, ...]] = (
     overview,
     sessions,
-    session,
     events,
     memories,
     memory_actions,
     memory,
-    cooldowns,
     inbox,
     search,
     stats,
@@ -72,14 +64,14 @@ def _all_routes() -> APIRouter:
 
 def dashboard(browsers: Browsers) -> tuple[Board, BrowserAccess]:
     """What the pages of one application share, and what the guard has to know about them."""
-    board = Board(browsers, present(frozenset(page.SECTION for page in PAGES)), Notices())
-    return board, BrowserAccess(browsers, {first_of(path) for one in _PARTS for path in _paths(one)})
+    firsts = {first_of(path) for one in _PARTS for path in _paths(one)}
+    return Board(browsers), BrowserAccess(browsers, firsts)
 
 
 def _paths(router: APIRouter) -> list[str]:
     return [str(getattr(route, "path", "/")) for route in router.routes]
 
 
-_PARTS: Final = (*(page.router for page in (login, *PAGES)), _shared, assets.router)
+_PARTS: Final = (*(page.router for page in (login, *PAGES)), _shared, static_files)
 #: The routes. They find the spaces at `request.state.registry` and what pages share at `board`.
 router = _all_routes()

@@ -1,4 +1,4 @@
-"""Which browsers are signed in, and the one-time links that let one in.
+"""Which browsers are signed in, the one-time links that let one in, and what the guard asks about them.
 
 Of every secret only its hash is kept: links in memory, browsers in a private file, so that a restart of the
 service signs nobody out. A browser may do what the token may that it came in with, for as long as that holds.
@@ -11,17 +11,24 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Final
 
 from holdfast.app import paths
 from holdfast.domain.access import Grant
 
+OPEN: Final = frozenset({"login", "static"})
+LOGIN: Final = "/login"
 LINK_SECONDS: Final = 15 * 60
 BROWSER_SECONDS: Final = 30 * 24 * 3600
 _MOST_LINKS: Final = 100
 _MOST_BROWSERS: Final = 200
+FREE_FAILURES: Final = 5  # a person mistypes
+LONGEST_WAIT: Final = 300.0  # seconds; after twice as long without a failure all is forgotten
+_MOST_ADDRESSES: Final = 10_000
 
 _log = logging.getLogger(__name__)
 
@@ -125,3 +132,80 @@ def hashed(secret: str) -> str:
 def form_key(secret: str) -> str:
     """What a form of this browser carries, so that nobody else's page can send it."""
     return hmac.new(secret.encode("utf-8", "replace"), b"form", "sha256").hexdigest()
+
+
+class BrowserAccess:
+    """What the guard asks: which addresses are browsers', by their first part, and whose a cookie is."""
+
+    def __init__(self, browsers: Browsers, firsts: Collection[str]) -> None:
+        self._browsers = browsers
+        self._firsts = frozenset(firsts) | OPEN
+
+    def covers(self, path: str) -> bool:
+        return first_of(path) in self._firsts
+
+    def is_open(self, path: str) -> bool:
+        return first_of(path) in OPEN and path != f"{LOGIN}/link"
+
+    def secret(self, headers: Mapping[str, str]) -> str:
+        """What the cookie of this service holds; empty without one."""
+        name = cookie_name(headers.get("host", ""))
+        for part in headers.get("cookie", "").split(";"):
+            found, _, value = part.strip().partition("=")
+            if found == name:
+                return value
+        return ""
+
+    def admit(self, secret: str) -> Grant | None:
+        return self._browsers.admit(secret)
+
+    @property
+    def login(self) -> str:
+        return LOGIN
+
+
+def first_of(path: str) -> str:
+    """`memories` of /memories/a1b2; empty for the root."""
+    return path.lstrip("/").partition("/")[0]
+
+
+def space_cookie(host: str) -> str:
+    """The name of the cookie that tells which space a browser chose last."""
+    return f"{cookie_name(host)}-space"
+
+
+def cookie_name(host: str) -> str:
+    """Browsers share cookies between ports: two services of one machine must not sign each other out."""
+    port = host.rpartition("]")[2].rpartition(":")[2]
+    return f"holdfast-{port}" if port.isdigit() else "holdfast"
+
+
+class LoginAttempts:
+    """By the address that they come from. Nobody is made to wait in a thread: they are told to come back."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()  # how often, and when last
+
+    def wait(self, address: str) -> int:
+        """Seconds before which an address may not try again; 0 when it may."""
+        with self._lock:
+            count, last = self._failed.get(address, (0, 0.0))
+        if count < FREE_FAILURES:
+            return 0
+        wait = min(2.0 ** min(count - FREE_FAILURES, 10), LONGEST_WAIT)
+        return max(ceil(last + wait - self._now()), 0)
+
+    def failed(self, address: str) -> None:
+        with self._lock:
+            count, last = self._failed.pop(address, (0, 0.0))
+            if self._now() - last > 2 * LONGEST_WAIT:
+                count = 0
+            self._failed[address] = (count + 1, self._now())
+            if len(self._failed) > _MOST_ADDRESSES:
+                self._failed.popitem(last=False)
+
+    def succeeded(self, address: str) -> None:
+        with self._lock:
+            self._failed.pop(address, None)

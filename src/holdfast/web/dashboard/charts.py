@@ -46,24 +46,20 @@ def belief(entries: Sequence[Entry], now: datetime, floor: float) -> Plot:
     """The plot of what the journal says about a memory's confidence."""
     steps = [(entry, float(entry.after["confidence"])) for entry in entries if entry.after]
     if not steps:
-        return Plot([], "", _height(floor))
+        return Plot([], "", height(floor))
     first = steps[0][0].created_at
     span = max((now - first).total_seconds(), 1.0)
     dots = [
-        Dot(_across((entry.created_at - first).total_seconds() / span), _height(value), value, entry.action,
+        Dot(_across((entry.created_at - first).total_seconds() / span), height(value), value, entry.action,
             entry.created_at)
         for entry, value in steps
     ]  # fmt: skip
     line = f"M{dots[0].x} {dots[0].y}"
     line += "".join(f"H{dot.x}V{dot.y}" for dot in dots[1:]) + f"H{WIDTH - _EDGE}"
-    return Plot(dots, line, _height(floor))
+    return Plot(dots, line, height(floor))
 
 
 def height(value: float) -> float:
-    return _height(value)
-
-
-def _height(value: float) -> float:
     return round(HEIGHT - _EDGE - value * (HEIGHT - 2 * _EDGE), 1)
 
 
@@ -77,7 +73,6 @@ class Spoke:
 
     memory: Memory
     kind: str
-    outward: bool
     x: float
     y: float
 
@@ -96,7 +91,7 @@ class Wheel:
         return self.width / 2, self.height / 2
 
 
-def wheel(memory_id: str, linked: Sequence[tuple[Link, Memory]]) -> Wheel:
+def wheel(linked: Sequence[tuple[Link, Memory]]) -> Wheel:
     """The memories around one, on a circle; what does not fit is in the list below the drawing."""
     around = linked[:_MOST_AROUND]
     flat = len(around) <= 2  # side by side
@@ -106,7 +101,7 @@ def wheel(memory_id: str, linked: Sequence[tuple[Link, Memory]]) -> Wheel:
     for place, (link, other) in enumerate(around):
         angle = start + 2 * math.pi * place / len(around)
         at = round(x + radius * math.cos(angle), 1), round(y + radius * math.sin(angle), 1)
-        made.spokes.append(Spoke(other, link.kind, link.from_id == memory_id, *at))
+        made.spokes.append(Spoke(other, link.kind, *at))
     return made
 
 

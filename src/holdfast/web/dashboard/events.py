@@ -1,35 +1,36 @@
-"""/events: what happened to services, the latest first."""
+"""/events and /cooldowns: what happened to services, and which actions on them are allowed now."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC
 from itertools import groupby
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
 from holdfast.domain.operations import Event
-from holdfast.web.dashboard import formats, time_cursor
+from holdfast.domain.query import TimeCursor
+from holdfast.web.dashboard import formats
+from holdfast.web.dashboard.cursors import After, mark, read, written
 from holdfast.web.dashboard.memories import MOST_SUBJECTS
-from holdfast.web.dashboard.responses import PageRoute, in_address, page, part
+from holdfast.web.dashboard.responses import PageRoute, in_address, live, page
 from holdfast.web.dashboard.visit import Reading, Visit
 
-SECTION: Final = "events"
 ON_A_PAGE: Final = 60
+MOST_ATTEMPTS: Final = 10  # of one action on one service
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-Text = Annotated[str, Query(max_length=500)]
+Text = Annotated[str, Field(max_length=500)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(BaseModel):
     """What is shown; empty means any."""
 
-    level: str = ""
-    service: str = ""
-    session: str = ""
-    after: str = ""
+    level: Text = ""
+    service: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
+    session: Text = ""
+    after: After = ""
 
     @property
     def narrowed(self) -> bool:
@@ -37,20 +38,14 @@ class Choice:
 
     def told(self, **other: Any) -> dict[str, Any]:
         """For an address; a new choice begins at the first page."""
-        return {**asdict(self), "after": "", **other}
-
-
-def choice(level: Text = "", service: Text = "", session: Text = "", after: time_cursor.After = "") -> Choice:
-    return Choice(level=level, service=service.strip(), session=session, after=after)
+        return {**self.model_dump(), "after": "", **other}
 
 
 @router.get("/events")
-def events(visit: Reading, chosen: Annotated[Choice, Depends(choice)]) -> Response:
+def events(visit: Reading, chosen: Annotated[Choice, Query()]) -> Response:
     listed = _listed(visit, chosen)
-    if time_cursor.looking_again(visit):
-        if time_cursor.has_seen(visit, listed["seen"]):
-            return Response(status_code=204)
-        return part(visit, "event_rows.html", **listed)
+    if visit.looking_again:
+        return live(visit, "events.html", "event_rows.html", **listed)
     services = sorted(
         {name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS) if name is not None},
         key=str.casefold,
@@ -65,15 +60,15 @@ def _listed(visit: Visit, chosen: Choice) -> dict[str, Any]:
         service=chosen.service or None,
         session=chosen.session or None,
         limit=ON_A_PAGE + 1,
-        after=time_cursor.read(chosen.after),
+        after=read(TimeCursor, chosen.after),
     )
     shown = found[:ON_A_PAGE]
     last = shown[-1] if len(found) > ON_A_PAGE else None
     return {
         "chosen": chosen,
         "days": by_day(shown),
-        "seen": time_cursor.mark([event.id for event in found]),
-        "following": time_cursor.told(last.created_at, last.id) if last else "",
+        "seen": mark([event.id for event in found]),
+        "following": written(TimeCursor(last.created_at, last.id)) if last else "",
         "levels": [level.name for level in visit.profile.levels],
     }
 
@@ -82,3 +77,20 @@ def by_day(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
     """Events under their days, as they come."""
     days = groupby(events, lambda event: event.created_at.astimezone(UTC).date())
     return [(formats.day(same[0].created_at), same) for same in (list(found) for _, found in days)]
+
+
+@router.get("/cooldowns")
+def cooldowns(visit: Reading, service: Annotated[str, Query(max_length=500)] = "") -> Response:
+    found = visit.memories.cooldowns(service=service.strip() or None)
+    services = groupby(found, lambda standing: standing.service)
+    return live(
+        visit,
+        "cooldowns.html",
+        "cooldown_rows.html",
+        service=service.strip(),
+        services=[(name, list(standings)) for name, standings in services],
+        rules=visit.profile.cooldowns,
+        refused=[standing for standing in found if not standing.allowed],
+        most=MOST_ATTEMPTS,
+        seen=mark([(one.service, one.allowed, [each.id for each in one.attempts]) for one in found]),
+    )

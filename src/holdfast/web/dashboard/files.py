@@ -9,10 +9,9 @@ from starlette.responses import Response
 from holdfast.domain.file_paths import MOST_FILES
 from holdfast.errors import Invalid
 from holdfast.files.scan import SyncReport
-from holdfast.web.dashboard.responses import PageRoute, done, in_address, page, part
+from holdfast.web.dashboard.responses import PageRoute, dialog, done, in_address, page
 from holdfast.web.dashboard.visit import Reading, Sent, Writing
 
-SECTION: Final = "files"
 SHOWN: Final = 100  # files at a time; the rest is found by a word
 _COUNTED: Final = (
     ("taken", "changed in the folder"),
@@ -62,8 +61,7 @@ def file(visit: Reading, path: Annotated[str, Query(max_length=1_000)]) -> Respo
 @router.get("/files/accept")
 def ask_to_accept(visit: Writing) -> Response:
     """Asks before the memories of an emptied folder are deleted."""
-    shown = part if visit.partial else page
-    return shown(visit, "files_accept.html", state=visit.memories.directory())
+    return dialog(visit, "files_accept.html", state=visit.memories.directory())
 
 
 @router.post("/files/sync")
@@ -75,7 +73,7 @@ def sync(visit: Writing, sent: Sent) -> Response:
     report = visit.memories.sync_directory(accept_empty=meant == "accept", write_back=meant == "write")
     home = visit.address("/files")
     if report.asks:
-        return done(visit, _asks(report.asks), tone="note", back=home, leave=home)
+        return done(visit, f"Not synced: {report.asks}", tone="note", back=home, leave=home)
     return done(visit, said(report), back=home, leave=home)
 
 
@@ -86,7 +84,3 @@ def said(report: SyncReport) -> str:
         if amount := len(getattr(report, name)):
             parts.append(f"{amount:,} {words}")
     return f"Synced: {', '.join(parts)}." if parts else "Already in sync."
-
-
-def _asks(asks: str) -> str:
-    return f"Not synced: {asks}"

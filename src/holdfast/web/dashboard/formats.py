@@ -22,6 +22,10 @@ def count(amount: int, noun: str, plural: str | None = None) -> str:
     return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
 
 
+def memories(amount: int) -> str:
+    return count(amount, "memory", "memories")
+
+
 def ago(moment: datetime, now: datetime) -> str:
     """How long ago, in one step: `just now`, `5 min ago`, `3 d ago`, `in 2 h`; a date when it is long."""
     seconds = (now - moment).total_seconds()

@@ -8,18 +8,17 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.memory import Memory
+from holdfast.domain.query import MemoryCursor
 from holdfast.engine.inbox import Beside, Waiter
 from holdfast.errors import Invalid
-from holdfast.web.dashboard import formats, time_cursor
-from holdfast.web.dashboard.list_filters import Choices, cursor
+from holdfast.web.dashboard import formats
+from holdfast.web.dashboard.cursors import read, written
 from holdfast.web.dashboard.memories import subject_word
-from holdfast.web.dashboard.memory_actions import MOST_AT_ONCE
-from holdfast.web.dashboard.notices import Offer
-from holdfast.web.dashboard.responses import PageRoute, done, page, part
+from holdfast.web.dashboard.page_context import Offer
+from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
 from holdfast.web.dashboard.text_diff import Piece, compared, named, shared
 from holdfast.web.dashboard.visit import Deciding, Fields, Reading, Sent, Visit
 
-SECTION: Final = "inbox"
 ON_A_PAGE: Final = 10  # beside each of them stands what the whole space holds like it
 MOST_SHOWN: Final = 800  # characters of a text
 _ALIKE: Final = 0.5  # of a wording has to stand in both before the rest is marked as different
@@ -56,22 +55,22 @@ class Card:
 
 @router.get("/inbox")
 def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -> Response:
-    seen = str(visit.memories.last_change())
-    if time_cursor.looking_again(visit) and time_cursor.has_seen(visit, seen):
+    seen = visit.memories.last_change()
+    if visit.has_seen(seen):
         return Response(status_code=204)
-    pile = visit.memories.review(limit=ON_A_PAGE, after=Choices(after=after).place)
-    values: dict[str, Any] = {
-        "cards": [_card(waiter) for waiter in pile.waiters],
-        "total": pile.total,
-        "after": after,
-        "following": cursor(pile.waiters[-1].memory) if pile.more else "",
-        "seen": seen,
-        "most_shown": MOST_SHOWN,
-        "subject_word": subject_word(visit.profile),
-    }
-    if time_cursor.looking_again(visit):
-        return part(visit, "inbox_cards.html", refreshing=True, **values)
-    return page(visit, "inbox.html", refreshing=False, **values)
+    pile = visit.memories.review(limit=ON_A_PAGE, after=read(MemoryCursor, after))
+    return live(
+        visit,
+        "inbox.html",
+        "inbox_cards.html",
+        cards=[_card(waiter) for waiter in pile.waiters],
+        total=pile.total,
+        after=after,
+        following=written(MemoryCursor.of(pile.waiters[-1].memory)) if pile.more else "",
+        seen=seen,
+        most_shown=MOST_SHOWN,
+        subject_word=subject_word(visit.profile),
+    )
 
 
 @router.get("/inbox/{memory_id}/edit")
@@ -96,48 +95,47 @@ def edit_and_approve(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Respon
 
 @router.post("/inbox/approve")
 def approve(visit: Deciding, sent: Sent) -> Response:
-    ids = _chosen(sent)
-    since = visit.memories.last_change()
-    decided = visit.memories.stakes(*ids)
-    visit.memories.approve(*ids)
-    return _let_in(visit, decided, since)
+    return _approved(visit, sent.chosen())
 
 
 @router.post("/memories/approve")
 def approve_listed(visit: Deciding, sent: Sent) -> Response:
     """The same from a list of all memories: those of the chosen that wait."""
-    ids = [one for one in _chosen(sent) if visit.memories.show(one).memory.state == "waiting"]
+    ids = [one for one in sent.chosen() if visit.memories.show(one).memory.state == "waiting"]
     if not ids:
         raise Invalid("none of the selected memories is waiting for review", field="id")
-    since = visit.memories.last_change()
-    decided = visit.memories.stakes(*ids)
-    visit.memories.approve(*ids)
-    return _let_in(visit, decided, since, sent.text("back"))
+    return _approved(visit, ids, sent.text("back"))
 
 
 @router.post("/inbox/reject")
 def reject(visit: Deciding, sent: Sent) -> Response:
-    ids = _chosen(sent)
+    ids = sent.chosen()
     since = visit.memories.last_change()
     plain = [one.memory.id for one in visit.memories.stakes(*ids) if one.proposal is None]
     visit.memories.reject(*ids)
     parts = []
     if plain:
-        parts.append(f"Rejected {_memories(len(plain))}; the same text is not stored again.")
+        parts.append(f"Rejected {formats.memories(len(plain))}; the same text is not stored again.")
     if len(plain) < len(ids):
         parts.append(f"Kept {_pairs(len(ids) - len(plain))} separate; not proposed again.")
-    offer = _undo(visit, plain, since) if plain else None
-    return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=offer)
+    return done(visit, " ".join(parts), back=visit.address("/inbox"), offer=visit.undo(plain, since))
+
+
+def _approved(visit: Visit, ids: Sequence[str], back: str = "") -> Response:
+    since = visit.memories.last_change()
+    decided = visit.memories.stakes(*ids)
+    visit.memories.approve(*ids)
+    return _let_in(visit, decided, since, back)
 
 
 def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
     plain = [one for one in decided if one.proposal is None]
     merged = [one.proposal for one in decided if one.proposal is not None]
-    parts = [f"Approved {_memories(len(plain))}."] if plain else []
+    parts = [f"Approved {formats.memories(len(plain))}."] if plain else []
     parts += [f"Merged {_pairs(len(merged))}."] if merged else []
     touched = [one.memory.id for one in plain]
     touched += [beside.memory.id for one in plain for beside in one.beside if beside.how in _CHANGED]
-    offer = _undo(visit, list(dict.fromkeys(touched)), since) if plain else None
+    offer = visit.undo(list(dict.fromkeys(touched)), since)
     if offer is None and len(merged) == 1:  # what was made one has a session of its own
         offer = Offer("Undo", visit.address("/undo-session", session=merged[0].id))
     return done(visit, " ".join(parts), back=back or visit.address("/inbox"), offer=offer)
@@ -147,14 +145,9 @@ def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
     """What differs from what is stored; the rest is left alone."""
     known = visit.memories.show(memory_id).memory
     changes: dict[str, Any] = {}
-    wanted = {
-        "content": sent.text("content"),
-        "subject": sent.text("subject"),
-        "category": sent.text("category"),
-    }
-    for name, value in wanted.items():
-        if name in sent and value != (getattr(known, name) or ""):
-            changes[name] = value
+    for name in ("content", "subject", "category"):
+        if name in sent and sent.text(name) != (getattr(known, name) or ""):
+            changes[name] = sent.text(name)
     changes |= sent.retagged()
     believed = sent.moved("confidence", "believed")
     if believed is not None:
@@ -164,10 +157,9 @@ def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
 
 def _editing(visit: Visit, memory_id: str, wrong: str = "", typed: str = "") -> Response:
     memory = visit.memories.show(memory_id).memory
-    shown = part if visit.partial else page
     values = {"typed": typed} if typed else {}
     status = 422 if wrong and not visit.partial else 200
-    return shown(
+    return dialog(
         visit, "inbox_edit.html", status=status, memory=memory, wrong=wrong,
         subject_word=subject_word(visit.profile), **values,
     )  # fmt: skip
@@ -193,24 +185,6 @@ def _card(waiter: Waiter) -> Card:
 def _unmarked(pieces: Sequence[Piece]) -> list[Piece]:
     """For texts that have next to nothing in common: marks on all of it would say that all of it changes."""
     return [Piece("".join(piece.text for piece in pieces), False)]
-
-
-def _chosen(sent: Fields) -> list[str]:
-    ids = sent.all("id")
-    if not ids:
-        raise Invalid("nothing selected: select at least one memory", field="id")
-    if len(ids) > MOST_AT_ONCE:
-        raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
-    return ids
-
-
-def _undo(visit: Visit, ids: Sequence[str], since: int) -> Offer:
-    fields = (*(("id", one) for one in ids), ("since", str(since)))
-    return Offer("Undo", visit.address("/memories/undo"), fields)
-
-
-def _memories(amount: int) -> str:
-    return formats.count(amount, "memory", "memories")
 
 
 def _pairs(amount: int) -> str:

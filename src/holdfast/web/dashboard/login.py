@@ -7,8 +7,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.errors import Forbidden
-from holdfast.web.dashboard.browser_access import LOGIN, cookie_name
-from holdfast.web.dashboard.browsers import BROWSER_SECONDS, Browsers
+from holdfast.web.dashboard.browsers import BROWSER_SECONDS, LOGIN, Browsers, cookie_name
 from holdfast.web.dashboard.page_context import Board
 from holdfast.web.dashboard.responses import PageRoute, local
 from holdfast.web.dashboard.visit import Sent

@@ -2,25 +2,84 @@
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from holdfast.domain.memory import ORIGINS, Memory
+from holdfast.domain.memory import Memory, Origin, State
 from holdfast.domain.profile import Profile
-from holdfast.domain.query import newer_first
-from holdfast.web.dashboard.formats import count
-from holdfast.web.dashboard.list_filters import SHOWN, SORTS, Choices, choices, cursor
+from holdfast.domain.query import Filter, Group, MemoryCursor, newer_first
+from holdfast.web.dashboard.cursors import read, written
+from holdfast.web.dashboard.formats import memories as counted
 from holdfast.web.dashboard.responses import PageRoute, in_address, page, part
 from holdfast.web.dashboard.visit import Reading, Visit
 
-SECTION: Final = "memories"
 ON_A_PAGE: Final = 50
 MOST_SUBJECTS: Final = 200
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-Chosen = Annotated[Choices, Depends(choices)]
+Shown = Literal["all", "active", "inactive", "waiting", "deleted"]
+Sort = Literal["recent", "confidence", "created"]
+SHOWN: Final[dict[Shown, tuple[State, ...]]] = {
+    "all": ("active", "inactive", "waiting"),
+    "active": ("active",),
+    "inactive": ("inactive",),
+    "waiting": ("waiting",),
+    "deleted": ("forgotten",),
+}
+SORTS: Final[dict[Sort, str]] = {
+    "recent": "Updated",
+    "confidence": "Confidence",
+    "created": "Oldest",
+}
+
+Text = Annotated[str, Field(max_length=500)]
+
+
+class Choices(BaseModel):
+    """Empty means: any, or as usual."""
+
+    subject: Text = ""
+    category: Text = ""
+    state: Shown = "all"
+    q: Text = ""
+    tag: Text = ""
+    session: Text = ""
+    origin: Origin | Literal[""] = ""
+    sort: Sort = "recent"
+    group: Group | Literal[""] = ""
+    after: Annotated[str, Field(max_length=2_000)] = ""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether something is left out that is usually shown."""
+        asked = (self.subject, self.category, self.q, self.tag, self.session, self.origin)
+        return any(asked) or self.state != "all"
+
+    def where(self, profile: Profile) -> Filter:
+        general = bool(self.subject) and self.subject.casefold() == profile.block.general.casefold()
+        return Filter(
+            states=SHOWN[self.state],
+            category=self.category or None,
+            subject=None if general else self.subject or None,
+            general=general,
+            tags=(self.tag,) if self.tag else (),
+            session=self.session or None,
+            origin=self.origin or None,
+            text=self.q.strip() or None,
+            proposals=self.state == "waiting",
+        )
+
+    def told(self, **other: Any) -> dict[str, Any]:
+        """The choices for an address, with what is usual left out; a new choice begins at the first page."""
+        chosen = {**self.model_dump(), "after": "", **other}
+        usual = Choices().model_dump()
+        return {name: value for name, value in chosen.items() if value != usual[name]}
+
+
+Chosen = Annotated[Choices, Query()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +100,7 @@ def memories(visit: Reading, chosen: Chosen) -> Response:
 @router.get("/memories/rows")
 def rows(visit: Reading, chosen: Chosen) -> Response:
     """The list alone, for who keeps a page open: nothing, as long as nothing changed."""
-    seen = visit.request.headers.get("x-seen")
-    if seen is not None and seen == str(visit.memories.last_change()):
+    if visit.has_seen(visit.memories.last_change()):
         return Response(status_code=204)
     return part(visit, "memory_rows.html", refreshing=True, **_listed(visit, chosen))
 
@@ -52,10 +110,10 @@ def _listed(visit: Visit, chosen: Choices) -> dict[str, Any]:
     seen = visit.memories.last_change()
     found = visit.memories.find(
         chosen.where(visit.profile),
-        order=chosen.order,
+        order=chosen.sort,
         group=chosen.group or None,
         limit=ON_A_PAGE + 1,
-        after=chosen.place,
+        after=read(MemoryCursor, chosen.after),
         exact=False,
     )
     shown = list(found.memories[:ON_A_PAGE])
@@ -63,9 +121,9 @@ def _listed(visit: Visit, chosen: Choices) -> dict[str, Any]:
     return {
         "chosen": chosen,
         "seen": seen,
-        "total": ("over " if found.more else "") + count(found.total, "memory", "memories"),
+        "total": ("over " if found.more else "") + counted(found.total),
         "shelves": _shelves(newer_first(shown), chosen, visit.profile),
-        "following": cursor(shown[-1]) if more else "",
+        "following": written(MemoryCursor.of(shown[-1])) if more else "",
         "subject_word": subject_word(visit.profile),
     }
 
@@ -86,7 +144,6 @@ def _around(visit: Visit, chosen: Choices) -> dict[str, Any]:
         "subjects": sorted((name for name in subjects if name is not None), key=str.casefold),
         "states": SHOWN,
         "sorts": SORTS,
-        "origins": ORIGINS,
         "empty_space": not chosen.narrowed and not chosen.after,
     }
 

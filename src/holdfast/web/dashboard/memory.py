@@ -8,17 +8,16 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from holdfast.domain.history import Entry, Use
-from holdfast.domain.memory import Message, Version
+from holdfast.domain.history import Entry
+from holdfast.domain.memory import Version
 from holdfast.errors import Invalid, NotFound
-from holdfast.web.dashboard import charts, time_cursor
+from holdfast.web.dashboard import charts
+from holdfast.web.dashboard.cursors import mark
 from holdfast.web.dashboard.memories import subject_word
-from holdfast.web.dashboard.notices import Offer
-from holdfast.web.dashboard.responses import PageRoute, done, page, part
+from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
 from holdfast.web.dashboard.text_diff import Piece, compared, named
 from holdfast.web.dashboard.visit import Deciding, Reading, Sent, Visit, Writing
 
-SECTION: Final = "memories"
 MOST_STEPS: Final = 100  # of its story and of its versions; the newest
 MOST_USES: Final = 20
 MOST_QUOTED: Final = 4_000  # characters of a message beside the one it came from
@@ -38,12 +37,7 @@ class WordingChange:
 
 @router.get("/memories/{memory_id}")
 def memory(visit: Reading, memory_id: MemoryId) -> Response:
-    told = _told(visit, memory_id)
-    if not time_cursor.looking_again(visit):
-        return page(visit, "memory.html", refreshing=False, **told)
-    if time_cursor.has_seen(visit, told["seen"]):
-        return Response(status_code=204)
-    return part(visit, "memory_body.html", refreshing=True, **told)
+    return live(visit, "memory.html", "memory_body.html", **_told(visit, memory_id))
 
 
 @router.get("/memories/{memory_id}/compare")
@@ -59,8 +53,7 @@ def compare(
         raise NotFound(f"memory {memory_id} has no such version: use 1 to {len(found)}")
     before, after = found[first], found[second]
     left, right = compared(before.content, after.content)
-    shown = part if visit.partial else page
-    return shown(
+    return dialog(
         visit, "memory_compare.html", memory_id=memory_id, first=before, second=after, left=left, right=right
     )
 
@@ -71,8 +64,7 @@ def split(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
     since = visit.memories.last_change()
     number = sent.whole("number") or 0
     new = visit.memories.split(memory_id, number).memory
-    fields = (("id", memory_id), ("id", new.id), ("since", str(since)))
-    undo = Offer("Undo", visit.address("/memories/undo"), fields)
+    undo = visit.undo([memory_id, new.id], since)
     text = f"Split off wording {number} as memory {new.id}."
     return done(visit, text, back=visit.address(f"/memories/{memory_id}"), offer=undo)
 
@@ -81,8 +73,7 @@ def split(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
 def ask_to_erase(visit: Deciding, memory_id: MemoryId) -> Response:
     """What would go, said before it does."""
     found = visit.memories.show(memory_id).memory
-    shown = part if visit.partial else page
-    return shown(visit, "memory_erase.html", memory=found, planned=visit.memories.erasure(memory_id))
+    return dialog(visit, "memory_erase.html", memory=found, planned=visit.memories.erasure(memory_id))
 
 
 @router.post("/memories/{memory_id}/erase")
@@ -98,11 +89,10 @@ def erase(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
 @router.post("/memories/{memory_id}/promote")
 def promote(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
     """What one project knows, for all of them."""
-    fields = (("id", memory_id), ("since", str(visit.memories.last_change())))
+    since = visit.memories.last_change()
     visit.memories.promote(memory_id)
-    offer = Offer("Undo", visit.address("/memories/undo"), fields)
     back = visit.address(f"/memories/{memory_id}")
-    return done(visit, "It now applies to all projects.", back=back, offer=offer)
+    return done(visit, "It now applies to all projects.", back=back, offer=visit.undo([memory_id], since))
 
 
 def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
@@ -119,17 +109,15 @@ def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
         "plot": charts.belief(story.entries[-MOST_STEPS:], visit.now, visit.profile.policy.floor),
         "linked": linked,
         "waits_for": named(story.memory.waiting_for or "", [other for _, other in linked]),
-        "wheel": charts.wheel(memory_id, linked),
-        "uses": _latest(story.uses),
+        "wheel": charts.wheel(linked),
+        "uses": story.uses[-MOST_USES:][::-1],
         "uses_in_all": len(story.uses),
-        "source": _source(visit, story.messages),
+        "source": visit.memories.around(story.messages[0].id) if story.messages else [],
         "cited": story.messages[0].id if story.messages else "",
         "quoted": MOST_QUOTED,
         "step": step,
         "height": charts.height,
-        "seen": time_cursor.mark(
-            story.memory, len(story.entries), len(story.uses), linked, story.repetitions
-        ),
+        "seen": mark(story.memory, len(story.entries), len(story.uses), linked, story.repetitions),
     }
 
 
@@ -138,15 +126,6 @@ def _changes(versions: Sequence[Version]) -> list[WordingChange]:
     pairs = pairwise(versions)
     changes = [WordingChange(after, *compared(before.content, after.content)) for before, after in pairs]
     return changes[::-1]
-
-
-def _latest(uses: Sequence[Use]) -> list[Use]:
-    return list(uses[-MOST_USES:][::-1])
-
-
-def _source(visit: Visit, messages: Sequence[Message]) -> list[Message]:
-    """The message that it was first taken from, between those around it."""
-    return visit.memories.around(messages[0].id) if messages else []
 
 
 def step(entry: Entry) -> tuple[float | None, float | None]:

@@ -3,8 +3,8 @@
 Approving is the inbox's, wherever it is asked for.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Final, assert_never
+from collections.abc import Callable
+from typing import Annotated, assert_never
 
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
@@ -14,13 +14,9 @@ from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, Invalid
 from holdfast.web.dashboard import formats
 from holdfast.web.dashboard.memories import MOST_SUBJECTS, subject_word
-from holdfast.web.dashboard.notices import Offer
-from holdfast.web.dashboard.responses import PageRoute, done, page, part
+from holdfast.web.dashboard.responses import PageRoute, dialog, done, part
 from holdfast.web.dashboard.text_diff import not_used
-from holdfast.web.dashboard.visit import Fields, Reading, Sent, Visit, Writing
-
-SECTION: Final = "memories"
-MOST_AT_ONCE: Final = 500
+from holdfast.web.dashboard.visit import MOST_AT_ONCE, Fields, Reading, Sent, Visit, Writing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MemoryId = Annotated[str, Path(max_length=200)]
@@ -74,7 +70,7 @@ def _added(
         case outcomes.Contradicting(_, weakened):
             touched += [memory.id for memory in weakened]
             lower = "whose confidence is lower now"
-            text = f"Added. It contradicts {_memories(len(weakened))}, {lower}."
+            text = f"Added. It contradicts {formats.memories(len(weakened))}, {lower}."
         case outcomes.Reinforced(memory, previous, _):
             text = f"Already known: reinforced {memory.id} (confidence {_step(previous, memory)})."
             text += not_used(sent, memory, visit.profile.policy.confidence)
@@ -86,7 +82,7 @@ def _added(
         case _:
             assert_never(outcome)
     look = visit.address(f"/memories/{outcome.memory.id}")
-    return done(visit, text, back=visit.address("/memories"), offer=_undo(visit, touched, since), look=look)
+    return done(visit, text, back=visit.address("/memories"), offer=visit.undo(touched, since), look=look)
 
 
 def _form(
@@ -97,9 +93,8 @@ def _form(
     field: str | None = None,
 ) -> Response:
     subjects = [name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS) if name is not None]
-    shown = part if visit.partial else page
     status = 200 if visit.partial or not wrong else 422
-    return shown(
+    return dialog(
         visit, "memory_new.html", status=status, sent=sent, known=known, wrong=wrong, field=field,
         subjects=subjects, subject_word=subject_word(visit.profile),
         relation=known.relation if isinstance(known, outcomes.UpdateSuggested) else "",
@@ -138,7 +133,7 @@ def edit(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
     elif isinstance(outcome, outcomes.Waiting):
         text, offer = f"The change is waiting in the inbox: {outcome.reason}.", None
     else:
-        text, offer = "Saved.", _undo(visit, [memory_id], since)
+        text, offer = "Saved.", visit.undo([memory_id], since)
     shown = None
     if in_row:
         memory = visit.memories.show(memory_id).memory
@@ -180,7 +175,7 @@ def wording(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
     visit.memories.revise(memory_id, version=number)
     text = f"Went back to version {number}."
     back = visit.address(f"/memories/{memory_id}")
-    return done(visit, text, back=back, offer=_undo(visit, [memory_id], since))
+    return done(visit, text, back=back, offer=visit.undo([memory_id], since))
 
 
 @router.post("/memories/{memory_id}/restore")
@@ -188,7 +183,7 @@ def restore(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
     since = visit.memories.last_change()
     visit.memories.restore(memory_id)
     back = visit.address(f"/memories/{memory_id}")
-    return done(visit, "Restored.", back=back, offer=_undo(visit, [memory_id], since))
+    return done(visit, "Restored.", back=back, offer=visit.undo([memory_id], since))
 
 
 # ------------------------------------------------------------------------------------------------- many
@@ -223,22 +218,21 @@ def pin(visit: Writing, sent: Sent) -> Response:
 def ask_to_delete(visit: Writing, ids: Ids) -> Response:
     """What would happen, said before it is done."""
     found = [visit.memories.show(one).memory for one in dict.fromkeys(ids)]
-    shown = part if visit.partial else page
     for_good = visit.profile.policy.removal == "permanent"
     asked = visit.request.query_params
     back, leave = asked.get("back", ""), bool(asked.get("leave"))
-    return shown(visit, "memory_delete.html", memories=found, for_good=for_good, back=back, leave=leave)
+    return dialog(visit, "memory_delete.html", memories=found, for_good=for_good, back=back, leave=leave)
 
 
 @router.post("/memories/delete")
 def delete(visit: Writing, sent: Sent) -> Response:
-    ids = _chosen(sent)
+    ids = sent.chosen()
     since = visit.memories.last_change()
     gone = [visit.memories.forget(one) for one in ids]
     restorable = all(each.restorable for each in gone)
-    what = _memories(len(ids))
+    what = formats.memories(len(ids))
     text = f"Deleted {what}." if restorable else f"Deleted {what} for good."
-    offer = _undo(visit, ids, since) if restorable else None
+    offer = visit.undo(ids, since) if restorable else None
     leave = visit.address("/memories") if sent.given("leave") else ""
     return done(visit, text, back=_back(visit, sent), offer=offer, leave=leave)
 
@@ -248,8 +242,10 @@ def undo(visit: Writing, sent: Sent) -> Response:
     since = sent.whole("since")
     if since is None:
         raise Invalid("this action can't be undone", field="since")
-    back = visit.memories.undo(*_chosen(sent), since=since)
-    return done(visit, f"Undone: {_memories(len(back))} reverted.", back=_back(visit, sent), tone="note")
+    back = visit.memories.undo(*sent.chosen(), since=since)
+    return done(
+        visit, f"Undone: {formats.memories(len(back))} reverted.", back=_back(visit, sent), tone="note"
+    )
 
 
 def _each(
@@ -258,39 +254,21 @@ def _each(
     """Does it to every chosen memory; one that can't be is named and does not keep back the others."""
     since = visit.memories.last_change()
     changed, refused = [], []
-    for one in _chosen(sent):
+    for one in sent.chosen():
         try:
             act(one)
             changed.append(one)
         except HoldfastError as wrong:
             refused.append(str(wrong))
-    parts = [said.format(_memories(len(changed)), verb[len(changed) != 1])] if changed else []
+    parts = [said.format(formats.memories(len(changed)), verb[len(changed) != 1])] if changed else []
     parts += [f"{len(refused)} could not be changed: {refused[0]}."] if refused else []
     tone = "wrong" if refused else "done"
-    offer = _undo(visit, changed, since) if changed else None
+    offer = visit.undo(changed, since)
     return done(visit, " ".join(parts), back=_back(visit, sent), tone=tone, offer=offer)  # type: ignore[arg-type]
-
-
-def _chosen(sent: Fields) -> list[str]:
-    ids = sent.all("id")
-    if not ids:
-        raise Invalid("nothing selected: select at least one memory", field="id")
-    if len(ids) > MOST_AT_ONCE:
-        raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
-    return ids
 
 
 def _back(visit: Visit, sent: Fields) -> str:
     return sent.text("back") or visit.address("/memories")
-
-
-def _undo(visit: Visit, ids: Sequence[str], since: int) -> Offer:
-    fields = (*(("id", one) for one in ids), ("since", str(since)))
-    return Offer("Undo", visit.address("/memories/undo"), fields)
-
-
-def _memories(amount: int) -> str:
-    return formats.count(amount, "memory", "memories")
 
 
 def _step(before: Memory, after: Memory) -> str:

@@ -8,13 +8,12 @@ from starlette.responses import Response
 
 from holdfast.domain.query import Filter
 from holdfast.domain.spend import dollars
-from holdfast.web.dashboard import time_cursor
+from holdfast.web.dashboard.cursors import mark
 from holdfast.web.dashboard.memories import subject_word
-from holdfast.web.dashboard.responses import PageRoute, page, part
+from holdfast.web.dashboard.responses import PageRoute, live
 from holdfast.web.dashboard.sessions import runs
 from holdfast.web.dashboard.visit import Reading, Visit
 
-SECTION: Final = "overview"
 NEWEST: Final = 6
 SESSIONS: Final = 5
 _DAY: Final = timedelta(days=1)
@@ -25,12 +24,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 @router.get("/")
 def overview(visit: Reading) -> Response:
-    told = _told(visit)
-    if not time_cursor.looking_again(visit):
-        return page(visit, "overview.html", **told)
-    if time_cursor.has_seen(visit, told["seen"]):
-        return Response(status_code=204)
-    return part(visit, "overview_cards.html", **told)
+    return live(visit, "overview.html", "overview_cards.html", **_told(visit))
 
 
 def _told(visit: Visit) -> dict[str, Any]:
@@ -58,4 +52,4 @@ def _told(visit: Visit) -> dict[str, Any]:
         "subject_word": subject_word(visit.profile),
         "empty_space": not (counts.active + counts.inactive + counts.waiting + counts.sessions),
     }
-    return {**told, "seen": time_cursor.mark(memories.last_change(), told)}
+    return {**told, "seen": mark(memories.last_change(), told)}

@@ -1,19 +1,99 @@
-"""What all pages share: templates, the sections that exist, what browsers are told next, who is signed in."""
+"""What all pages share: templates, static files, the sidebar, what a browser is told, who is signed in."""
 
+import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
 
 from holdfast import __version__
-from holdfast.web.dashboard import assets, formats
-from holdfast.web.dashboard.browsers import Browsers
-from holdfast.web.dashboard.login_attempts import LoginAttempts
-from holdfast.web.dashboard.notices import Notices
-from holdfast.web.dashboard.sections import Section
+from holdfast.web.dashboard import formats
+from holdfast.web.dashboard.browsers import Browsers, LoginAttempts
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+_KINDS: Final = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "txt": "text/plain; charset=utf-8",
+}
+_NAMES: Final = (
+    "style.css", "app.js", "live.js", "icons.svg", "mark.svg", "vendor/htmx-2.0.11.min.js",
+    "vendor/htmx-LICENSE.txt",
+)  # fmt: skip
+_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+
+#: Style, scripts and icons, from this package alone. Their version stands in their address, so they keep.
+static_files = APIRouter(include_in_schema=False)
+Tone = Literal["done", "note", "wrong"]
+_MOST_TOLD: Final = 500  # browsers
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One place of the sidebar."""
+
+    name: str  # also of its icon
+    title: str
+    path: str
+
+
+SECTIONS: Final = (
+    Section("overview", "Overview", "/"),
+    Section("sessions", "Sessions", "/sessions"),
+    Section("events", "Events", "/events"),
+    Section("memories", "Memories", "/memories"),
+    Section("cooldowns", "Cooldowns", "/cooldowns"),
+    Section("inbox", "Inbox", "/inbox"),
+    Section("search", "Search", "/search"),
+    Section("stats", "Stats", "/stats"),
+    Section("files", "Files", "/files"),
+    Section("settings", "Settings", "/settings"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A button that takes it back: a form for `path`, with these fields."""
+
+    label: str
+    path: str
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    text: str
+    tone: Tone = "done"
+    offer: Offer | None = None
+    look: str = ""  # the address of what it is about
+
+
+class Notices:
+    """The latest notice for each browser, told once. Shared by all threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._latest: OrderedDict[str, Notice] = OrderedDict()
+
+    def put(self, browser: str, notice: Notice) -> None:
+        with self._lock:
+            self._latest[browser] = notice
+            self._latest.move_to_end(browser)
+            if len(self._latest) > _MOST_TOLD:
+                self._latest.popitem(last=False)
+
+    def take(self, browser: str) -> Notice | None:
+        with self._lock:
+            return self._latest.pop(browser, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +101,12 @@ class Board:
     """One for the whole service."""
 
     browsers: Browsers
-    sections: tuple[Section, ...]
     notices: Notices = field(default_factory=Notices)
     attempts: LoginAttempts = field(default_factory=LoginAttempts)
 
-    def has(self, section: str) -> bool:
-        """Whether there is a page to link to."""
-        return any(section == one.name for one in self.sections)
-
     def home(self, section: str) -> str:
         """The first page of a section; the root for what is none."""
-        return next((one.path for one in self.sections if one.name == section), "/")
+        return next((one.path for one in SECTIONS if one.name == section), "/")
 
     def render(self, template: str, values: Mapping[str, Any]) -> bytes:
         text = environment().get_template(template).render(board=self, **values)
@@ -60,5 +135,47 @@ def environment() -> "Environment":
         percent=formats.percent,
         day=formats.day,
     )
-    made.globals.update(asset=assets.address, count=formats.count, ago=formats.ago, release=__version__)
+    made.globals.update(
+        asset=asset,
+        count=formats.count,
+        ago=formats.ago,
+        release=__version__,
+        sections=SECTIONS,
+    )
     return made
+
+
+@cache
+def _content(name: str) -> bytes:
+    return files(__package__).joinpath("static", *name.split("/")).read_bytes()
+
+
+@cache
+def version() -> str:
+    """Changes with any of the files."""
+    whole = hashlib.sha256()
+    for name in _NAMES:
+        whole.update(_content(name))
+    return whole.hexdigest()[:12]
+
+
+def asset(name: str) -> str:
+    """Where a page finds a file."""
+    if name not in _NAMES:
+        raise KeyError(name)
+    return f"/static/{version()}/{name}"
+
+
+@static_files.get("/static/{asked}/{name:path}")
+def static(asked: str, name: str, request: Request) -> Response:
+    if name not in _NAMES:
+        return Response("file not found", 404, media_type="text/plain")
+    tag = f'"{version()}"'
+    headers = {
+        "ETag": tag,
+        "Cache-Control": _FOR_GOOD if asked == version() else "no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(_content(name), headers=headers, media_type=_KINDS[name.rpartition(".")[2]])

@@ -11,10 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast.errors import HoldfastError
-from holdfast.web.dashboard.browser_access import space_cookie
-from holdfast.web.dashboard.browsers import BROWSER_SECONDS
-from holdfast.web.dashboard.notices import Notice, Offer, Tone
-from holdfast.web.dashboard.page_context import Board
+from holdfast.web.dashboard.browsers import BROWSER_SECONDS, space_cookie
+from holdfast.web.dashboard.page_context import Board, Notice, Offer, Tone
 from holdfast.web.dashboard.visit import Visit
 from holdfast.wire.http_errors import misfits, of_error, problem
 
@@ -80,6 +78,20 @@ def part(visit: Visit, template: str, /, *, status: int = 200, **values: Any) ->
     return HTMLResponse(visit.board.render(template, {"visit": visit, **values}), status)
 
 
+def dialog(visit: Visit, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """What asks or tells on top of a page: a part for a script, a page of its own for others."""
+    return (part if visit.partial else page)(visit, template, status=status, **values)
+
+
+def live(visit: Visit, template: str, rows: str, /, **values: Any) -> Response:
+    """A page whose `rows` keep themselves up to date; no answer to who has `seen` them as they are."""
+    if not visit.looking_again:
+        return page(visit, template, refreshing=False, **values)
+    if visit.has_seen(values["seen"]):
+        return Response(status_code=204)
+    return part(visit, rows, refreshing=True, **values)
+
+
 def done(
     visit: Visit,
     text: str,
@@ -139,7 +151,7 @@ def wrong(request: Request, status: int, detail: str) -> Response:
         return Response(status_code=status, headers={"HX-Trigger": "said"})
     notice = Notice(detail, "wrong")
     title = str(problem(status, detail)["title"])
-    body = board.render("wrong.html", {"visit": visit, "title": title, "notice": notice, "status": status})
+    body = board.render("wrong.html", {"visit": visit, "title": title, "notice": notice})
     return HTMLResponse(body, status)
 
 

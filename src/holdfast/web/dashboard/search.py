@@ -3,11 +3,12 @@
 A look counts no access and leaves no receipt: it would change what it shows.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field, StringConstraints
 from starlette.responses import Response
 
 from holdfast.domain.memory import STATES
@@ -18,7 +19,6 @@ from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, in_address, page
 from holdfast.web.dashboard.visit import Reading, Visit
 
-SECTION: Final = "search"
 LIMITS: Final = (5, 12, 25)
 MOST_DAYS: Final = 3_650  # that the slider goes back
 SUGGESTED: Final = 4
@@ -26,14 +26,13 @@ SUGGESTED: Final = 4
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchForm:
+class SearchForm(BaseModel):
     """The choices in the address."""
 
-    q: str = ""
+    q: Annotated[str, Field(max_length=500)] = ""
     as_of: date | Literal[""] = ""
-    project: str = ""
-    limit: int = LIMITS[0]
+    project: Annotated[str, Field(max_length=200), StringConstraints(strip_whitespace=True)] = ""
+    limit: Annotated[int, Field(ge=1, le=LIMITS[-1])] = LIMITS[0]
 
     def moment(self, now: datetime) -> datetime | None:
         """The end of the day that was asked for; none for now."""
@@ -43,8 +42,7 @@ class SearchForm:
 
     def told(self) -> dict[str, Any]:
         """The choices for an address, with what is usual left out."""
-        usual = asdict(SearchForm())
-        return {name: value for name, value in asdict(self).items() if value != usual[name]}
+        return self.model_dump(exclude_defaults=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +58,8 @@ class ScoredHit:
     factors: tuple[tuple[str, float], ...]  # what the relevance is multiplied by
 
 
-def _asked(
-    q: Annotated[str, Query(max_length=500)] = "",
-    as_of: date | Literal[""] = "",
-    project: Annotated[str, Query(max_length=200)] = "",
-    limit: Annotated[int, Query(ge=1, le=LIMITS[-1])] = LIMITS[0],
-) -> SearchForm:
-    return SearchForm(q=q, as_of=as_of, project=project.strip(), limit=limit)
-
-
 @router.get("/search")
-def search(visit: Reading, asked: Annotated[SearchForm, Depends(_asked)]) -> Response:
+def search(visit: Reading, asked: Annotated[SearchForm, Query()]) -> Response:
     found = None
     if asked.q.strip():
         found = visit.memories.look(

@@ -1,21 +1,36 @@
-"""/sessions: the runs of agents, the latest first."""
+"""/sessions: the runs of agents; of one, what was said, what it was given and wrote, and how to undo it."""
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.memory import Session
-from holdfast.web.dashboard import time_cursor
-from holdfast.web.dashboard.responses import PageRoute, page, part
-from holdfast.web.dashboard.visit import Reading, Visit
+from holdfast.domain.query import TimeCursor
+from holdfast.domain.spend import MICRO, dollars
+from holdfast.engine.session_story import SessionStory
+from holdfast.engine.undo import Undone
+from holdfast.web.dashboard import formats
+from holdfast.web.dashboard.cursors import After, mark, read, written
+from holdfast.web.dashboard.memory import step
+from holdfast.web.dashboard.page_context import Tone
+from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
+from holdfast.web.dashboard.visit import Reading, Sent, Visit, Writing
 
-SECTION: Final = "sessions"
 ON_A_PAGE: Final = 40
+AT_ONCE: Final = 60  # messages on a page
+MOST_SHOWN: Final = 1_200  # characters of one of them
+MOST_ITEMS: Final = 12  # memories that are named of what went into a prompt
+MOST_NAMED: Final = 12  # memories that are named before a session is undone
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
+SessionId = Annotated[str, Path(max_length=200)]
+AskedSession = Annotated[str, Query(alias="session", max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +47,24 @@ class Run:
 
 
 @router.get("/sessions")
-def sessions(visit: Reading, after: time_cursor.After = "") -> Response:
+def sessions(visit: Reading, after: After = "") -> Response:
     found = runs(visit, ON_A_PAGE + 1, after)
     shown = found[:ON_A_PAGE]
     last = shown[-1].session if len(found) > ON_A_PAGE else None
-    values: dict[str, Any] = {
-        "runs": shown,
-        "after": after,
-        "seen": time_cursor.mark(shown),
-        "following": time_cursor.told(last.started_at, last.id) if last else "",
-    }
-    if not time_cursor.looking_again(visit):
-        return page(visit, "sessions.html", **values)
-    if time_cursor.has_seen(visit, values["seen"]):
-        return Response(status_code=204)
-    return part(visit, "session_rows.html", **values)
+    return live(
+        visit,
+        "sessions.html",
+        "session_rows.html",
+        runs=shown,
+        after=after,
+        seen=mark(shown),
+        following=written(TimeCursor(last.started_at, last.id)) if last else "",
+    )
 
 
 def runs(visit: Visit, limit: int, after: str = "") -> list[Run]:
     """The latest sessions, with how much is in them."""
-    found = visit.memories.sessions(limit=limit, after=time_cursor.read(after), upkeep=False)
+    found = visit.memories.sessions(limit=limit, after=read(TimeCursor, after), upkeep=False)
     tallies = visit.memories.session_tallies(*(session.id for session in found))
     return [Run(session, *tallies[session.id]) for session in found]
 
@@ -61,3 +74,138 @@ def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
     value = (usage or {}).get(name)
     sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
     return value if sound else None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One point of a session: something said, given, written, or done to a service."""
+
+    kind: Literal["said", "given", "wrote", "event", "attempt"]
+    id: str
+    at: datetime
+    thing: Any
+
+    @property
+    def clock(self) -> str:
+        """The time of day: all of a session is of about one day."""
+        return f"{self.at.astimezone(UTC):%H:%M}"
+
+
+@router.get("/sessions/{session_id:path}")
+def session(
+    visit: Reading, session_id: SessionId, first: Annotated[int, Query(ge=1, le=2**31)] = 1
+) -> Response:
+    story = visit.memories.session_story(session_id, first=first, limit=AT_ONCE)
+    return live(visit, "session.html", "session_talk.html", **_told(visit, story, first))
+
+
+@router.get("/messages/{message_id:path}")
+def message(visit: Reading, message_id: SessionId) -> Response:
+    """One message in full."""
+    return dialog(visit, "message.html", message=visit.memories.message(message_id))
+
+
+@router.get("/undo-session")
+def ask_to_undo(visit: Writing, session_id: AskedSession) -> Response:
+    """What would be taken back and what would stay, said before it is done."""
+    planned = visit.memories.undo_session_preview(session_id)
+    run = visit.memories.session_story(session_id, limit=1).session
+    return dialog(visit, "session_undo.html", session=run, planned=planned, most=MOST_NAMED)
+
+
+@router.post("/undo-session")
+def undo(visit: Writing, session_id: AskedSession, sent: Sent) -> Response:
+    since = visit.memories.last_change()
+    undone = visit.memories.undo_session(session_id)
+    touched = [memory.id for memory in (*undone.removed, *undone.changed)]
+    back = visit.address(f"/sessions/{quote(session_id, safe='')}")
+    tone: Tone = "done" if touched else "note"
+    return done(visit, _said(undone), back=back, offer=visit.undo(touched, since), tone=tone)
+
+
+def _said(undone: Undone) -> str:
+    parts = []
+    if undone.removed:
+        parts.append(f"{formats.memories(len(undone.removed))} deleted")
+    if undone.changed:
+        parts.append(f"{formats.memories(len(undone.changed))} reverted")
+    if undone.links:
+        parts.append(f"{formats.count(undone.links, 'link')} removed")
+    them = "it" if len(undone.kept) == 1 else "them"
+    kept = (
+        f" {formats.memories(len(undone.kept))} kept: others have confirmed or revised {them} since."
+        if undone.kept
+        else ""
+    )
+    return (f"Undone: {', '.join(parts)}." if parts else "Nothing to undo.") + kept
+
+
+def _told(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
+    [*reports] = visit.memories.cache_report(story.session.id).sessions
+    return {
+        "session": story.session,
+        "story": story,
+        "steps": steps(story),
+        "first": first,
+        "following": first + AT_ONCE if first + AT_ONCE <= story.said else 0,
+        "before": max(first - AT_ONCE, 1) if first > 1 else 0,
+        "facts": facts(story.session, story),
+        "held": reports[0].held if reports else None,
+        "seen": mark(story.mark, first),
+        "most_shown": MOST_SHOWN,
+        "most_items": MOST_ITEMS,
+        "step_of": step,
+    }
+
+
+def steps(story: SessionStory) -> list[Step]:
+    """All of a stretch in order: what cites a message stands behind it, the rest by its time."""
+    places = {message.id: place for place, message in enumerate(story.messages)}
+    times = [message.said_at for message in story.messages]
+    found: list[tuple[tuple[int, int, datetime], Step]] = []
+    for message in story.messages:
+        said = Step("said", f"said-{message.number}", message.said_at, message)
+        found.append(((places[message.id], 0, message.said_at), said))
+
+    def put(one: Step, cited: str | None = None) -> None:
+        place = places.get(cited) if cited is not None else None
+        where = place if place is not None else bisect_right(times, one.at) - 1
+        found.append(((where, 1, one.at), one))
+
+    for receipt in story.given:
+        put(Step("given", f"given-{receipt.id}", receipt.created_at, receipt))
+    for one in story.written:
+        made = one.memory is not None and one.entry.action in ("added", "waiting")
+        cited = one.memory.source.message if made and one.memory is not None else None
+        put(Step("wrote", f"wrote-{one.entry.seq}", one.entry.created_at, one), cited)
+    for event in story.events:
+        put(Step("event", f"event-{event.id}", event.created_at, event))
+    for attempt in story.attempts:
+        put(Step("attempt", f"attempt-{attempt.id}", attempt.created_at, attempt))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def facts(session: Session, story: SessionStory) -> list[tuple[str, str]]:
+    """What it used and cost, as far as anybody told."""
+    names = (
+        ("Input tokens", "input_tokens"), ("From cache", "cache_read_tokens"),
+        ("Output tokens", "output_tokens"), ("Turns", "turns"),
+    )  # fmt: skip
+    took = [("Duration", _took(session.ended_at - session.started_at))] if session.ended_at else []
+    told = [(title, usage_number(session.usage, name)) for title, name in names]
+    found = took + [(title, f"{value:,.0f}") for title, value in told if value is not None]
+    cost = usage_number(session.usage, "cost_usd")
+    if cost is not None:
+        found.append(("Cost (reported by the agent)", dollars(round(cost * MICRO))))
+    found.append(("Added by Holdfast", f"{story.tokens_given:,} tokens"))
+    if story.spent.calls:
+        calls = formats.count(story.spent.calls, "call")
+        found.append(("Extraction cost", f"{dollars(story.spent.micro_dollars)} in {calls}"))
+    return found
+
+
+def _took(time: timedelta) -> str:
+    minutes = max(round(time.total_seconds() / 60), 0)
+    if minutes < 1:
+        return "less than a minute"
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -7,15 +7,14 @@ from starlette.responses import RedirectResponse, Response
 
 from holdfast.app import client_setup
 from holdfast.domain.access import SCOPES
+from holdfast.domain.profile import Policy, Profile
 from holdfast.domain.spend import dollars
 from holdfast.engine.ports import Token
 from holdfast.engine.tokens import NewToken
 from holdfast.errors import NotFound
-from holdfast.web.dashboard.responses import PageRoute, done, page, part
-from holdfast.web.dashboard.rules import rules
+from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
 from holdfast.web.dashboard.visit import Deciding, Reading, Sent, Visit
 
-SECTION: Final = "settings"
 PURPOSES: Final = {
     "gate": "Gate (what to read)",
     "extract": "Extractor (what to keep)",
@@ -26,6 +25,28 @@ STATES: Final = {
     "otherwise": ("connected elsewhere", "Its sessions use another space or another Holdfast installation."),
     "none": ("not connected", ""),
     "unknown": ("unknown", ""),
+}
+_ON_SAME = {
+    "reinforce": "raises the confidence of the known memory",
+    "suggest": "returns the known memory, to be updated instead",
+    "merge": "is merged into the known memory",
+    "overwrite": "replaces the known memory",
+}
+_ON_CONTRADICTION = {
+    "weaken": "lowers the confidence of the known memory; both are kept",
+    "suggest": "returns the known memory, to be updated instead",
+    "keep": "both are kept",
+    "overwrite": "replaces the known memory",
+}
+_LAYOUTS = {
+    "by-subject": "grouped by subject",
+    "by-category": "grouped by category",
+    "rules-first": "the user's rules, then notes, newest first",
+    "index": "an index of files",
+}
+_REMOVAL = {
+    "soft": "soft-deletes: can be restored; the same text is not stored again",
+    "permanent": "deletes for good; the same text is not stored again",
 }
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -60,8 +81,7 @@ def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
     found = next((one for one in _tokens(visit) if one.id == token), None)
     if found is None:
         raise NotFound("token not found: it may already be revoked")
-    shown = part if visit.partial else page
-    return shown(visit, "settings_revoke.html", token=found, own=found.id == visit.grant.token)
+    return dialog(visit, "settings_revoke.html", token=found, own=found.id == visit.grant.token)
 
 
 @router.post("/settings/revoke")
@@ -122,3 +142,48 @@ def _caps(daily: int | None, session: int | None) -> list[tuple[str, Any]]:
         ("Daily limit", dollars(daily) if daily is not None else "none"),
         ("Session limit", dollars(session) if session is not None else "none"),
     ]
+
+
+def rules(profile: Profile) -> list[tuple[str, str]]:
+    """Each rule's name and what it says."""
+    policy, block, limits = profile.policy, profile.block, profile.limits
+    lines = f", at most {block.lines:,} lines" if block.lines else ""
+    told = [
+        ("Duplicate", _ON_SAME[policy.on_same] + _by("+", policy.reinforce_by)),
+        ("Contradiction", _ON_CONTRADICTION[policy.on_contradiction] + _by("−", policy.weaken_by)),
+        ("Confidence", _belief(policy)),
+        ("Decay", _fading(policy)),
+        ("Deleting", _REMOVAL[policy.removal]),
+        ("Text length", _texts(limits.content_min, limits.content_max, one_line=limits.one_line)),
+        ("Brief", f"{_LAYOUTS[block.layout]}, at most {block.budget:,} tokens{lines}"),
+        ("Tools for models", ", ".join(profile.tools)),
+    ]
+    if policy.subject_is_key:
+        told.insert(2, ("Names", "one memory per name, as with files"))
+    return told
+
+
+def _by(sign: str, amount: float) -> str:
+    return f" ({sign}{amount:g})" if amount else ""
+
+
+def _belief(policy: Policy) -> str:
+    if not policy.weighs_confidence:
+        return "not used"
+    floor = f"; inactive below {policy.floor:g}" if policy.floor else ""
+    return f"starts at {policy.confidence:g}{floor}"
+
+
+def _fading(policy: Policy) -> str:
+    told = []
+    if policy.decay_by:
+        days = policy.decay_after_days
+        told.append(f"loses {policy.decay_by:g} a week if not confirmed for {days} days")
+    if policy.unused_days:
+        told.append(f"archived if not used for {policy.unused_days} days")
+    return "; ".join(told) or "never"
+
+
+def _texts(least: int, most: int, *, one_line: bool) -> str:
+    shortest = f"{least:,} to {most:,}" if least > 1 else f"up to {most:,}"
+    return f"{shortest} characters{', one line' if one_line else ''}"

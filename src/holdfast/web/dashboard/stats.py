@@ -17,7 +17,6 @@ from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, page, part
 from holdfast.web.dashboard.visit import Reading, Visit
 
-SECTION: Final = "stats"
 POINTS: Final = 30  # of the count over time
 DAYS: Final = 14  # of spend, by day
 #: So many memories are looked through for junk with the page; more only when somebody asks.
@@ -165,7 +164,6 @@ def _spend(visit: Visit) -> dict[str, Any]:
         "purposes": [
             (PURPOSES.get(name or "", name or "other"), spent, money(spent)) for name, spent in report.groups
         ],
-        "days": days,
         "day_rows": [(name or "", money(spent)) for name, spent in days],
         "day_bars": _by_day(days, visit.now.astimezone(UTC).date()),
         "first_day": f"{first.day} {first:%b %Y}",

@@ -21,11 +21,10 @@ from holdfast.domain.query import Filter
 from holdfast.engine.administration import Administration
 from holdfast.engine.memories import Memories
 from holdfast.errors import Forbidden, Invalid
-from holdfast.web.dashboard.browser_access import space_cookie
-from holdfast.web.dashboard.browsers import form_key
-from holdfast.web.dashboard.notices import Notice, Offer, Tone
-from holdfast.web.dashboard.page_context import Board
+from holdfast.web.dashboard.browsers import form_key, space_cookie
+from holdfast.web.dashboard.page_context import Board, Notice, Offer, Tone
 
+MOST_AT_ONCE: Final = 500  # memories that a form acts on
 _HALF_A_STEP: Final = 0.00501  # of the slider for confidence, with room for a float's last digits
 
 
@@ -104,6 +103,19 @@ class Visit:
         """Tells the browser with its next page, or at once where a script asked."""
         self.board.notices.put(self.teller, Notice(text, tone, offer, look))
 
+    def undo(self, ids: Sequence[str], since: int) -> Offer | None:
+        """Offers to take back what was done to these memories since then."""
+        fields = (*(("id", one) for one in ids), ("since", str(since)))
+        return Offer("Undo", self.address("/memories/undo"), fields) if ids else None
+
+    @property
+    def looking_again(self) -> bool:
+        """Whether an open page asks for its list once more."""
+        return self.partial and "x-seen" in self.request.headers
+
+    def has_seen(self, seen: object) -> bool:
+        return self.looking_again and self.request.headers["x-seen"] == str(seen)
+
     @property
     def teller(self) -> str:
         return self.browser or self.grant.token or "own"
@@ -159,6 +171,18 @@ class Fields:
 
     def all(self, name: str) -> list[str]:
         return list(dict.fromkeys(one for one in self._sent.getlist(name) if isinstance(one, str) and one))
+
+    def chosen(self) -> list[str]:
+        """The ids of the memories that were selected.
+
+        Raises: Invalid.
+        """
+        ids = self.all("id")
+        if not ids:
+            raise Invalid("nothing selected: select at least one memory", field="id")
+        if len(ids) > MOST_AT_ONCE:
+            raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
+        return ids
 
     def share(self, name: str) -> float | None:
         """A number from 0 to 1; none when it was left empty.

@@ -1,5 +1,9 @@
-"""/api/memory/: list, create, show, change and delete memories, and what hangs on each of them."""
+"""/api/memory/: list, create, show, change and delete memories, and what hangs on each of them.
 
+Lost updates are refused: a memory's version is its ETag, and If-Match says which one the caller saw.
+"""
+
+import re
 from typing import Annotated, Any, assert_never
 
 from fastapi import APIRouter, Header, Path, Query
@@ -10,9 +14,9 @@ from holdfast.domain.memory import DraftFields, LinkKind, Memory, Origin, Revisi
 from holdfast.domain.query import Filter, Order, newer_first
 from holdfast.engine.erase import Erasure
 from holdfast.engine.split import Split
+from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
-from holdfast.web.rest.etag import Match, expected, tag_of
 from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.wire import http_errors
 from holdfast.wire.cursors import MOST, Cursor, Limit, page
@@ -26,6 +30,11 @@ Key = Annotated[
     str | None,
     Header(alias="Idempotency-Key", max_length=200, description="A repeated key returns the first answer."),
 ]
+Match = Annotated[
+    str | None,
+    Header(alias="If-Match", max_length=100, description="Expected ETag; 412 if the memory has changed."),
+]
+_TAG = re.compile(r'(?:W/)?"?(\d{1,9})"?', re.ASCII)
 _CREATED: dict[int | str, dict[str, Any]] = {
     200: {"model": responses.Created, "description": "Already known: reinforced or merged"},
     202: {"model": responses.Created, "description": "Waiting for review"},
@@ -126,8 +135,29 @@ def _created(outcome: outcomes.Outcome) -> JsonResponse:
 def _stored(status: int, outcome: outcomes.Outcome) -> JsonResponse:
     told = to_json(outcome)
     memory = told.pop("memory")
-    headers = {"ETag": tag_of(memory["version"]), "Location": f"/api/memory/{memory['id']}"}
+    headers = {"ETag": _tag_of(memory["version"]), "Location": f"/api/memory/{memory['id']}"}
     return JsonResponse({**memory, **told}, status_code=status, headers=headers)
+
+
+def _tag_of(version: int) -> str:
+    return f'"{version}"'
+
+
+def _expected(match: str | None) -> int | None:
+    """The version that a caller expects; none when any will do.
+
+    Raises: Invalid.
+    """
+    if match is None or match.strip() == "*":
+        return None
+    found = _TAG.fullmatch(match.strip())
+    if found is None:
+        raise Invalid('invalid If-Match: send one ETag such as "3", or *', field="If-Match")
+    return int(found.group(1))
+
+
+def _tagged(body: Any, memory: Memory) -> JsonResponse:
+    return JsonResponse(body, headers={"ETag": _tag_of(memory.version)})
 
 
 def _conflict(detail: str, **more: Any) -> JsonResponse:
@@ -140,8 +170,7 @@ def _conflict(detail: str, **more: Any) -> JsonResponse:
 def show(memories: Reading, memory_id: MemoryId) -> JsonResponse:
     """One memory with its versions and links; also a deleted one that can be restored."""
     found = memories.show(memory_id)
-    body = responses.ShownMemory(found.memory, found.versions, found.links)
-    return JsonResponse(body, headers={"ETag": tag_of(found.memory.version)})
+    return _tagged(responses.ShownMemory(found.memory, found.versions, found.links), found.memory)
 
 
 @router.put("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
@@ -152,19 +181,18 @@ def change(
     """Creates a new version and returns the old and new text. 202 if the change is waiting for review."""
     speaker = speaking(memories, origin=changed.origin, session=changed.session)
     fields = changed.model_dump(include=set(RevisionFields.__annotations__))
-    result = speaker.revise(memory_id, changed.content, expect_version=expected(match), **fields)
+    result = speaker.revise(memory_id, changed.content, expect_version=_expected(match), **fields)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
     was, now = result.previous, result.memory
-    body = responses.Changed(now, was.content, now.content, was)
-    return JsonResponse(body, headers={"ETag": tag_of(result.memory.version)})
+    return _tagged(responses.Changed(now, was.content, now.content, was), now)
 
 
 @router.delete("/{memory_id}", response_model=responses.Deleted)
 def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> JsonResponse:
     """Soft-deletes a memory: it is gone from lists, briefs and recall, and can be restored unless the profile
     deletes for good. Returns the deleted memory."""
-    gone = memories.forget(memory_id, expect_version=expected(match))
+    gone = memories.forget(memory_id, expect_version=_expected(match))
     return JsonResponse(responses.Deleted(gone.memory, True, gone.restorable))
 
 
@@ -172,7 +200,7 @@ def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> JsonR
 def restore(memories: Writing, memory_id: MemoryId) -> JsonResponse:
     """Restores a deleted memory."""
     back = memories.restore(memory_id)
-    return JsonResponse(back, headers={"ETag": tag_of(back.version)})
+    return _tagged(back, back)
 
 
 @router.post("/{memory_id}/promote", response_model=Memory, responses=_WAITS)
@@ -181,7 +209,7 @@ def promote(memories: Writing, memory_id: MemoryId) -> JsonResponse:
     result = memories.promote(memory_id)
     if isinstance(result, outcomes.Waiting):
         return _stored(202, result)
-    return JsonResponse(result.memory, headers={"ETag": tag_of(result.memory.version)})
+    return _tagged(result.memory, result.memory)
 
 
 @router.get("/{memory_id}/history", response_model=responses.Versions)

@@ -1,6 +1,5 @@
 """Sessions and the tap: what was said is on disk when it is acknowledged, the same message counts once."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -25,11 +24,7 @@ SessionId = Annotated[str, Path(min_length=1, max_length=200)]
 @router.get("/sessions", response_model=responses.SessionPage)
 def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> JsonResponse:
     """Lists sessions, latest first."""
-
-    def fetch(most: int, offset: int) -> Sequence[Session]:
-        return memories.sessions(limit=most, offset=offset)
-
-    items, following = page(fetch, cursor, limit)
+    items, following = page(lambda most, offset: memories.sessions(limit=most, offset=offset), cursor, limit)
     return JsonResponse(responses.SessionPage(items, following))
 
 
@@ -71,11 +66,7 @@ def messages(
 ) -> JsonResponse:
     """The messages of a session, in order."""
     found = memories.session(session_id).messages
-
-    def fetch(most: int, offset: int) -> Sequence[Message]:
-        return found[offset : offset + most]
-
-    items, following = page(fetch, cursor, limit)
+    items, following = page(lambda most, offset: found[offset : offset + most], cursor, limit)
     return JsonResponse(responses.MessagePage(items, following))
 
 

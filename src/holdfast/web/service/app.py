@@ -13,14 +13,13 @@ from urllib.parse import parse_qs
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.routing import Route, Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import __version__
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
 from holdfast.web.service.error_responses import tell_problems
-from holdfast.web.service.guard import LOCAL, Admit, App, Guard, Pages
-from holdfast.web.service.head import HeadToo
+from holdfast.web.service.guard import LOCAL, Admit, Guard, Pages
 from holdfast.web.service.request_facts import Watcher, watched
 from holdfast.web.service.worker import Worker
 
@@ -29,6 +28,7 @@ Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
 NOT_THERE = "the database file was removed or replaced: restore it, then restart the service"
+_HEAD_TOO = ("/health", "/metrics", "/api/memory/", "/api/docs", "/api/openapi.json")
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
@@ -55,12 +55,11 @@ def application(
     outside: Sequence[str] = (),
     watchers: Sequence[Watcher] = (),
     pages: Pages | None = None,
-) -> App:
+) -> ASGIApp:
     """Everything behind the guard, for `outside` names too."""
     app = _WithParts(routes, parts, worker)
-    # Starlette types ASGI messages as MutableMapping.
     hosts = {*LOCAL, *outside}
-    return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)  # type: ignore[arg-type]
+    return Guard(app, admit=admit, hosts=hosts, watched=watched(watchers), pages=pages)
 
 
 def all_routes(routers: Sequence[APIRouter]) -> FastAPI:
@@ -75,7 +74,7 @@ def all_routes(routers: Sequence[APIRouter]) -> FastAPI:
         telemetry=_NO_TELEMETRY,  # type: ignore[arg-type]  # all of its keys are optional
     )
     tell_problems(app)
-    app.add_middleware(HeadToo)
+    app.add_middleware(_HeadToo)
     for router in (_own, *routers):
         app.include_router(router)
     app.router.routes.append(Route("/mcp", _Mcp()))
@@ -225,6 +224,31 @@ async def _run_sessions(server: Any, *, task_status: Any) -> None:
     async with server.session_manager.run():
         task_status.started()
         await sleep_forever()
+
+
+class _HeadToo:
+    """An application that answers HEAD where GET may be asked at any time: what GET says, without its body.
+
+    Nowhere else: news is told to a session once, and a page's address may hold a code that counts once.
+    Whoever asks without wanting to read the answer would use them up.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD" or not scope["path"].startswith(_HEAD_TOO):
+            await self._app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        asked = {**scope, "method": "GET"}
+        try:
+            await self._app(asked, receive, without_body)
+        finally:
+            scope.update({**asked, "method": "HEAD"})  # logs and figures ask it for the route
 
 
 class _Mcp:

@@ -29,20 +29,15 @@ def upkeep(names: Names, memories: Open, *, now: Callable[[], float] = time.mono
     tended: dict[str, float] = {}
     under_way: dict[str, Iterator[object]] = {}
 
-    def step(name: str) -> bool:
-        ended = object()
-        if name not in under_way:
-            under_way[name] = memories(name).upkeep()
-        return next(under_way[name], ended) is not ended
-
     def work(name: str, time_up: TimeUp) -> bool:
         if name not in under_way and now() - tended.get(name, float("-inf")) < UPKEEP_EVERY:
             return False
         tended[name] = now()
-        while _quietly(name, lambda: step(name)):
+        steps = under_way.pop(name, None) or memories(name).upkeep()
+        for _ in steps:
             if time_up():
+                under_way[name] = steps
                 return True
-        under_way.pop(name, None)
         return False
 
     return _in_turn(names, work)
@@ -50,29 +45,22 @@ def upkeep(names: Names, memories: Open, *, now: Callable[[], float] = time.mono
 
 def vectors(names: Names, memories: Open) -> Chore:
     """Embeds what is new, a little of each space at a time so that none waits for another."""
-
-    def work(name: str, time_up: TimeUp) -> bool:
-        return _quietly(name, lambda: memories(name).embed(EMBEDDED_AT_A_TIME, time_up=time_up) > 0)
-
-    return _in_turn(names, work)
+    return _in_turn(
+        names, lambda name, time_up: memories(name).embed(EMBEDDED_AT_A_TIME, time_up=time_up) > 0
+    )
 
 
 def capture(names: Names, memories: Open, quiet: Quiet) -> Chore:
     """Reads a session of each space that has something new; `quiet` says where nothing may be read."""
-
-    def work(name: str, time_up: TimeUp) -> bool:
-        return _quietly(name, lambda: memories(name).capture_due(quiet=quiet, time_up=time_up) is not None)
-
-    return _in_turn(names, work)
+    return _in_turn(
+        names,
+        lambda name, time_up: memories(name).capture_due(quiet=quiet, time_up=time_up) is not None,
+    )
 
 
 def reading(names: Names, memories: Open, quiet: Quiet) -> Chore:
     """Reads with a model what our reader has read: a chunk of each space at a time."""
-
-    def work(name: str, time_up: TimeUp) -> bool:
-        return _quietly(name, lambda: memories(name).read_due(quiet=quiet) is not None)
-
-    return _in_turn(names, work)
+    return _in_turn(names, lambda name, _: memories(name).read_due(quiet=quiet) is not None)
 
 
 def _in_turn(names: Names, work: Work) -> Chore:
@@ -86,7 +74,7 @@ def _in_turn(names: Names, work: Work) -> Chore:
             left.extend(sorted(names(), reverse=True))
             more = False
         while left:
-            more = work(left.pop(), time_up) or more
+            more = _quietly(left.pop(), time_up, work) or more
             if left and time_up():
                 return True
         return more
@@ -94,10 +82,10 @@ def _in_turn(names: Names, work: Work) -> Chore:
     return chore
 
 
-def _quietly(space: str, work: Callable[[], bool]) -> bool:
+def _quietly(space: str, time_up: TimeUp, work: Work) -> bool:
     """The trouble of one space does not keep the others waiting; it is tried again the next time."""
     try:
-        return work()
+        return work(space, time_up)
     except HoldfastError as trouble:
         _log.warning("space %s: %s", space, trouble)
         return False

@@ -4,20 +4,19 @@ Plain ASGI around the whole application, so that no route and no mounted part ca
 token allows is put beside the request (`state.grant`); whoever answers holds it against what is asked.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
 from holdfast.web.service.known_callers import Acquainted
 from holdfast.wire.http_errors import MEDIA_TYPE, problem
 
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Admit = Callable[[str], Grant | None]  # a token's secret to what its holder may do; may look into the store
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -35,7 +34,7 @@ _TOO_LARGE = "request body too large: at most {:,} bytes"
 _TOO_SLOW = "request body incomplete: no data for {:g} s"
 _FOREIGN_FORM = "cross-origin request refused: use the dashboard of this service"
 _SAFE = ("GET", "HEAD")
-_SHIELD = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
+_SHIELD = {"x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin"}
 Refusal = tuple[int, str]
 
 
@@ -55,11 +54,11 @@ class Guard:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         *,
         admit: Admit,
         hosts: Collection[str] = LOCAL,
-        watched: Callable[[App], App] = lambda app: app,
+        watched: Callable[[ASGIApp], ASGIApp] = lambda app: app,
         pages: Pages | None = None,
     ) -> None:
         self._app = app
@@ -84,14 +83,14 @@ class Guard:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
                 refused = await self._let_browser_in(self._pages, scope, headers)
                 if refused is not None and refused[0] == 401:
-                    await _send_to(self._pages.login, scope, headers, send)
+                    await _to_login(self._pages.login, scope, headers)(scope, receive, send)
                     return
             else:
                 refused = await self._let_in(scope, headers)
         if refused is not None:
-            await _answer(send, *refused)
+            await _answer(*refused)(scope, receive, send)
             return
-        body = _Bounded(receive, send, most)
+        body = _Bounded(scope, receive, send, most)
         await self._app(scope, body.receive, body.send)
 
     def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
@@ -192,11 +191,11 @@ def _host_of(place: str) -> str | None:
 def _shielded(send: Send) -> Send:
     """The same answer, which no page of another origin can put to use, whatever it embeds it as."""
 
-    async def with_shield(message: dict[str, Any]) -> None:
+    async def with_shield(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given = list(message.get("headers", ()))
-            named = {name.lower() for name, _ in given}
-            message = {**message, "headers": [*given, *(pair for pair in _SHIELD if pair[0] not in named)]}
+            headers = MutableHeaders(scope=message)
+            for name, value in _SHIELD.items():
+                headers.setdefault(name, value)
         await send(message)
 
     return with_shield
@@ -208,7 +207,8 @@ class _Bounded:
     Who waits for the rest can't know why it ends, so what is answered then is said here.
     """
 
-    def __init__(self, receive: Receive, send: Send, most: int) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
+        self._scope = scope
         self._receive = receive
         self._send = send
         self._most = most
@@ -217,7 +217,7 @@ class _Bounded:
         self._refused: Refusal | None = None
         self._answered = False
 
-    async def receive(self) -> dict[str, Any]:
+    async def receive(self) -> Message:
         # Behind the body comes nothing but the caller's leaving, for which there is no limit.
         message = await (self._receive() if self._whole else self._piece())
         self._seen += len(message.get("body", b""))
@@ -226,7 +226,7 @@ class _Bounded:
             self._refused = 413, _TOO_LARGE.format(self._most)
         return {"type": "http.disconnect"} if self._refused else message
 
-    async def _piece(self) -> dict[str, Any]:
+    async def _piece(self) -> Message:
         from anyio import move_on_after
 
         with move_on_after(BODY_WITHIN):
@@ -234,34 +234,24 @@ class _Bounded:
         self._refused = 408, _TOO_SLOW.format(BODY_WITHIN)
         return {"type": "http.disconnect"}
 
-    async def send(self, message: dict[str, Any]) -> None:
+    async def send(self, message: Message) -> None:
         if self._refused is None or self._answered:
             self._answered = True
             await self._send(message)
         elif message["type"] == "http.response.start":
-            await _answer(self._send, *self._refused)
+            await _answer(*self._refused)(self._scope, self._receive, self._send)
 
 
-async def _send_to(login: str, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
+def _to_login(login: str, scope: Scope, headers: Mapping[str, str]) -> Response:
     """Sends a browser to where it can sign in, and from there back to what it asked for."""
     query = scope.get("query_string", b"").decode("latin-1")
     asked = scope["path"] + (f"?{query}" if query else "")
     if "hx-request" in headers:  # a part of a page: the whole page has to go
-        status, told = 401, [(b"hx-redirect", login.encode())]
-    else:
-        back = f"?next={quote(asked, safe='')}" if scope["method"] in _SAFE and asked != "/" else ""
-        status, told = 303, [(b"location", f"{login}{back}".encode("latin-1"))]
-    told += [(b"content-length", b"0"), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": status, "headers": told})
-    await send({"type": "http.response.body", "body": b""})
+        return Response(status_code=401, headers={"hx-redirect": login, "cache-control": "no-store"})
+    back = f"?next={quote(asked, safe='')}" if scope["method"] in _SAFE and asked != "/" else ""
+    return Response(status_code=303, headers={"location": f"{login}{back}", "cache-control": "no-store"})
 
 
-async def _answer(send: Send, status: int, reason: str) -> None:
-    body = json.dumps(problem(status, reason)).encode()
-    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if status == 408:
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _answer(status: int, reason: str) -> Response:
+    more = {401: {"www-authenticate": "Bearer"}, 408: {"connection": "close"}}.get(status)
+    return JSONResponse(problem(status, reason), status, more, MEDIA_TYPE)

@@ -13,9 +13,8 @@ from contextlib import contextmanager, suppress
 
 import h11
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from holdfast.web.service.guard import App
 
 GRACE = 1  # seconds for requests at hand when the service is asked to stop
 ENDS_WITHIN = 1.9  # seconds after which it is gone, whatever is at hand
@@ -44,7 +43,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    app: App,
+    app: ASGIApp,
     listening: socket.socket,
     *,
     started: Callable[[], None] = lambda: None,
@@ -59,7 +58,7 @@ def serve(
     _Server(settings(app), started, leaving).run(sockets=[listening])
 
 
-def settings(app: App) -> uvicorn.Config:
+def settings(app: ASGIApp) -> uvicorn.Config:
     """How uvicorn runs the application."""
     return uvicorn.Config(
         app,
@@ -92,15 +91,15 @@ class _Server(uvicorn.Server):
         if not self.should_exit:
             self._started()
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        last = threading.Timer(ENDS_WITHIN, self._leave)
+    def handle_exit(self, sig: int, frame: object) -> None:
+        last = threading.Timer(ENDS_WITHIN, self._leave)  # a busy loop comes to its shutdown much later
         last.daemon = True
         last.start()
-        await super().shutdown(sockets)
+        super().handle_exit(sig, None)
 
     def _leave(self) -> None:
         try:
-            _log.warning("stopped during a request that took too long")
+            _log.warning("stopped during work that took too long")
             self._leaving()
         finally:
             os._exit(0)

@@ -6,7 +6,8 @@ at most once in a while, however often they do.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from fastapi import APIRouter, Request
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
@@ -84,9 +85,7 @@ class _Stored:
     def collect(self) -> Iterator[Metric]:
         yield InfoMetricFamily("holdfast", "Holdfast version", {"version": __version__})
         found = self._figures()
-        up = GaugeMetricFamily("holdfast_store_up", "1 if the database is reachable")
-        up.add_metric([], 0 if found is None else 1)
-        yield up
+        yield _gauge("store_up", "1 if the database is reachable", {(): 0 if found is None else 1})
         if found is not None:
             yield from _families(found)
 
@@ -102,43 +101,31 @@ class _Stored:
 
 
 def _families(found: Figures) -> Iterator[Metric]:
-    for name, says, value in (
-        ("spaces", "Spaces", found.spaces),
-        ("sessions", "Sessions, in all spaces", found.sessions),
-        ("messages", "Messages, in all spaces", found.messages),
-        ("embedding_backlog", "Memory changes and messages waiting to be embedded", found.not_embedded),
-    ):
-        plain = GaugeMetricFamily(f"holdfast_{name}", says)
-        plain.add_metric([], value)
-        yield plain
-    memories = GaugeMetricFamily("holdfast_memories", "Memories, in all spaces", labels=["state"])
-    for state, count in sorted(found.memories.items()):
-        memories.add_metric([state], count)
-    yield memories
-    yield from _of_jobs(found)
-    yield from _of_models(found)
+    yield _gauge("spaces", "Spaces", {(): found.spaces})
+    yield _gauge("sessions", "Sessions, in all spaces", {(): found.sessions})
+    yield _gauge("messages", "Messages, in all spaces", {(): found.messages})
+    waiting = "Memory changes and messages waiting to be embedded"
+    yield _gauge("embedding_backlog", waiting, {(): found.not_embedded})
+    states = {(state,): count for state, count in found.memories.items()}
+    yield _gauge("memories", "Memories, in all spaces", states, "state")
+    yield _gauge("jobs", "Unfinished jobs", found.jobs, "kind", "state")
+    waits = {(kind,): wait.total_seconds() for kind, wait in found.longest_wait.items()}
+    yield _gauge("job_wait_seconds", "Age of the oldest due job", waits, "kind")
+    spend = found.spend.items()
+    yield _gauge("model_calls", "Model calls", {(model,): spent.calls for model, spent in spend}, "model")
+    money = {(model,): spent.micro_dollars / MICRO for model, spent in spend}
+    yield _gauge("spend_dollars", "Model cost, where the price is known", money, "model")
+    tokens = {
+        (model, kind): getattr(spent.usage, kind)
+        for model, spent in spend
+        for kind in ("input", "output", "cached")
+    }
+    yield _gauge("model_tokens", "Model tokens", tokens, "model", "kind")
 
 
-def _of_jobs(found: Figures) -> Iterator[Metric]:
-    jobs = GaugeMetricFamily("holdfast_jobs", "Unfinished jobs", labels=["kind", "state"])
-    for (kind, job_state), count in sorted(found.jobs.items()):
-        jobs.add_metric([kind, job_state], count)
-    yield jobs
-    waits = GaugeMetricFamily("holdfast_job_wait_seconds", "Age of the oldest due job", labels=["kind"])
-    for kind, wait in sorted(found.longest_wait.items()):
-        waits.add_metric([kind], wait.total_seconds())
-    yield waits
-
-
-def _of_models(found: Figures) -> Iterator[Metric]:
-    calls = GaugeMetricFamily("holdfast_model_calls", "Model calls", labels=["model"])
-    money = GaugeMetricFamily(
-        "holdfast_spend_dollars", "Model cost, where the price is known", labels=["model"]
-    )
-    tokens = GaugeMetricFamily("holdfast_model_tokens", "Model tokens", labels=["model", "kind"])
-    for model, spent in sorted(found.spend.items()):
-        calls.add_metric([model], spent.calls)
-        money.add_metric([model], spent.micro_dollars / MICRO)
-        for kind in ("input", "output", "cached"):
-            tokens.add_metric([model, kind], getattr(spent.usage, kind))
-    yield from (calls, money, tokens)
+def _gauge(name: str, says: str, values: Mapping[Any, float], *labels: str) -> Metric:
+    """A figure for each combination of the labels' values."""
+    found = GaugeMetricFamily(f"holdfast_{name}", says, labels=labels)
+    for named, value in sorted(values.items()):
+        found.add_metric(named, value)
+    return found

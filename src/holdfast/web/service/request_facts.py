@@ -7,9 +7,8 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from holdfast.web.service.guard import App, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 UNMATCHED = "unmatched"  # no route answers to this address
 REFUSED = "refused"  # the guard did not let it in, so nobody looked where it was going
@@ -32,15 +31,15 @@ class RequestFacts:
 Watcher = Callable[[RequestFacts], None]
 
 
-def watched(watchers: Sequence[Watcher]) -> Callable[[App], App]:
+def watched(watchers: Sequence[Watcher]) -> Callable[[ASGIApp], ASGIApp]:
     """Tells `watchers` of every request to an application once it is answered."""
 
-    def around(app: App) -> App:
+    def around(app: ASGIApp) -> ASGIApp:
         async def seen(scope: Scope, receive: Receive, send: Send) -> None:
             began = time.perf_counter()
             answered: list[int] = []
 
-            async def noting(message: dict[str, Any]) -> None:
+            async def noting(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     answered.append(int(message["status"]))
                 await send(message)
