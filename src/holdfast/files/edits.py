@@ -10,8 +10,6 @@ from datetime import datetime
 
 from holdfast.domain.memory import Draft, Memory, Revision
 from holdfast.domain.query import Filter
-from holdfast.domain.secrets import redact
-from holdfast.domain.text import clean
 from holdfast.engine.file_changes import StaysDeleted, added, put_back, set_aside
 from holdfast.engine.forget import forgotten
 from holdfast.engine.ports import FileRow, TimeUp, Transaction
@@ -125,15 +123,14 @@ class ApplyEdits:
             self._report.gone.append(path)
 
     def _take(self, path: str, found: OnDisk, raw: str) -> None:
-        plain = clean(raw)
-        text = redact(plain).text
+        note = new_files.NoteFile.of(path, found, raw)
+        sheet, text = note.sheet, note.text
         row = self._tx.files.get(path)
         memory = self._memory(row)
         if row is not None and row.hash == found.hash:  # moved, and otherwise as agreed
             self._tx.files.put(replace(row, stat=found.seen.state if row.stat is not None else None))
             return
-        sheet = frontmatter.read(text)
-        if not sheet.text.strip() and not sheet.description:
+        if note.is_empty:
             self._silent(path, found, text, memory)
             return
         if row is None and (memory := self._without_file(sheet)) is not None:
@@ -150,13 +147,7 @@ class ApplyEdits:
         else:
             self._conflict(path, sheet, memory, row)
             return
-        if sheet.by_lines:
-            self._report.by_lines.append(path)
-        kept = replace(note_format.row_for(path, memory, text, nested=self._nested), hash=found.hash)
-        # A file with a secret in it does not stay so: without its state it is written again.
-        self._tx.files.put(replace(kept, stat=found.seen.state if text == plain else None))
-        if text != plain:
-            self._report.redacted.append(path)
+        self._tx.files.put(note.imported(memory, self._report, nested=self._nested))
 
     def _new(self, path: str, sheet: frontmatter.Sheet) -> Memory:
         tx, ctx = self._tx, self._ctx

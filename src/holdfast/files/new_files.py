@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from holdfast.domain.memory import Memory
 from holdfast.domain.secrets import redact
 from holdfast.domain.text import clean
 from holdfast.engine import changes
 from holdfast.engine.file_changes import unopposed
-from holdfast.engine.ports import Transaction
+from holdfast.engine.ports import FileRow, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.files import frontmatter, note_format
 from holdfast.files.frontmatter import Sheet
@@ -19,7 +20,7 @@ from holdfast.files.scan import BY_HAND, OnDisk, SyncReport
 
 
 @dataclass(frozen=True, slots=True)
-class _New:
+class NoteFile:
     """The content of a file, without its secrets."""
 
     path: str
@@ -27,6 +28,26 @@ class _New:
     text: str
     is_plain: bool  # whether it had none
     sheet: Sheet
+
+    @classmethod
+    def of(cls, path: str, found: OnDisk, raw: str) -> "NoteFile":
+        plain = clean(raw)
+        text = redact(plain).text
+        return cls(path, found, text, text == plain, frontmatter.read(text))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.sheet.text.strip() and not self.sheet.description
+
+    def imported(self, memory: Memory, report: SyncReport, *, nested: bool) -> FileRow:
+        """The row of a file that became `memory`; the report tells what was found in it."""
+        if self.sheet.by_lines:
+            report.by_lines.append(self.path)
+        if not self.is_plain:
+            report.redacted.append(self.path)
+        row = note_format.row_for(self.path, memory, self.text, nested=nested)
+        # A file with a secret in it does not stay so: without its state it is written again.
+        return replace(row, hash=self.found.hash, stat=self.found.seen.state if self.is_plain else None)
 
 
 def taken_together(
@@ -38,7 +59,9 @@ def taken_together(
     nested: bool,
 ) -> set[str]:
     """Imports files at new paths; returns the imported paths."""
-    read = [each for path, found in new.items() if (each := _read(path, found)) is not None]
+    whole = {path: found for path, found in new.items() if found.wrong is None}
+    notes = [NoteFile.of(path, found, found.text) for path, found in whole.items() if found.text is not None]
+    read = [each for each in notes if not each.is_empty]
     named = {each.sheet.id for each in read if each.sheet.id is not None}
     known = {memory.id for memory in tx.memories.many(sorted(named))}
     read = [each for each in read if each.sheet.id not in known]
@@ -48,25 +71,7 @@ def taken_together(
     memories = changes.add_all(tx, ctx, [draft for _, draft in taken], now=now)
     rows = []
     for (each, _), memory in zip(taken, memories, strict=True):
-        row = replace(note_format.row_for(each.path, memory, each.text, nested=nested), hash=each.found.hash)
-        # A file with a secret in it does not stay so: without its state it is written again.
-        rows.append(replace(row, stat=each.found.seen.state if each.is_plain else None))
+        rows.append(each.imported(memory, report, nested=nested))
         report.new.append(each.path)
-        if each.sheet.by_lines:
-            report.by_lines.append(each.path)
-        if not each.is_plain:
-            report.redacted.append(each.path)
     tx.files.put(*rows)
     return {each.path for each, _ in taken}
-
-
-def _read(path: str, found: OnDisk) -> _New | None:
-    """None for a file that can't be imported or is empty."""
-    if found.wrong is not None or found.text is None:
-        return None
-    plain = clean(found.text)
-    text = redact(plain).text
-    sheet = frontmatter.read(text)
-    if not sheet.text.strip() and not sheet.description:
-        return None
-    return _New(path, found, text, text == plain, sheet)

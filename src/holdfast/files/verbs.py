@@ -52,7 +52,9 @@ def read(path: str, *, ctx: SpaceContext) -> FileText:
     """Raises: Invalid, NotFound."""
     path = checked_path(path)
     with ctx.store.read(ctx.space) as tx:
-        place = _existing(path, tx, ctx)
+        place = place_at(path, tx, ctx)
+        if place is None:
+            raise no_file(path)
         text = place.text(nested=is_nested(tx))
         return FileText(path=path, text=text, content=frontmatter.read(text).text, memory=place.memory)
 
@@ -281,10 +283,3 @@ def _entry(place: MemoryFile, ctx: SpaceContext, nested: bool) -> FileEntry:
         size=len(place.text(nested=nested).encode()),
         memory_id=memory.id if memory else None,
     )
-
-
-def _existing(path: str, tx: Transaction, ctx: SpaceContext) -> MemoryFile:
-    place = place_at(path, tx, ctx)
-    if place is None:
-        raise no_file(path)
-    return place

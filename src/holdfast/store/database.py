@@ -13,7 +13,7 @@ from holdfast.store import health, migrate, postgres, scrub, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
-from holdfast.store.spaces import OpenTokens, SpaceTable, TokenTable
+from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
 
@@ -33,7 +33,7 @@ class Database:
         self.watchers: list[Callable[[str], None]] = []  # told which space was written to, after the commit
         self._lock = sqlite.WriteLock(path) if path else None
         self._caches = Caches()
-        self.tokens = OpenTokens(self._looking, self._changing)
+        self.tokens = TokenTable(self._looking, self._changing)
 
     @classmethod
     def open(cls, target: str) -> "Database":
@@ -151,7 +151,7 @@ class Database:
         with self._changing() as connection:
             for index in (MEMORIES, MESSAGES) if self.path else ():
                 SqliteFullText[Any](connection, name, index, self._caches.totals).clear()
-            TokenTable(connection).leave(name)
+            leave_tokens(connection, name)
             SpaceTable(connection).remove(name)
         self._tell_watchers(name)
 

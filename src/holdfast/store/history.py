@@ -197,13 +197,8 @@ class JournalTable(SpaceRows):
 
     def said_by(self, session_id: str, memory_id: str, actions: Sequence[Action]) -> bool:
         """Whether this session has done one of `actions` to this memory before."""
-        query = select(journal.c.seq).where(
-            journal.c.space == self._space,
-            journal.c.memory_id == memory_id,
-            journal.c.session_id == session_id,
-            journal.c.action.in_(actions),
-        )
-        return self._connection.execute(query.limit(1)).first() is not None
+        by_it = journal.c.session_id == session_id
+        return self._is_any(journal, journal.c.memory_id == memory_id, by_it, journal.c.action.in_(actions))
 
     def saved_by(
         self,
@@ -239,13 +234,9 @@ class JournalTable(SpaceRows):
 
     def vouched_for(self, memory_id: str) -> bool:
         """Whether an operator wrote, revised or approved this memory."""
-        query = select(journal.c.seq).where(
-            journal.c.space == self._space,
-            journal.c.memory_id == memory_id,
-            journal.c.origin == "operator",
-            journal.c.action.in_(("added", "merged", "revised", "approved")),
-        )
-        return self._connection.execute(query.limit(1)).first() is not None
+        vouching = journal.c.action.in_(("added", "merged", "revised", "approved"))
+        by_one = journal.c.origin == "operator"
+        return self._is_any(journal, journal.c.memory_id == memory_id, by_one, vouching)
 
     def forget_text(self, memory_id: str) -> None:
         """Leaves of a memory's entries only what was done, when and by whom."""

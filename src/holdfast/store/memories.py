@@ -10,7 +10,6 @@ from sqlalchemy import Connection, Text, func, select, type_coerce
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order
 from holdfast.domain.ranking import findable
-from holdfast.store.mapping import row_of
 from holdfast.store.memory_lists import MemoryFigures, listed
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import same_or_none
@@ -34,8 +33,7 @@ class MemoryTable(MemoryFigures):
 
     def many(self, memory_ids: Sequence[str]) -> list[Memory]:
         """Those of the memories that there are, in the order of `memory_ids`."""
-        found = {memory.id: memory for memory in self._sql.many(Memory, memory_ids)}
-        return [found[memory_id] for memory_id in memory_ids if memory_id in found]
+        return self._by_id(Memory, memory_ids)
 
     def wordings(
         self, where: Filter, *, among: Sequence[str] | None = None, limit: int | None = None
@@ -169,14 +167,14 @@ class MemoryTable(MemoryFigures):
         self._ranks.added(*new)
 
     def save(self, memory: Memory) -> None:
-        row = row_of(memory, self._space)
-        values = {key: value for key, value in row.items() if key not in ("space", "id")}
-        self._change(memories, values, memories.c.id == memory.id)
+        self._save(memory)
         self._ranks.changed(memory)
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:
         """Counts an access of each."""
-        self._sql.touch(list(memory_ids), now)
+        touched = list(memory_ids)
+        self._sql.touch(touched, now)
+        self._ranks.touched(touched)
 
     def remove(self, memory_id: str) -> None:
         """Removes the row; versions, links and vectors go with it."""

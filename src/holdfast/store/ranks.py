@@ -36,8 +36,9 @@ def rules(profile: Profile) -> str:
     """All of a profile that ranks depend on; under other rules they have to be made again."""
     block, policy = profile.block, profile.policy
     order = (block.layout, block.shows_superseded, policy.floor)
+    kinds = tuple(each.name for each in profile.categories if each.rule)
     weighed = (policy.weighs_confidence, policy.weighs_importance)
-    return repr((1, *order, *weighed, policy.decay_by > 0, policy.decay_after_days))
+    return repr((2, *order, *kinds, *weighed, policy.decay_by > 0, policy.decay_after_days))
 
 
 class RankTable(SpaceRows):
@@ -68,6 +69,12 @@ class RankTable(SpaceRows):
     def linked(self, *memory_ids: str) -> None:
         """What supersedes these memories, or is superseded by them, may be another."""
         self._linked.update(memory_ids)
+
+    def touched(self, memory_ids: Collection[str]) -> None:
+        """These memories were recalled once more; where that counts, it does so at every doubling."""
+        if self._profile.block.layout == "rules-first":
+            found = self._sql.many(Memory, memory_ids)
+            self.changed(*(memory for memory in found if memory.accesses.bit_count() == 1))
 
     def removing(self, memory_id: str) -> None:
         """A memory is about to be removed."""

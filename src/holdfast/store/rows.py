@@ -17,12 +17,14 @@ from sqlalchemy import (
     update,
 )
 
+from holdfast.domain.memory import Memory, Message, Session
 from holdfast.store.mapping import row_of, table_of, value_of, values_of
 from holdfast.store.queries import queries_of
 from holdfast.store.schema import heads
 
 AnyRow = Row[Any]
 Value = TypeVar("Value")
+Known = TypeVar("Known", Memory, Message, Session)
 
 
 class SpaceRows:
@@ -55,6 +57,21 @@ class SpaceRows:
     def _add_new(self, value: Any) -> bool:
         """Adds it; false when its key is taken, and then nothing was changed."""
         return self._sql.insert_new(table_of(type(value)), row_of(value, self._space))
+
+    def _by_id(self, kind: type[Known], ids: Sequence[str]) -> list[Known]:
+        """Those of the values that there are, in the order of their ids."""
+        found = {one.id: one for one in self._sql.many(kind, ids)}
+        return [found[one] for one in ids if one in found]
+
+    def _save(self, value: Any) -> int:
+        """Brings the row of a value that has an id up to date; answers how many there are of it."""
+        table, row = table_of(type(value)), row_of(value, self._space)
+        changing = {name: stored for name, stored in row.items() if name not in ("space", "id")}
+        return self._change(table, changing, table.c.id == value.id)
+
+    def _is_any(self, table: Table, *where: ColumnElement[bool]) -> bool:
+        query = select(table.c.space).where(table.c.space == self._space, *where)
+        return self._connection.execute(query.limit(1)).first() is not None
 
     def _change(self, table: Table, values: dict[str, Any], *where: ColumnElement[bool]) -> int:
         """Changes rows of the space; answers how many."""

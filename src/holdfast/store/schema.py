@@ -8,6 +8,8 @@ whose values are the rows of a table, `field` what a column of another name stan
 """
 # budget: the whole schema is one list; a reader looks for a table here and nowhere else.
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -25,6 +27,7 @@ from sqlalchemy import (
     false,
     true,
 )
+from sqlalchemy.schema import SchemaItem
 
 from holdfast.domain.history import Entry, Receipt, ReceiptItem
 from holdfast.domain.memory import Citation, Link, Memory, Message, Repetition, Session, Tombstone, Version
@@ -43,12 +46,15 @@ metadata = MetaData(
 )
 
 
-def _space() -> Column[str]:
-    return Column("space", Name, nullable=False)
-
-
-def _in_space() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(["space"], ["spaces.name"], ondelete="CASCADE")
+def _in_space(
+    name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",), holds: type[Any] | None = None
+) -> Table:
+    """A table whose rows belong to spaces, and go with their space or with what another key of it names."""
+    if not any(isinstance(item, ForeignKeyConstraint) for item in items):
+        items = (*items, ForeignKeyConstraint(["space"], ["spaces.name"], ondelete="CASCADE"))
+    space = Column("space", Name, nullable=False)
+    info = {"holds": holds} if holds else {}
+    return Table(name, metadata, space, *items, PrimaryKeyConstraint("space", *key), info=info)
 
 
 def _of_memory(column: str = "memory_id") -> ForeignKeyConstraint:
@@ -86,21 +92,17 @@ tokens = Table(
 
 # One row a space, locked by every writer: it orders the journal and makes compare-then-write safe. Its
 # columns are the last numbers that were given out; those of vectors are never given out twice.
-heads = Table(
+heads = _in_space(
     "heads",
-    metadata,
-    Column("space", Name, primary_key=True),
     Column("seq", BigInteger, nullable=False),
     Column("messages", BigInteger, nullable=False, server_default="0"),
     Column("vectors", BigInteger, nullable=False, server_default="0"),
     Column("ranked_by", Text),  # the rules that `brief_ranks` were made by
-    _in_space(),
+    key=(),
 )
 
-sessions = Table(
+sessions = _in_space(
     "sessions",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("name", Text),
     Column("client", Text),
@@ -111,16 +113,12 @@ sessions = Table(
     Column("ended_at", UtcTime),
     Column("exit_code", Integer),
     Column("usage", JsonColumn),  # tokens and cost, as the agent reports them
-    PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "started_at"),
-    _in_space(),
-    info={"holds": Session},
+    holds=Session,
 )
 
-messages = Table(
+messages = _in_space(
     "messages",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("session_id", Name, nullable=False),
     Column("number", Integer, nullable=False),
@@ -130,19 +128,16 @@ messages = Table(
     Column("said_at", UtcTime, nullable=False),
     Column("position", BigInteger, nullable=False),  # in the order of arrival
     Column("off_record", Boolean, nullable=False, server_default=false()),  # never searched or quoted
-    PrimaryKeyConstraint("space", "id"),
     UniqueConstraint("space", "session_id", "number"),
     UniqueConstraint("space", "position"),
     Index(None, "space", "speaker"),
     Index(None, "space", "said_at"),
     ForeignKeyConstraint(["space", "session_id"], ["sessions.space", "sessions.id"], ondelete="CASCADE"),
-    info={"holds": Message},
+    holds=Message,
 )
 
-memories = Table(
+memories = _in_space(
     "memories",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("category", Name, nullable=False),
     Column("subject", Name),
@@ -166,7 +161,6 @@ memories = Table(
     Column("decayed_weeks", Integer, nullable=False),
     Column("accessed_at", UtcTime),
     Column("accesses", Integer, nullable=False),
-    PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "subject", "state"),
     Index(None, "space", "confidence", "state"),
     Index(None, "space", "category", "created_at", "id"),
@@ -174,15 +168,12 @@ memories = Table(
     Index(None, "space", "created_at"),
     Index(None, "space", "state", "updated_at"),
     Index(None, "space", "session_id"),
-    _in_space(),
-    info={"holds": Memory},
+    holds=Memory,
 )
 
 # Where memories stand in briefs and when they fade next, made of memories, links and the profile.
-brief_ranks = Table(
+brief_ranks = _in_space(
     "brief_ranks",
-    metadata,
-    _space(),
     Column("memory_id", Name, nullable=False),
     Column("shown_in", Name),  # its project, empty for none; none: no brief shows it
     Column("rank", Name, nullable=False),  # sorts as briefs take memories
@@ -190,30 +181,25 @@ brief_ranks = Table(
     Column("subject", Name, nullable=False),  # folded; empty for none
     Column("created_at", UtcTime, nullable=False),  # of the memory
     Column("next_step_at", UtcTime),  # when decay takes the next week off; none: it does not fade
-    PrimaryKeyConstraint("space", "memory_id"),
     Index(None, "space", "shown_in", "rank"),
     Index(None, "space", "shown_in", "size"),
     Index(None, "space", "subject", "created_at"),
     Index(None, "space", "next_step_at"),
     _of_memory(),
+    key=("memory_id",),
 )
 
 # How many memories the briefs of each project could show besides those of none, which have the empty name.
-brief_totals = Table(
+brief_totals = _in_space(
     "brief_totals",
-    metadata,
-    _space(),
     Column("project", Name, nullable=False),
     Column("amount", BigInteger, nullable=False),
     Column("changes", BigInteger, nullable=False),  # grows with each change of one of them
-    PrimaryKeyConstraint("space", "project"),
-    _in_space(),
+    key=("project",),
 )
 
-versions = Table(
+versions = _in_space(
     "versions",
-    metadata,
-    _space(),
     Column("memory_id", Name, nullable=False),
     Column("number", Integer, nullable=False),
     Column("content", Text, nullable=False),
@@ -224,16 +210,14 @@ versions = Table(
     Column("tier", Integer),
     Column("checksum", Text),  # sha256 of the content, in hex
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "memory_id", "number"),
     _of_memory(),
-    info={"holds": Version},
+    key=("memory_id", "number"),
+    holds=Version,
 )
 
 # Wordings that were counted as a repetition of a memory; each can be split off again.
-repetitions = Table(
+repetitions = _in_space(
     "repetitions",
-    metadata,
-    _space(),
     Column("memory_id", Name, nullable=False),
     Column("number", Integer, nullable=False),
     Column("content", Text, nullable=False),
@@ -245,49 +229,42 @@ repetitions = Table(
     Column("message_id", Name),
     Column("tier", Integer),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "memory_id", "number"),
     _of_memory(),
-    info={"holds": Repetition},
+    key=("memory_id", "number"),
+    holds=Repetition,
 )
 
 # Which characters of which message a memory was taken from. The row outlives its memory, so that deleted
 # words are not quoted from the message either; there is no key between them.
-citations = Table(
+citations = _in_space(
     "citations",
-    metadata,
-    _space(),
     Column("message_id", Name, nullable=False),
     Column("memory_id", Name, nullable=False),
     Column("begins", Integer, nullable=False),
     Column("ends", Integer),  # none: the whole message counts
     Column("reworded", Boolean, nullable=False, server_default=false()),  # found later, not the source itself
-    PrimaryKeyConstraint("space", "message_id", "memory_id", "begins"),
     Index(None, "space", "memory_id"),
-    _in_space(),
-    info={"holds": Citation},
+    key=("message_id", "memory_id", "begins"),
+    holds=Citation,
 )
 
-links = Table(
+links = _in_space(
     "links",
-    metadata,
-    _space(),
     Column("from_id", Name, nullable=False),
     Column("to_id", Name, nullable=False),
     Column("kind", Name, nullable=False),
     Column("session_id", Name),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "from_id", "to_id", "kind"),
     Index(None, "space", "to_id"),
     _of_memory("from_id"),
     _of_memory("to_id"),
-    info={"holds": Link},
+    key=("from_id", "to_id", "kind"),
+    holds=Link,
 )
 
 # Vectors are a cache of texts, and all of them can be made again. One row a part of a long text.
-memory_vectors = Table(
+memory_vectors = _in_space(
     "memory_vectors",
-    metadata,
-    _space(),
     Column("memory_id", Name, nullable=False),
     Column("version", Integer, nullable=False),
     Column("model", Name, nullable=False),
@@ -295,31 +272,27 @@ memory_vectors = Table(
     Column("number", BigInteger, nullable=False),  # in the order of writing
     Column("vector", Vector, nullable=False),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "memory_id", "model", "part"),
     UniqueConstraint("space", "model", "number"),
     _of_memory(),
+    key=("memory_id", "model", "part"),
 )
 
-message_vectors = Table(
+message_vectors = _in_space(
     "message_vectors",
-    metadata,
-    _space(),
     Column("message_id", Name, nullable=False),
     Column("model", Name, nullable=False),
     Column("part", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("vector", Vector, nullable=False),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "message_id", "model", "part"),
     UniqueConstraint("space", "model", "number"),
     ForeignKeyConstraint(["space", "message_id"], ["messages.space", "messages.id"], ondelete="CASCADE"),
+    key=("message_id", "model", "part"),
 )
 
 # What is embedded with which model, and up to where: a number of the journal, and a position of messages.
-vector_models = Table(
+vector_models = _in_space(
     "vector_models",
-    metadata,
-    _space(),
     Column("model", Name, nullable=False),
     Column("memories_to", BigInteger, nullable=False),
     Column("messages_to", BigInteger, nullable=False),
@@ -332,29 +305,24 @@ vector_models = Table(
     Column("message_mean", LargeBinary),
     Column("calibration", JsonColumn),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "model"),
-    _in_space(),
+    key=("model",),
 )
 
 # Sign bits of many vectors in one value, so that a search above some 50,000 need not read the vectors.
-vector_blocks = Table(
+vector_blocks = _in_space(
     "vector_blocks",
-    metadata,
-    _space(),
     Column("model", Name, nullable=False),
     Column("kind", Name, nullable=False),
     Column("block", BigInteger, nullable=False),  # the number of its last vector
     Column("bits", LargeBinary, nullable=False),
-    PrimaryKeyConstraint("space", "model", "kind", "block"),
     ForeignKeyConstraint(
         ["space", "model"], ["vector_models.space", "vector_models.model"], ondelete="CASCADE"
     ),
+    key=("model", "kind", "block"),
 )
 
-receipts = Table(
+receipts = _in_space(
     "receipts",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("session_id", Name),
     Column("kind", Name, nullable=False),
@@ -364,16 +332,12 @@ receipts = Table(
     Column("tokens", Integer, nullable=False),
     Column("left_out", Integer, nullable=False),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "session_id", "kind"),
-    _in_space(),
-    info={"holds": Receipt},
+    holds=Receipt,
 )
 
-receipt_items = Table(
+receipt_items = _in_space(
     "receipt_items",
-    metadata,
-    _space(),
     Column("receipt_id", Name, nullable=False),
     Column("position", Integer, nullable=False),
     Column("memory_id", Name),
@@ -381,17 +345,15 @@ receipt_items = Table(
     Column("message_id", Name),
     Column("score", Float),
     Column("parts", JsonColumn),
-    PrimaryKeyConstraint("space", "receipt_id", "position"),
     Index(None, "space", "memory_id"),
     Index(None, "space", "message_id"),
     ForeignKeyConstraint(["space", "receipt_id"], ["receipts.space", "receipts.id"], ondelete="CASCADE"),
-    info={"holds": ReceiptItem},
+    key=("receipt_id", "position"),
+    holds=ReceiptItem,
 )
 
-tombstones = Table(
+tombstones = _in_space(
     "tombstones",
-    metadata,
-    _space(),
     Column("hash", Name, nullable=False),
     Column("reason", Name, nullable=False),
     Column("memory_id", Name),
@@ -399,34 +361,27 @@ tombstones = Table(
     Column("subject", Name),
     Column("content", Text),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "hash"),
     Index(None, "space", "category", "subject"),
     Index(None, "space", "memory_id"),
-    _in_space(),
-    info={"holds": Tombstone},
+    key=("hash",),
+    holds=Tombstone,
 )
 
-events = Table(
+events = _in_space(
     "events",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("level", Name, nullable=False),
     Column("service", Name),
     Column("content", Text, nullable=False),
     Column("session_id", Name),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id", "created_at"),
-    _in_space(),
-    info={"holds": Event},
+    holds=Event,
 )
 
-cooldowns = Table(
+cooldowns = _in_space(
     "cooldowns",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("action", Name, nullable=False),
     Column("service", Name, nullable=False),
@@ -434,18 +389,14 @@ cooldowns = Table(
     Column("content", Text),
     Column("session_id", Name),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "service", "action", "created_at"),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id", "created_at"),
-    _in_space(),
-    info={"holds": Attempt},
+    holds=Attempt,
 )
 
-jobs = Table(
+jobs = _in_space(
     "jobs",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("kind", Name, nullable=False),
     Column("payload", JsonColumn, nullable=False),
@@ -455,17 +406,13 @@ jobs = Table(
     Column("due_at", UtcTime, nullable=False),
     Column("leased_until", UtcTime),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "state", "due_at"),
-    _in_space(),
-    info={"holds": Job},
+    holds=Job,
 )
 
 # Calls of language models, one row each: written before a call, with the most that it can cost, then settled.
-spend = Table(
+spend = _in_space(
     "spend",
-    metadata,
-    _space(),
     Column("id", Name, nullable=False),
     Column("purpose", Name, nullable=False),
     Column("model", Name, nullable=False),
@@ -478,18 +425,14 @@ spend = Table(
     Column("outcome", Name, nullable=False, server_default="answered"),
     Column("session_id", Name),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "id"),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id"),
-    _in_space(),
-    info={"holds": ModelCall},
+    holds=ModelCall,
 )
 
 # Every change, in order. Belief and labels only, never wordings: those stand in `versions` alone.
-journal = Table(
+journal = _in_space(
     "journal",
-    metadata,
-    _space(),
     Column("seq", BigInteger, nullable=False),
     Column("action", Name, nullable=False),
     Column("memory_id", Name),
@@ -500,18 +443,15 @@ journal = Table(
     Column("note", Text),
     Column("judged", Text),  # which model judged, what and how surely
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "seq"),
     Index(None, "space", "memory_id", "seq"),
     Index(None, "space", "session_id", "seq"),
-    _in_space(),
-    info={"holds": Entry},
+    key=("seq",),
+    holds=Entry,
 )
 
 # A directory on some machine that shows the space and is read back. It never leaves with an archive.
-directories = Table(
+directories = _in_space(
     "directories",
-    metadata,
-    Column("space", Name, primary_key=True),
     Column("path", Text, nullable=False),
     Column("layout", Name, nullable=False),
     Column("index_hash", Text),  # of the index as it was last written
@@ -519,37 +459,31 @@ directories = Table(
     Column("refused", JsonColumn, nullable=False),  # files that can't be taken: path to [state, reason]
     Column("bound_at", UtcTime, nullable=False),
     Column("agreed_at", UtcTime),
-    _in_space(),
-    info={"holds": Bound},
+    key=(),
+    holds=Bound,
 )
 
 # Where a memory stands as a file, in a bound directory or in name only. The row outlives its memory until
 # the file is gone as well, so there is no key between them.
-files = Table(
+files = _in_space(
     "files",
-    metadata,
-    _space(),
     Column("path", Name, nullable=False),
     Column("memory_id", Name),  # none: a file that says nothing
     Column("given", Text),  # its text, where it is not what we would write
     Column("mark", Text),  # of the memory that the text was made of
     Column("hash", Text),  # of the bytes on disk when both sides last agreed; none: never there
     Column("stat", Text),  # what the file looked like then, for a quick check
-    PrimaryKeyConstraint("space", "path"),
     Index(None, "space", "memory_id"),
-    _in_space(),
-    info={"holds": FileRow},
+    key=("path",),
+    holds=FileRow,
 )
 
 # Answers already given under an idempotency key.
-calls = Table(
+calls = _in_space(
     "calls",
-    metadata,
-    _space(),
     Column("key", Name, nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("outcome", JsonColumn, nullable=False),
     Column("created_at", UtcTime, nullable=False),
-    PrimaryKeyConstraint("space", "key"),
-    _in_space(),
+    key=("key",),
 )

@@ -29,8 +29,7 @@ class SessionTable(SpaceRows):
 
     def many(self, session_ids: Sequence[str]) -> list[Session]:
         """Those of the sessions that there are, in the order of `session_ids`."""
-        found = {session.id: session for session in self._sql.many(Session, session_ids)}
-        return [found[session_id] for session_id in session_ids if session_id in found]
+        return self._by_id(Session, session_ids)
 
     def projects(self, session_ids: Collection[str]) -> dict[str, str | None]:
         """The project of each of the sessions, if it has one."""
@@ -70,9 +69,7 @@ class SessionTable(SpaceRows):
 
     def save(self, session: Session) -> None:
         """Adds the session, or brings what is stored of it up to date."""
-        row = row_of(session, self._space)
-        values = {name: value for name, value in row.items() if name not in ("space", "id")}
-        if not self._change(sessions, values, sessions.c.id == session.id):
+        if not self._save(session):
             self._add([session])
 
     def count(self) -> int:
@@ -104,8 +101,7 @@ class SessionTable(SpaceRows):
 
     def messages_by_id(self, message_ids: Sequence[str]) -> list[Message]:
         """Those of the messages that there are, in the order of `message_ids`."""
-        found = {message.id: message for message in self._sql.many(Message, message_ids)}
-        return [found[message_id] for message_id in message_ids if message_id in found]
+        return self._by_id(Message, message_ids)
 
     def around(self, places: Sequence[tuple[str, int]]) -> list[Message]:
         """The messages at `places`, each a session and a number, as far as there are any."""

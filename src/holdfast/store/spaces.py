@@ -72,45 +72,16 @@ def _checked(space: Space) -> Space:
     return space
 
 
+def leave_tokens(connection: Connection, space: str) -> None:
+    """Takes a space out of every token, so that none opens a later space of the same name."""
+    for token in values_of(Token, connection.execute(select(tokens))):
+        if token.spaces is not None and space in token.spaces:
+            left = [name for name in token.spaces if name != space]
+            connection.execute(update(tokens).where(tokens.c.id == token.id).values(spaces=left))
+
+
 class TokenTable:
-    """Who may enter which spaces, on a connection."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def add(self, token: Token) -> None:
-        self._connection.execute(insert(tokens), row_of(token))
-
-    def all(self) -> list[Token]:
-        """Oldest first."""
-        query = select(tokens).order_by(tokens.c.created_at, tokens.c.id)
-        return values_of(Token, self._connection.execute(query))
-
-    def by_hash(self, secret_hash: str) -> Token | None:
-        row = self._connection.execute(select(tokens).where(tokens.c.hash == secret_hash)).one_or_none()
-        return value_of(Token, row) if row else None
-
-    def revoke(self, token_id: str, now: datetime) -> Token | None:
-        """Ends a token; one that has ended stays as it is. None when there is no such token."""
-        one = tokens.c.id == token_id
-        ending = update(tokens).where(one, tokens.c.revoked_at.is_(None)).values(revoked_at=now)
-        self._connection.execute(ending)
-        row = self._connection.execute(select(tokens).where(one)).one_or_none()
-        return value_of(Token, row) if row else None
-
-    def used(self, token_id: str, now: datetime) -> None:
-        self._connection.execute(update(tokens).where(tokens.c.id == token_id).values(used_at=now))
-
-    def leave(self, space: str) -> None:
-        """Takes a space out of every token, so that none opens a later space of the same name."""
-        for token in self.all():
-            if token.spaces is not None and space in token.spaces:
-                left = [name for name in token.spaces if name != space]
-                self._connection.execute(update(tokens).where(tokens.c.id == token.id).values(spaces=left))
-
-
-class OpenTokens:
-    """The same for callers who are in no transaction: each call is one of its own."""
+    """Who may enter which spaces. Its callers are in no transaction: each call is one of its own."""
 
     def __init__(self, looking: Connected, changing: Connected) -> None:
         self._looking = looking
@@ -118,20 +89,29 @@ class OpenTokens:
 
     def add(self, token: Token) -> None:
         with self._changing() as connection:
-            TokenTable(connection).add(token)
+            connection.execute(insert(tokens), row_of(token))
 
     def all(self) -> list[Token]:
+        """Oldest first."""
         with self._looking() as connection:
-            return TokenTable(connection).all()
+            query = select(tokens).order_by(tokens.c.created_at, tokens.c.id)
+            return values_of(Token, connection.execute(query))
 
     def by_hash(self, secret_hash: str) -> Token | None:
         with self._looking() as connection:
-            return TokenTable(connection).by_hash(secret_hash)
+            row = connection.execute(select(tokens).where(tokens.c.hash == secret_hash)).one_or_none()
+            return value_of(Token, row) if row else None
 
     def revoke(self, token_id: str, now: datetime) -> Token | None:
+        """Ends a token; one that has ended stays as it is. None when there is no such token."""
+        one = tokens.c.id == token_id
         with self._changing() as connection:
-            return TokenTable(connection).revoke(token_id, now)
+            connection.execute(
+                update(tokens).where(one, tokens.c.revoked_at.is_(None)).values(revoked_at=now)
+            )
+            row = connection.execute(select(tokens).where(one)).one_or_none()
+            return value_of(Token, row) if row else None
 
     def used(self, token_id: str, now: datetime) -> None:
         with self._changing() as connection:
-            TokenTable(connection).used(token_id, now)
+            connection.execute(update(tokens).where(tokens.c.id == token_id).values(used_at=now))

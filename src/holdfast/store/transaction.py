@@ -5,21 +5,19 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.ports import Space
+from holdfast.engine.ports import Space, Transaction
 from holdfast.store.dump import TableDump
 from holdfast.store.files import FileTable
 from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
 from holdfast.store.history import JournalTable, RepetitionTable, VersionTable
 from holdfast.store.integrity import SpaceIntegrity
-from holdfast.store.jobs import JobTable
 from holdfast.store.memories import MemoryTable
-from holdfast.store.operations import CooldownTable, EventTable
+from holdfast.store.operations import CooldownTable, EventTable, JobTable, SpendTable
 from holdfast.store.queries import queries_of
 from holdfast.store.ranks import RankTable
 from holdfast.store.receipts import CallTable, ReceiptTable
 from holdfast.store.relations import CitationTable, LinkTable, TombstoneTable
 from holdfast.store.sessions import SessionTable
-from holdfast.store.spend import SpendTable
 from holdfast.store.vector_feed import MEMORY_VECTORS, MESSAGE_VECTORS, MemoryFeed, MessageFeed, ModelTable
 from holdfast.store.vector_rows import VectorCache, VectorTable
 
@@ -32,7 +30,7 @@ class Caches:
     vectors: VectorCache = field(default_factory=VectorCache)
 
 
-class SpaceTransaction:
+class SpaceTransaction(Transaction):
     """Tables that can't be asked about another space."""
 
     def __init__(self, connection: Connection, space: Space, caches: Caches) -> None:
