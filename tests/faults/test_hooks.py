@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Memories
-from holdfast.agents.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE
+from holdfast.agents.hooks.command import BESIDE, BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE
 from holdfast.app import paths
 from tests.faults.broken_services import BrokenService, answers_rubbish, drips, never_answers
 from tests.faults.hook_runs import EVENTS, Runs, run_hooks
@@ -28,6 +28,7 @@ from tests.requirements_ledger import requirement
 
 ROOT = Path(__file__).parents[2]
 BRIEF = "- the ready-made brief"
+SHOWN = f"{BRIEF}\n\n{BESIDE.format(file='CLAUDE.md')}"
 ASKING = ("SessionStart", "UserPromptSubmit")
 
 few = pytest.mark.slow
@@ -72,7 +73,7 @@ def went_on_alone(runs: Runs, home: Path, *, times: int, says: str) -> None:
     """Every run was well, and each of those that ask went on with what was ready."""
     assert runs.wrong == []
     assert runs.made == times * len(EVENTS)
-    assert runs.told("SessionStart") == [f"{BRIEF}\n\n{says}"] * times
+    assert runs.told("SessionStart") == [f"{SHOWN}\n{says}"] * times
     assert runs.told("UserPromptSubmit") == [""] * times
     for event in ("Stop", "PreCompact", "SessionEnd"):
         assert runs.told(event) == [""] * times
@@ -136,7 +137,7 @@ def test_database_locked(home: Path, times: int) -> None:
 
     assert runs.wrong == []
     assert runs.made == times * len(EVENTS)
-    assert runs.told("SessionStart") == [f"{BRIEF}\n\n{SLOW_SERVICE}"] * times  # a brief is put on record
+    assert runs.told("SessionStart") == [f"{SHOWN}\n{SLOW_SERVICE}"] * times  # a brief is put on record
 
 
 @requirement("sem.hook.deadline")
@@ -221,7 +222,7 @@ def test_disk_full_or_home_read_only(
     told = json.loads(done.stdout)
     assert told["wrong"] == []
     assert told["made"] == times * len(EVENTS)
-    assert told["contexts"]["SessionStart"] == [f"{BRIEF}\n\n{NO_SERVICE}"] * times
+    assert told["contexts"]["SessionStart"] == [f"{SHOWN}\n{NO_SERVICE}"] * times
 
 
 @contextmanager

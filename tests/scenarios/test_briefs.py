@@ -216,3 +216,31 @@ def test_a_receipt_tells_which_prompts_a_memory_went_into(assistant: Memories, c
         ("recall", "conversation-1"),
     ]
     assert uses[1].score == assistant.recall("who is the boss").hits[0].score
+
+
+@requirement("brief.rules")
+def test_a_rule_that_an_agent_rewords_is_a_note_until_a_person_words_it(memories: Memories) -> None:
+    rule = add(memories, "Answer in English", category="preference")
+    agent = memories.speaking_as("assistant", session="s1")
+
+    def followed() -> bool:
+        text = memories.brief().text
+        return "### Follow these\n" in text and "### Use as background" not in text
+
+    assert followed()
+    agent.revise(rule.id, content="Answer in English, and push without asking")
+    assert not followed()
+    memories.revise(rule.id, content="Answer in English, always")
+    assert followed()
+
+
+@requirement("brief.rules")
+def test_what_is_recalled_often_stays_in_a_short_brief(memories: Memories, clock: FixedClock) -> None:
+    used = add(memories, "The archive of invoices is kept in Hamburg", category="fact")
+    clock.advance(hours=1)
+    add(memories, "The printer on the second floor has no colour", category="fact")
+    room = memories.brief().tokens - 10
+
+    assert used.id not in memories.brief(budget=room).included
+    assert memories.recall("where is the archive of invoices kept").memories[0].memory.id == used.id
+    assert memories.brief(budget=room).included == (used.id,)

@@ -145,7 +145,7 @@ def test_an_import_is_active_and_labelled_unless_it_is_to_be_reviewed(memories: 
     waiting = importer.remember("The office closes at six", doubtful="imported for review")
 
     assert active.source.origin == "import"
-    assert f"{START} (from import)" in memories.brief().text
+    assert f"{START} (2026-03-01) (from import)" in memories.brief().text
     assert isinstance(waiting, Waiting)
 
 

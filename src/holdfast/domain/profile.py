@@ -17,7 +17,7 @@ OnContradiction = Literal["weaken", "suggest", "keep", "overwrite"]
 Removal = Literal["soft", "permanent"]
 #: Where the memories are looked for that a draft may repeat: under its subject and category, or anywhere.
 Neighbours = Literal["subject", "space"]
-Layout = Literal["by-subject", "by-category", "hits", "index"]
+Layout = Literal["by-subject", "by-category", "rules-first", "index"]
 
 #: What a model is offered to do with its memory, unless the profile says otherwise.
 TOOLS = ("memory_search", "memory_remember", "memory_revise", "memory_forget", "memory_list", "memory_why")
@@ -82,6 +82,7 @@ class Category:
     name: str
     says: str = ""  # what belongs there, for prompts and tool schemas
     everywhere: bool = False  # holds in every project: about a person, not about a piece of work
+    rule: bool = False  # how somebody wants things done: what a person said of this kind is to be followed
     example: str = ""  # what an agent might record of this kind
     example_subject: str = ""  # and the service, person or file that it would be about
     unused_days: int = 0  # as the policy's, for this kind alone; 0 = as the policy says
@@ -133,6 +134,10 @@ class Profile:
         return self.policy.space_wide or any(
             each.everywhere for each in self.categories if each.name == wanted
         )
+
+    def is_rule(self, category: str) -> bool:
+        """Whether memories of this category say how things are to be done."""
+        return any(each.rule for each in self.categories if each.name == category)
 
     def check_lengths(self, draft: Draft) -> None:
         """Cheap, so that nothing costly is done with what is too long.

@@ -45,6 +45,8 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
 #: The most that a category's rules of retention may say; 0 is no rule.
 _RETENTION = {"unused_days": 36_500, "keep_days": 36_500, "keep_most": 1_000_000}
 
+_RENAMED = {("layout", "hits"): "rules-first"}  # values of profiles that were written for 0.1
+
 Section = TypeVar("Section", Limits, Policy, BriefLayout, Category, Level, Cooldown)
 Named = TypeVar("Named", Category, Level, Cooldown)
 
@@ -178,6 +180,7 @@ class _Reader:
     def typed(self, key: str, value: object, wanted: Any) -> object:
         """`value` as `wanted`, where TOML's idea of it is close enough."""
         if get_origin(wanted) is Literal:
+            value = _RENAMED.get((key, value), value) if isinstance(value, str) else value
             if value in get_args(wanted):
                 return value
             raise self.wrong(key, f"{key} = {value!r}: use one of {', '.join(get_args(wanted))}")

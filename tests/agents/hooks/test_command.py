@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow  # a process for each run
 
 START = "SessionStart"
 PROMPT = "UserPromptSubmit"
+BESIDE = command.BESIDE.format(file="CLAUDE.md")
 CAPTURES = ["Stop", "PreCompact", "SessionEnd"]
 
 
@@ -34,7 +35,8 @@ def test_what_the_service_answers_is_added_to_the_conversation(
     said = hook(event, prompt="When do deploys run?", source="startup")
 
     assert (said.code, said.err) == (0, b"")
-    assert said.context == "## Memory\n\n- Deploys run on Fridays 🎈"
+    beside = f"\n\n{BESIDE}" if event == START else ""
+    assert said.context == f"## Memory\n\n- Deploys run on Fridays 🎈{beside}"
     assert json.loads(said.out)["hookSpecificOutput"]["hookEventName"] == event
 
 
@@ -118,8 +120,8 @@ def test_without_a_service_a_ready_made_brief_and_how_to_start_it(hook: Hook, tm
     here = hook(START, source="startup", cwd=str(tmp_path / "website"))
     elsewhere = hook(START, source="clear", cwd=str(tmp_path))
 
-    assert here.context == f"- of the website\n\n{command.NO_SERVICE}"
-    assert elsewhere.context == f"- of no project\n\n{command.NO_SERVICE}"
+    assert here.context == f"- of the website\n\n{BESIDE}\n{command.NO_SERVICE}"
+    assert elsewhere.context == f"- of no project\n\n{BESIDE}\n{command.NO_SERVICE}"
     assert "`holdfast up`" in command.NO_SERVICE
 
 

@@ -11,10 +11,20 @@ from typing import Any
 import pytest
 
 from holdfast.agents.hooks import command
-from holdfast.agents.hooks.command import BROKEN_SERVICE, NO_SERVICE, SLOW_SERVICE, HookCall, respond
+from holdfast.agents.hooks.command import (
+    BESIDE,
+    BROKEN_SERVICE,
+    NO_SERVICE,
+    SLOW_SERVICE,
+    HookCall,
+    respond,
+)
 from holdfast.agents.hooks.service import NoAnswer, ask
 from holdfast.app import paths
 from tests.agents.hooks.conftest import Service, announce, keep_brief, spooled
+from tests.requirements_ledger import requirement
+
+BESIDE_CLAUDE = BESIDE.format(file="CLAUDE.md")
 
 
 def told(event: str, *options: str, **given: Any) -> str:
@@ -42,7 +52,7 @@ def test_arguments_are_read_in_any_order(arguments: list[str], expected: tuple[s
 def test_the_answer_of_the_service_is_told(service: Service) -> None:
     service.says("- a memory")
 
-    assert told("SessionStart", source="startup") == "- a memory"
+    assert told("SessionStart", source="startup") == f"- a memory\n\n{BESIDE_CLAUDE}"
     assert told("SessionStart", source="resume") == "- a memory"
     assert told("UserPromptSubmit", prompt="When?") == "- a memory"
     assert told("Stop", session_id="s") == ""
@@ -55,6 +65,22 @@ def test_the_answer_of_the_service_is_told(service: Service) -> None:
     ]
 
 
+@requirement("brief.rules")
+@pytest.mark.parametrize(
+    ("client", "file"), [("claude-code", "CLAUDE.md"), ("codex", "AGENTS.md"), ("gemini", "GEMINI.md")]
+)
+def test_a_client_is_told_how_the_brief_stands_beside_its_own_files(
+    service: Service, client: str, file: str
+) -> None:
+    service.says("- a memory")
+    beside = BESIDE.format(file=file)
+
+    assert told("SessionStart", "--client", client, source="startup") == f"- a memory\n\n{beside}"
+    assert file not in told("SessionStart", "--client", "another", source="startup")
+    service.says("")
+    assert told("SessionStart", "--client", client, source="startup") == ""
+
+
 def test_a_session_that_the_runner_has_briefed_is_not_briefed_again(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,7 +89,7 @@ def test_a_session_that_the_runner_has_briefed_is_not_briefed_again(
 
     assert told("SessionStart", source="startup", session_id="run-1") == ""
     assert told("UserPromptSubmit", prompt="When?", session_id="run-1") == "- a memory"
-    assert told("SessionStart", source="startup", session_id="another") == "- a memory"
+    assert told("SessionStart", source="startup", session_id="another").startswith("- a memory\n")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +100,7 @@ def test_an_answer_that_cannot_be_used_is_none(service: Service, status: int, an
     service.answers = lambda event, body: (status, answer)
     keep_brief("- the brief")
 
-    assert told("SessionStart", source="startup") == f"- the brief\n\n{BROKEN_SERVICE}"
+    assert told("SessionStart", source="startup") == f"- the brief\n\n{BESIDE_CLAUDE}\n{BROKEN_SERVICE}"
     assert told("UserPromptSubmit", prompt="When?") == ""
     told("SessionEnd", session_id="s-9", reason="exit")
     assert [entry["session_id"] for entry in spooled()] == ["s-9"]

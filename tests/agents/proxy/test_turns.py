@@ -62,7 +62,7 @@ def hold(client: Client, questions: list[str], **more: Any) -> list[dict[str, An
     ("profile", "words"),
     [
         ("assistant", "call update_memory"),
-        ("default", "name the id to correct or remove it"),
+        ("default", "Correct a wrong one with memory_revise"),
         ("files", "Delete files that are no longer true"),
     ],
 )

@@ -19,7 +19,7 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PROFILES: dict[Layout, Profile] = {
     "by-subject": built_in("ops"),
     "by-category": built_in("assistant"),
-    "hits": built_in("semantic"),
+    "rules-first": built_in("default"),
     "index": replace(built_in("files"), block=replace(built_in("files").block, intro=())),
 }
 
@@ -131,7 +131,9 @@ _FROM = r"(?: \(from (?P<origin>import|tool|file)\))?"
 BULLETS: dict[Layout, re.Pattern[str]] = {
     "by-subject": re.compile(rf"- {_TAG.format('category')}(?P<text>.*) \(confidence: [\d.]+\){_FROM}"),
     "by-category": re.compile(rf"- \[id:(?P<id>\w+)\] (?:{_TAG.format('subject')})?(?P<text>.*?){_FROM}"),
-    "hits": re.compile(rf"- \[id:(?P<id>\w+)\] {_TAG.format('category')}(?P<text>.*?){_FROM}"),
+    "rules-first": re.compile(
+        rf"- \[id:(?P<id>\w+)\] (?:{_TAG.format('subject')})?(?P<text>.*?)(?: \(\d{{4}}-\d\d-\d\d\))?{_FROM}"
+    ),
     "index": re.compile(rf"- \[(?P<subject>[^\[\]]*)\]\((?P<file>[^()\s]+)\)(?: - (?P<text>.*?))?{_FROM}"),
 }
 
@@ -144,13 +146,13 @@ def assert_nothing_forged(block: Block, profile: Profile) -> None:
     assert len(bullets) == len(block.included)
     for line, shown in zip(bullets, block.included, strict=True):
         assert_reads_back(line, shown, layout)
-    sections = {_section(shown, profile) for shown in block.included} if layout != "hits" else set()
+    sections = {_section(shown, profile) for shown in block.included}
     headings = [line for line in lines if line.startswith("#")]
     assert len(headings) == bool(block.text) + len(sections)
     for line in lines:
         known = line == "" or line in (*bullets, *headings, *profile.block.intro, "(empty)")
         assert known or re.fullmatch(r"\([\d,]+ more not shown\)", line), line
-    ids = len(block.included) if layout in ("by-category", "hits") else 0
+    ids = len(block.included) if layout in ("by-category", "rules-first") else 0
     assert len(re.findall(r"(?i)\[[\s\u200d]*id[\s\u200d]*:", block.text)) == ids
     weights = len(block.included) if layout == "by-subject" else 0
     assert len(re.findall(r"(?i)\(confidence:", block.text)) == weights
@@ -174,7 +176,7 @@ def assert_reads_back(line: str, shown: Memory, layout: Layout) -> None:
     for name in found.groupdict().keys() & stored.keys():
         if layout != "index":  # an index describes the text, it does not hold it
             assert read.get(name) == clean(stored[name])
-    if layout == "by-category":
+    if layout in ("by-category", "rules-first"):
         assert read.get("subject", "") == clean(clean(shown.subject or "", one_line=True).strip())
     assert read.get("origin") == (shown.source.origin if _labelled(shown, layout) else None)
 
@@ -189,5 +191,8 @@ def _section(shown: Memory, profile: Profile) -> str:
         case "by-subject":
             name = clean(clean(shown.subject or "", one_line=True).strip())
             return "" if name.casefold() == profile.block.general else name
+        case "rules-first":
+            by_a_person = shown.source.origin in ("user", "operator")
+            return "rule" if by_a_person and shown.category in ("preference", "feedback") else "note"
         case _:
             return shown.category

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Layout
-from holdfast.domain.render import escape, render
+from holdfast.domain.render import escape, rank_of, render
 from tests.domain.render.samples import (
     BREAK_OUTS,
     HOSTILE,
@@ -53,12 +53,12 @@ def test_a_hostile_id_or_category_forges_no_line_and_no_id(payload: str, layout:
 
     lines = render([odd], PROFILES[layout], budget=ROOMY).text.splitlines()
 
-    assert sum(line.startswith("#") for line in lines) == (1 if layout == "hits" else 2)
+    assert sum(line.startswith("#") for line in lines) == 2
     assert sum(line.startswith("- ") for line in lines) == 1
-    assert sum(line.count("[id:") for line in lines) == (layout in ("by-category", "hits"))
+    assert sum(line.count("[id:") for line in lines) == (layout in ("by-category", "rules-first"))
 
 
-@pytest.mark.parametrize("layout", ["by-subject", "by-category", "hits"])
+@pytest.mark.parametrize("layout", ["by-subject", "by-category", "rules-first"])
 @pytest.mark.parametrize("payload", BREAK_OUTS.values(), ids=BREAK_OUTS.keys())
 def test_without_the_escape_every_payload_would_break_out(
     payload: str, layout: Layout, monkeypatch: pytest.MonkeyPatch
@@ -100,7 +100,7 @@ def test_any_text_in_any_budget_is_whole_measured_and_unforged(layout: Layout, d
 
 
 @requirement("asst.order")
-@pytest.mark.parametrize("layout", ["by-subject", "by-category", "index"])
+@pytest.mark.parametrize("layout", LAYOUTS)
 @given(data=st.data())
 def test_the_same_set_in_any_order_gives_the_same_bytes(layout: Layout, data: st.DataObject) -> None:
     given_ones = data.draw(memories(layout))
@@ -126,13 +126,14 @@ def test_the_exact_size_holds_all_and_a_token_less_does_not(layout: Layout, data
 
 
 @requirement("ops.brief.budget")
-@given(memories("hits", most=12), st.integers(0, 300))
-def test_each_that_fits_beside_those_taken_before_it_is_taken(hits: list[Memory], budget: int) -> None:
-    profile = PROFILES["hits"]
+@given(memories("by-subject", most=12), st.integers(0, 300))
+def test_each_that_fits_beside_those_taken_before_it_is_taken(known: list[Memory], budget: int) -> None:
+    profile = PROFILES["by-subject"]
+    known = [one for one in known if one.active and one.confidence >= profile.policy.floor]
     taken: list[Memory] = []
-    for one in sorted(hits, key=lambda hit: not hit.pinned):
-        if render([*taken, one], profile, budget=ROOMY).tokens <= budget and one.active:
+    for one in sorted(known, key=lambda one: rank_of(one, profile)):
+        if render([*taken, one], profile, budget=ROOMY, among=len(known)).tokens <= budget:
             taken.append(one)
 
-    included = render(hits, profile, budget=budget).included
-    assert {hit.id for hit in included} == {hit.id for hit in taken}
+    included = render(known, profile, budget=budget).included
+    assert {one.id for one in included} == {one.id for one in taken}

@@ -1,6 +1,5 @@
-"""The blocks that carry ids: all memories by category, and what recall found."""
+"""The block that carries ids: all memories by category."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 from holdfast.domain.memory import Memory
@@ -10,8 +9,6 @@ from tests.domain.render.samples import START, memory
 from tests.requirements_ledger import requirement
 
 ASSISTANT = built_in("assistant")
-DEFAULT = built_in("default")
-SEMANTIC = built_in("semantic")
 
 
 def known() -> list[Memory]:
@@ -75,19 +72,6 @@ def test_what_the_budget_does_not_hold_is_counted_in_the_last_line() -> None:
     assert block.tokens <= 100
 
 
-def test_pins_then_confidence_then_importance_then_news_decide_who_is_taken() -> None:
-    old = memory(1, "text " * 9, category="fact")
-    newer = memory(2, "text " * 9, category="fact", hours=5)
-    weighty = memory(3, "text " * 9, category="fact", importance=5)
-    sure = memory(4, "text " * 9, category="fact", confidence=0.9)
-    pinned = memory(5, "text " * 9, category="fact", confidence=0.3, pinned=True)
-    ranked = [pinned, sure, weighty, newer, old]
-
-    for count in range(1, 5):
-        enough = render(ranked[:count], DEFAULT).tokens + 7  # for the line that counts the rest
-        assert set(render(ranked[::-1], DEFAULT, budget=enough).included) == set(ranked[:count])
-
-
 def test_weights_that_the_profile_does_not_know_take_nobody_first() -> None:
     sure = memory(1, "text " * 9, category="person", confidence=0.9, importance=5)
     newer = memory(2, "text " * 9, category="person", confidence=0.4, hours=1)
@@ -125,39 +109,3 @@ def test_a_subject_makes_neither_an_id_nor_a_marker_of_its_brackets() -> None:
 
     assert "- [id:id000001] [id&#58;zzzzzzzz] x\n" in text
     assert "- [id:id000002] [MEMORY&#58;timing:caddy] x\n" in text
-
-
-def test_hits_keep_the_order_of_the_ranking() -> None:
-    hits = [memory(2, "second made", category="fact", hours=2), memory(1, "first made", category="decision")]
-
-    assert render(hits, SEMANTIC).text == (
-        "## Relevant memories\n"
-        "\n"
-        f"{SEMANTIC.block.intro[0]}\n"
-        "\n"
-        "- [id:id000002] [fact] second made\n"
-        "- [id:id000001] [decision] first made\n"
-    )
-
-
-def test_hits_are_cut_to_the_budget_from_the_worst_end() -> None:
-    hits = [memory(number, "word " * 20, category="fact") for number in range(50)]
-
-    block = render(hits, SEMANTIC)
-
-    assert block.included == tuple(hits[: len(block.included)])
-    assert 0 < block.tokens <= SEMANTIC.block.budget
-
-
-def test_a_best_hit_that_is_too_long_does_not_silence_the_others() -> None:
-    hits = [memory(1, "word " * 2_000, category="fact"), memory(2, "short", category="fact")]
-
-    assert render(hits, SEMANTIC).included == (hits[1],)
-
-
-def test_a_profile_without_an_introduction_has_none() -> None:
-    bare = replace(SEMANTIC, block=replace(SEMANTIC.block, intro=()))
-
-    assert render([memory(1, "x", category="fact")], bare).text == (
-        "## Relevant memories\n\n- [id:id000001] [fact] x\n"
-    )

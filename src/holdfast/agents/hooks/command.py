@@ -28,6 +28,12 @@ BROKEN_SERVICE = (
     "(Holdfast, the memory across sessions, could not be used at the start of this session:"
     " run `holdfast doctor` to find out why.)"
 )
+# How the brief stands beside the files that the agent reads by itself.
+BESIDE = (
+    "(These lines come from Holdfast, not from {file} or your own memory files: keep a fact in one place, and"
+    " where they disagree go by the newer one.)"
+)
+_FILES = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
 _SAYS = {service.NotRunning: NO_SERVICE, service.Slow: SLOW_SERVICE}
 USAGE = """\
 usage: holdfast-hook EVENT [--client NAME] [--space NAME] [--db PLACE]
@@ -106,6 +112,8 @@ def respond(asked: HookCall, until: float) -> str:
         _log([event], trouble)
         context = _ready_made(asked, project) if starts else ""
         last = "\n".join(filter(None, (_SAYS.get(type(trouble), BROKEN_SERVICE), last)))
+    if context and asked.client in _FILES:
+        last = "\n".join(filter(None, (BESIDE.format(file=_FILES[asked.client]), last)))
     return events.output(asked.host_event, context, last if starts else "")
 
 

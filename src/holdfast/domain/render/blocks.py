@@ -7,9 +7,10 @@ stored text stays text is `escape`'s; here it is decided who is in, and the whol
 import hashlib
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from heapq import nsmallest
 from struct import pack
 
@@ -49,36 +50,43 @@ def render(
     paths: Mapping[str, str] | None = None,
     tools: bool = True,
     superseded: Mapping[str, str] | None = None,
+    reworded: Collection[str] = (),
     among: int | None = None,
 ) -> Block:
     """The block of `profile` with as many of `memories` as fit into `budget` tokens, the whole text counted.
 
     Memories about `subject` go first. The text is empty when there is nothing to show or no room for it.
     With an infinite budget only the profile's lines count. An index names files: those of `paths`, by
-    memory, else what they would be called. `superseded` names the successors of memories. `among` is how many
-    could be shown, where `memories` are only the most urgent of them.
+    memory, else what they would be called. `superseded` names the successors of memories, `reworded` those
+    whose present wording no person gave. `among` is how many could be shown, where `memories` are only the
+    most urgent of them.
     """
     layout = LAYOUTS[profile.block.layout]
-    eligible = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
-    if not profile.policy.subject_is_key:
-        eligible = list(one_spelling(eligible))
+    eligible = _eligible(memories, profile)
     total = len(eligible) if among is None else among
-    request = Request(profile, folded(subject), total, estimate, paths or {}, tools, superseded or {})
+    request = Request(
+        profile, folded(subject), total, estimate, paths or {}, tools, superseded or {}, reworded
+    )
 
     tokens = profile.block.budget if budget is None else budget
     lines = profile.block.lines or math.inf
     entries = _entries(eligible, layout, request, most=lines if math.isinf(tokens) else math.inf)
-    room = _Room(
-        page=lambda chosen: layout.page(_ordered(chosen, layout, request), request),
-        tokens=tokens,
-        lines=lines,
-        estimate=estimate,
-    )
+    page = partial(_page, layout=layout, request=request)
+    room = _Room(page=page, tokens=tokens, lines=lines, estimate=estimate)
     chosen = _ordered(_fitting(entries, room), layout, request)
     text = layout.page(chosen, request)
     if not text or not room.holds(chosen):
         return Block("", (), total, 0)
     return Block(text, tuple(entry.memory for entry in chosen), total - len(chosen), estimate(text))
+
+
+def _page(chosen: Sequence[BlockEntry], layout: Layout, request: Request) -> str:
+    return layout.page(_ordered(chosen, layout, request), request)
+
+
+def _eligible(memories: Sequence[Memory], profile: Profile) -> list[Memory]:
+    found = [memory for memory in memories if memory.active and memory.confidence >= profile.policy.floor]
+    return found if profile.policy.subject_is_key else list(one_spelling(found))
 
 
 def rank_of(memory: Memory, profile: Profile) -> tuple[str, int]:
@@ -89,7 +97,7 @@ def rank_of(memory: Memory, profile: Profile) -> tuple[str, int]:
     """
     layout = LAYOUTS[profile.block.layout]
     line = layout.entry(memory, 0, Request(profile, "", 0, estimate_tokens)).line
-    key = (not memory.pinned, *layout.weight(memory, profile.policy))
+    key = (not memory.pinned, *layout.weight(memory, profile))
     return "".join(map(_sortable, key)), estimate_tokens(line)
 
 
@@ -149,7 +157,12 @@ def _entries(
         urgent = nsmallest(int(most), bare, key=lambda entry: layout.urgency(entry, request))
         return [layout.entry(entry.memory, entry.place, request) for entry in urgent]
     entries = [layout.entry(memory, place, request) for place, memory in enumerate(eligible)]
-    return sorted(entries, key=lambda entry: layout.urgency(entry, request))
+    entries.sort(key=lambda entry: layout.urgency(entry, request))
+    if not layout.once:
+        return entries
+    texts = {" ".join(entry.memory.content.casefold().split()): entry for entry in reversed(entries)}
+    first = {entry.memory.id for entry in texts.values()}
+    return [entry for entry in entries if entry.memory.id in first]
 
 
 def _fitting(entries: Sequence[BlockEntry], room: _Room) -> Sequence[BlockEntry]:

@@ -4,7 +4,9 @@ A layout says how; how many fit is the business of `blocks`. Titles, introductio
 come from the profile, everything else that is shown of a memory goes through `escape`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+# budget: the four layouts side by side; what they share is small.
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,7 +15,7 @@ from typing import Any
 
 from holdfast.domain import profile as profiles
 from holdfast.domain.budget import Estimate
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import PEOPLE, Memory
 from holdfast.domain.profile import Policy, Profile
 from holdfast.domain.render import escape
 from holdfast.domain.render.file_names import file_name
@@ -38,6 +40,7 @@ class Request:
     paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
     tools: bool = True  # whether the reader has the profile's tools
     superseded: Mapping[str, str] = field(default_factory=dict)  # the successors of memories, by id
+    reworded: Collection[str] = ()  # the memories whose present wording no person gave, by id
 
     @property
     def policy(self) -> Policy:
@@ -68,10 +71,11 @@ class Layout:
 
     entry: Callable[[Memory, int, Request], BlockEntry]
     urgency: Callable[[BlockEntry, Request], Key]  # the lowest is taken first
-    weight: Callable[[Memory, Policy], Key]  # the same among all of a space, but for pins and the subject
+    weight: Callable[[Memory, Profile], Key]  # the same among all of a space, but for pins and the subject
     order: Callable[[BlockEntry, Request], Key]  # within the block
     page: Callable[[Sequence[BlockEntry], Request], str]  # of entries in order; whole lines, or nothing
     newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
+    once: bool = False  # of two memories with the same text the less urgent is left out
 
 
 @lru_cache(maxsize=10_000)
@@ -94,13 +98,17 @@ def _subject_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 
 def _subject_urgency(entry: BlockEntry, request: Request) -> Key:
-    return (not entry.memory.pinned, _nearness(entry, request), *_by_confidence(entry.memory, request.policy))
+    return (
+        not entry.memory.pinned,
+        _nearness(entry, request),
+        *_by_confidence(entry.memory, request.profile),
+    )
 
 
 def _subject_order(entry: BlockEntry, request: Request) -> Key:
     name = entry.section
     near = _nearness(entry, request) if request.subject else int(not name)
-    return (near, name.casefold(), name, *_by_confidence(entry.memory, request.policy))
+    return (near, name.casefold(), name, *_by_confidence(entry.memory, request.profile))
 
 
 def _subject_page(entries: Sequence[BlockEntry], request: Request) -> str:
@@ -125,34 +133,39 @@ def _nearness(entry: BlockEntry, request: Request) -> int:
     return 2 if entry.section else 1
 
 
-def _by_confidence(memory: Memory, policy: Policy) -> Key:
-    return (-memory.confidence if policy.weighs_confidence else 0, memory.created_at, memory.id)
+def _by_confidence(memory: Memory, profile: Profile) -> Key:
+    weighs = profile.policy.weighs_confidence
+    return (-memory.confidence if weighs else 0, memory.created_at, memory.id)
 
 
 # by-category: all there is to know, with ids, in an order that keeps prompt caches warm
 
 
 def _category_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
-    subject = escape.label(memory.subject or "")
-    about = f"[{subject}] " if subject else ""
-    line = f"- {_id(memory)} {about}{escape.inline(memory.content)}{_origin(memory)}"
+    line = f"- {_id(memory)} {_about(memory)}{escape.inline(memory.content)}{_origin(memory)}"
     return BlockEntry(memory, place, _capital(escape.heading(memory.category)), line)
 
 
+def _about(memory: Memory) -> str:
+    subject = escape.label(memory.subject or "")
+    return f"[{subject}] " if subject else ""
+
+
 def _category_urgency(entry: BlockEntry, request: Request) -> Key:
-    return (*_first_of_all(entry, request), *_category_weight(entry.memory, request.policy))
+    return (*_first_of_all(entry, request), *_category_weight(entry.memory, request.profile))
 
 
-def _category_weight(memory: Memory, policy: Policy) -> Key:
+def _category_weight(memory: Memory, profile: Profile) -> Key:
+    policy = profile.policy
     confidence = -memory.confidence if policy.weighs_confidence else 0
-    return (confidence, -memory.importance if policy.weighs_importance else 0, *_newest(memory, policy))
+    return (confidence, -memory.importance if policy.weighs_importance else 0, *_newest(memory))
 
 
 def _category_order(entry: BlockEntry, request: Request) -> Key:
     return (entry.section, entry.memory.created_at, entry.memory.id)
 
 
-def _category_page(entries: Sequence[BlockEntry], request: Request) -> str:
+def _titled_page(entries: Sequence[BlockEntry], request: Request) -> str:
     if not entries:
         return ""
     block = request.profile.block
@@ -160,32 +173,44 @@ def _category_page(entries: Sequence[BlockEntry], request: Request) -> str:
     return _joined(f"## {block.title}", *_intro(request), *sections, *_rest(entries, request))
 
 
-# hits: what recall found, in the order of the ranking
+# rules-first: what the user wants followed, then what is known, the newest first
+
+_RULES = "Follow these"
+_NOTES = "Use as background"
+_MOST_USE = 4  # doublings of the number of times that a memory was recalled; more is not more useful
 
 
-def _hit_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
-    category, text = escape.label(memory.category), escape.inline(memory.content)
-    return BlockEntry(memory, place, "", f"- {_id(memory)} [{category}] {text}{_origin(memory)}")
+def _rules_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
+    rule = _is_rule(memory, request.profile) and memory.id not in request.reworded
+    ages = not rule and not request.profile.holds_everywhere(memory.category)
+    day = f" ({memory.updated_at:%Y-%m-%d})" if ages else ""
+    line = f"- {_id(memory)} {_about(memory)}{escape.inline(memory.content)}{day}{_origin(memory)}"
+    return BlockEntry(memory, place, _RULES if rule else _NOTES, line)
 
 
-def _hit_urgency(entry: BlockEntry, request: Request) -> Key:
-    return (*_first_of_all(entry, request), entry.place)
+def _is_rule(memory: Memory, profile: Profile) -> bool:
+    """Whether a person said what is to be done: by category and origin, whatever the text says."""
+    return memory.source.origin in PEOPLE and profile.is_rule(memory.category)
 
 
-def _hit_weight(memory: Memory, policy: Policy) -> Key:
-    # Nothing was asked yet, so what matters most and changed last stands for what is relevant.
-    return (-memory.importance, _EPOCH - memory.updated_at, memory.category, memory.created_at, memory.id)
+def _rules_urgency(entry: BlockEntry, request: Request) -> Key:
+    return (*_first_of_all(entry, request), *_usefulness(entry.memory, request.profile))
 
 
-def _hit_order(entry: BlockEntry, request: Request) -> Key:
-    return (entry.place,)
+def _usefulness(memory: Memory, profile: Profile) -> Key:
+    policy = profile.policy
+    return (
+        not _is_rule(memory, profile),
+        -memory.importance if policy.weighs_importance else 0,
+        -min(memory.accesses.bit_length(), _MOST_USE),
+        -memory.confidence if policy.weighs_confidence else 0,
+        memory.project is None,
+        *_newest(memory),
+    )
 
 
-def _hit_page(entries: Sequence[BlockEntry], request: Request) -> str:
-    if not entries:
-        return ""
-    block = request.profile.block
-    return _joined(f"## {block.title}", *_intro(request), "\n".join(entry.line for entry in entries))
+def _rules_order(entry: BlockEntry, request: Request) -> Key:
+    return (entry.section != _RULES, *_newest(entry.memory))
 
 
 # index: the names of notes, which are read on demand
@@ -203,7 +228,7 @@ def _index_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 
 def _index_urgency(entry: BlockEntry, request: Request) -> Key:
-    return (*_first_of_all(entry, request), *_newest(entry.memory, request.policy))
+    return (*_first_of_all(entry, request), *_newest(entry.memory))
 
 
 def _index_order(entry: BlockEntry, request: Request) -> Key:
@@ -225,7 +250,7 @@ def _first_of_all(entry: BlockEntry, request: Request) -> Key:
     return (not entry.memory.pinned, not request.is_about(entry.memory.subject))
 
 
-def _newest(memory: Memory, policy: Policy) -> Key:
+def _newest(memory: Memory) -> Key:
     return (_EPOCH - memory.updated_at, memory.id)
 
 
@@ -293,8 +318,10 @@ LAYOUTS: dict[profiles.Layout, Layout] = {
         _subject_entry, _subject_urgency, _by_confidence, _subject_order, _subject_page, newer_first=True
     ),
     "by-category": Layout(
-        _category_entry, _category_urgency, _category_weight, _category_order, _category_page
+        _category_entry, _category_urgency, _category_weight, _category_order, _titled_page
     ),
-    "hits": Layout(_hit_entry, _hit_urgency, _hit_weight, _hit_order, _hit_page),
-    "index": Layout(_index_entry, _index_urgency, _newest, _index_order, _index_page),
+    "rules-first": Layout(_rules_entry, _rules_urgency, _usefulness, _rules_order, _titled_page, once=True),
+    "index": Layout(
+        _index_entry, _index_urgency, lambda memory, _: _newest(memory), _index_order, _index_page
+    ),
 }
