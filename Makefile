@@ -5,8 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PYTEST := $(BIN)/python -m pytest
-# One process a core: most of a test is waiting for a database, a service or an agent.
-PROCESSES ?= 2
+# One more than two cores have to do: a quarter of a test is waiting for a database, a service or an agent.
+PROCESSES ?= 3
 EXTRAS := postgres,multilingual,anthropic,openai,telegram
 CHECKED := src tests tools bench examples
 SHIPPED := pyproject.toml README.md LICENSE $(shell find src weights -type f -not -name "*.pyc")
@@ -80,7 +80,7 @@ $(STAMPS)/venv:
 # The weights of our own models, as wheels.
 $(WEIGHTS)/ok: $(shell find weights -type f) | $(STAMPS)/venv
 	rm -rf $(WEIGHTS) && mkdir -p $(WEIGHTS)
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WEIGHTS) weights/embedder weights/reader
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WEIGHTS) weights/embedder weights/finder weights/reader
 	touch $@
 
 $(STAMPS)/package: pyproject.toml $(STAMPS)/venv $(WEIGHTS)/ok

@@ -123,7 +123,7 @@ def _modules() -> Iterator[ModuleType]:
 
 def _patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
     for name, value in vars(module).items():
-        cached = callable(value) and hasattr(value, "cache_info") and value.__module__ == module.__name__
+        cached = callable(value) and hasattr(value, "cache_info")
         if cached and _makes_a_pattern(value):
             value = value()
         for pattern in _within(value):

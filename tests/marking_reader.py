@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.wiring import own_reader
-from holdfast.models.reader import Passage
+from holdfast.models.finder import Passage
 
 
 class MarkingReader:
@@ -27,6 +27,9 @@ class MarkingReader:
         begun = {words: re.search(rf"(?:^|[.>:?!\n] ?){re.escape(words)}", text) for words in self._kinds}
         found = [(at.end() - len(words), self._kinds[words]) for words, at in begun.items() if at]
         return [Passage(start, (text + ".").find(".", start), kind, 0.9) for start, kind in sorted(found)]
+
+    def replaced(self, memories: Sequence[str], said: str) -> list[float]:
+        return [0.0 for _ in memories]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
         return own_reader().states(passage, facts)

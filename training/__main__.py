@@ -25,18 +25,18 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="look through the written rows: form, variety, near doubles")
     check.set_defaults(run=_check)
     export = commands.add_parser("export", help="write trained weights as int8 ONNX into build/onnx")
-    export.add_argument("kind", choices=("reader", "embedder"))
+    export.add_argument("kind", choices=("reader", "finder", "embedder"))
     export.add_argument("body", choices=BODIES)
     export.add_argument("name", help="of the weights in build/trained")
-    export.add_argument("--finder", help="of the weights in build/trained; only of a reader")
     export.set_defaults(run=_export)
     evaluate = commands.add_parser("evaluate", help="print the figures of exported networks on the test part")
     evaluate.add_argument("--reader", type=Path)
     evaluate.add_argument("--embedder", type=Path)
+    evaluate.add_argument("--finder", type=Path)
     evaluate.set_defaults(run=_evaluate)
     _judge_options(commands.add_parser("judge", help="train a reader: judge and gate"))
     _embedder_options(commands.add_parser("embedder", help="train an embedder"))
-    _capture_options(commands.add_parser("capture", help="train the finder of the reader that ships"))
+    _capture_options(commands.add_parser("capture", help="train a finder"))
     return parser
 
 
@@ -69,11 +69,14 @@ def _embedder_options(embedder: argparse.ArgumentParser) -> None:
 
 
 def _capture_options(capture: argparse.ArgumentParser) -> None:
+    capture.add_argument("--body", default="e5", choices=BODIES)
     capture.add_argument("--epochs", type=float, default=3)
     capture.add_argument("--rate", type=float, default=1e-4)
     capture.add_argument("--size", type=int, default=32)
     capture.add_argument("--seed", type=int, default=0)
     capture.add_argument("--part", default="training")
+    capture.add_argument("--start", default="", help="weights in build/trained whose body it starts as")
+    capture.add_argument("--teachers", type=Path, nargs="*", default=[])
     capture.add_argument("--out", type=Path, default=Path("build/trained"))
     capture.set_defaults(run=_capture)
 
@@ -93,16 +96,16 @@ def _check() -> None:
     raise SystemExit(bool(found))
 
 
-def _export(kind: str, body: str, name: str, finder: str | None) -> None:
+def _export(kind: str, body: str, name: str) -> None:
     from training.export import export
 
-    print(export(kind, body, name, finder))
+    print(export(kind, body, name))
 
 
-def _evaluate(reader: Path | None, embedder: Path | None) -> None:
+def _evaluate(reader: Path | None, embedder: Path | None, finder: Path | None) -> None:
     from training.evaluate import report
 
-    report(reader, embedder)
+    report(reader, embedder, finder)
 
 
 def _judge(out: Path, teachers: list[Path], **options: Any) -> None:
@@ -111,10 +114,10 @@ def _judge(out: Path, teachers: list[Path], **options: Any) -> None:
     train(Course(**options, teachers=tuple(teachers)), out)
 
 
-def _capture(out: Path, **options: Any) -> None:
+def _capture(out: Path, teachers: list[Path], **options: Any) -> None:
     from training.capture import Course, train
 
-    train(Course(**options), out)
+    train(Course(**options, teachers=tuple(teachers)), out)
 
 
 def _embedder(out: Path, **options: Any) -> None:

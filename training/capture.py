@@ -1,7 +1,7 @@
-"""Trains the finder: the reader's upper layers a second time, which mark the words that carry facts.
+"""Trains the finder: which words of a message carry facts, and which memories they make untrue.
 
-The layers below are shared and stay as they are, so what the reader says about pairs of statements and about
-prompts does not change, and their output is computed once. A processor is enough for it.
+A large body learns from the labels; the small one that ships starts as the reader, and learns from the labels
+and from what large ones say about the same messages and about messages that nobody marked.
 """
 
 import random
@@ -17,115 +17,228 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.export import reader_of
-from training.judge import steering_of
+from training.judge import start_vectors, steering_of
 from training.losses import SMOOTHING
 from training.marks import capture_figures
-from training.network import DEVICE, Finder, Reader, Vocabulary, batch, packed, vocabulary
-from training.weights import load, pack, save, shipped
-from training.windows import UNKNOWN, Window, windows
+from training.network import DEVICE, FINDER_HEADS, Finder, Vocabulary, batch, packed, vocabulary
+from training.news import NewsPair, ahead, cases, figures, kept_pairs, ranked
+from training.rows import files
+from training.weights import load, save
+from training.windows import UNKNOWN, Window, unmarked, windows
 
-GRAPH: Final = Path("weights/reader/holdfast_reader/model.onnx")
-NAME: Final = "reader_shipped"
 IGNORED: Final = -100
-AT_ONCE: Final = 48  # windows that are only read
+TOKENS: Final = 24_576  # of a batch that is only read
+NEAR: Final = 8  # memories that are read beside what was said
+TEACHES: Final = 0.7  # the share of the loss that follows the teachers
+SAID: Final = "said"
+Encoded = tuple[list[int], list[int]]
 
 
 @dataclass(frozen=True)
 class Course:
     """How a finder is trained."""
 
+    body: str = "e5"
     seed: int = 0
     epochs: float = 3
     rate: float = 1e-4
-    size: int = 32
+    size: int = 32  # windows of a step; as many pairs
     part: str = "training"
+    start: str = ""  # trained weights to start from
+    teachers: tuple[Path, ...] = ()
 
 
-def shipped_reader(folder: Path) -> Reader:
-    """The reader that ships; its weights are kept in `folder` from then on."""
-    if not list(folder.glob(f"{NAME}_*.npz")):
-        save(pack(shipped(GRAPH)), folder, NAME)
-    return reader_of(load(folder, NAME), "e5")
+@dataclass(frozen=True)
+class Lessons:
+    """What a finder is trained on, with what the teachers say of it."""
+
+    windows: list[Window]
+    pairs: list[NewsPair]
+    marks: list[Any] | None  # of each window's tokens, a probability for each mark
+    replaced: Any | None  # of each pair
 
 
 def train(course: Course, out: Path) -> Finder:
-    """Trains a finder, prints how it does on the validation part, and saves its weights."""
+    """Trains a finder, prints how it does on the validation part, and saves its weights and what it says."""
     random.seed(course.seed)
     torch.manual_seed(course.seed)
-    reader, words = shipped_reader(out).to(DEVICE).eval(), vocabulary("e5")
-    finder = Finder(reader).to(DEVICE)
-    given = windows(course.part, words)
-    below = lower_states(reader, words, given)
-    steps = int(course.epochs * len(given) / course.size)
-    steering, schedule = steering_of(finder, course.rate, steps)
+    words = vocabulary(course.body)
+    every = [*windows(course.part, words), *unmarked(course.part, words)]
+    pairs = kept_pairs(course.part, start_vectors)
+    taught = [_read_said(path) for path in course.teachers]
+    given = Lessons(
+        windows=every if taught else [each for each in every if each.marks is not None],
+        pairs=pairs,
+        marks=[np.mean([one[0][at] for one in taught], 0) for at in range(len(every))] if taught else None,
+        replaced=np.mean([one[1] for one in taught], 0) if taught else None,
+    )
+    print(course, len(given.windows), "windows", len(pairs), "pairs", flush=True)
+    known = load(out, course.start).items() if course.start else ()
+    body = {key.removeprefix("body."): value for key, value in known if key.startswith("body.")}
+    finder = Finder(course.body, body or None).to(DEVICE)
     started = time.monotonic()
+    _fit(finder, words, course, given)
+    name = f"finder_{course.body}_{course.seed}"
+    print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
+    check(finder, words, name)
+    if not taught:
+        marks = [np.asarray(row, np.float16) for row in marked(finder, words, every)]
+        np.savez(
+            out / f"{name}.{SAID}.npz",
+            marks=np.concatenate(marks),
+            lengths=np.array([len(row) for row in marks]),
+            replaced=replaced(finder, words, [(pair.memory, pair.said) for pair in pairs]),
+        )
+    save(packed(finder), out, name)
+    return finder
+
+
+def check(finder: Finder, words: Vocabulary, name: str) -> None:
+    """Prints the figures on the validation part."""
+    print(name, "validation", flush=True)
+    print(capture_figures(lambda asked: marked(finder, words, asked), words), flush=True)
+    every = [case for path in files("weeks", "validation") for case in cases(path)]
+    vectors = ahead(every, start_vectors())
+    given = [(case, ranked(case, vectors)[:NEAR]) for case in every]
+    asked = [(each.content, case.said) for case, near in given for each in near]
+    sure = iter(replaced(finder, words, asked)[:, 1].tolist())
+    said = {case.said: [next(sure) for _ in near] for case, near in given}
+    print(figures(said, given), flush=True)
+
+
+def _read_said(path: Path) -> tuple[list[Any], Any]:
+    """What a teacher said: of each window's tokens, and of each pair."""
+    found = np.load(path)
+    ends = np.cumsum(found["lengths"])
+    return np.split(found["marks"].astype(np.float32), ends[:-1]), found["replaced"]
+
+
+def _fit(finder: Finder, words: Vocabulary, course: Course, given: Lessons) -> None:
+    lengths = [len(each.ids) for each in given.windows]
+    tokens = _encoded(words, [(pair.memory, pair.said) for pair in given.pairs])
+    steps = int(course.epochs * len(lengths) / course.size)
+    steering, schedule = steering_of(finder, course.rate, steps)
+    beside = similar([len(ids) for ids, _ in tokens], course.size)
     finder.train()
-    for chosen in islice(_similar(given, course.size), steps):
-        loss = window_loss(finder, [given[at] for at in chosen], [below[at] for at in chosen])
+    for chosen in islice(similar(lengths, course.size), steps):
+        taught = [given.marks[at] for at in chosen] if given.marks is not None else None
+        loss = window_loss(finder, words, [given.windows[at] for at in chosen], taught)
+        paired = next(beside)
+        of_teachers = given.replaced[paired] if given.replaced is not None else None
+        loss = loss + pair_loss(
+            finder, words, [given.pairs[at] for at in paired], [tokens[at] for at in paired], of_teachers
+        )
         steering.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(finder.parameters(), 1.0)
         steering.step()
         schedule.step()
-    print(f"{len(given)} windows, {steps} steps, {time.monotonic() - started:.0f} s", flush=True)
-    print(capture_figures(lambda asked: marked(finder, reader, words, asked), words), flush=True)
-    save(packed(finder), out, f"finder_{course.seed}")
-    return finder
 
 
-@torch.no_grad()
-def lower_states(reader: Reader, words: Vocabulary, given: Sequence[Window]) -> list[Tensor]:
-    """What the shared layers make of each window."""
-    found: list[Tensor] = [torch.empty(0)] * len(given)
-    for chosen in _sorted_batches(given, AT_ONCE):
-        with torch.autocast(DEVICE, dtype=torch.bfloat16):
-            ids, mask, types = batch([words.single(given[at].ids) for at in chosen], words.pad)
-            states = reader.lower(ids, mask, types).to(torch.bfloat16)
-        for at, row in zip(chosen, states, strict=True):
-            found[at] = row[: len(given[at].ids) + 2].clone()
-    return found
-
-
-@torch.no_grad()
-def marked(
-    finder: Finder, reader: Reader, words: Vocabulary, given: Sequence[Window]
-) -> list[list[list[float]]]:
-    """The probabilities of OUTSIDE, INSIDE and BEGINS for each token of each window."""
-    finder.eval()
-    below = lower_states(reader, words, given)
-    found: list[list[list[float]]] = [[] for _ in given]
-    for chosen in _sorted_batches(given, AT_ONCE):
-        with torch.autocast(DEVICE, dtype=torch.bfloat16):
-            said = finder(*_padded([below[at] for at in chosen]))["marks"]
-        for at, row in zip(chosen, said.float().softmax(-1).tolist(), strict=True):
-            found[at] = row[1 : 1 + len(given[at].ids)]
-    finder.train()
-    return found
-
-
-def window_loss(finder: Finder, chosen: Sequence[Window], below: Sequence[Tensor]) -> Tensor:
+def window_loss(
+    finder: Finder, words: Vocabulary, chosen: Sequence[Window], taught: Sequence[Any] | None
+) -> Tensor:
     """Of the marks in each window's own message, of the kinds of its facts, and of whom they are about."""
-    states, mask = _padded(below)
-    with torch.autocast(DEVICE, dtype=torch.bfloat16):
-        said = finder(states, mask)
-    longest = states.shape[1]
+    with autocast():
+        ids, mask, types = batch([words.single(each.ids) for each in chosen], words.pad)
+        said = finder.marks(finder(ids, mask, types))
+    longest = ids.shape[1]
     wanted = {
         "marks": [each.marks or [UNKNOWN] * len(each.ids) for each in chosen],
         "kind": [each.kinds for each in chosen],
         "personal": [each.personal for each in chosen],
     }
+    weights = torch.tensor([each.weight for each in chosen], device=DEVICE)[:, None].expand(-1, longest)
     total = torch.zeros((), device=DEVICE)
     for head, weight, smoothing in (("marks", 1.0, SMOOTHING), ("kind", 0.2, 0.0), ("personal", 0.2, 0.0)):
         truth = _placed(wanted[head], chosen, longest)
-        if (truth != IGNORED).any():
-            total = total + weight * functional.cross_entropy(
-                said[head].float().flatten(0, 1),
-                truth.flatten(),
-                ignore_index=IGNORED,
-                label_smoothing=smoothing,
-            )
-    return total
+        loss = functional.cross_entropy(
+            said[head].flatten(0, 1), truth.flatten(), ignore_index=IGNORED, label_smoothing=smoothing,
+            reduction="none",
+        )  # fmt: skip
+        known = (truth != IGNORED).flatten()
+        share = 1 - TEACHES if taught is not None and head == "marks" else 1.0
+        total = total + share * weight * (loss * weights.flatten() * known).sum() / known.sum().clamp(min=1)
+    return total if taught is None else total + TEACHES * _following(said["marks"], chosen, taught)
+
+
+def _following(said: Tensor, chosen: Sequence[Window], taught: Sequence[Any]) -> Tensor:
+    """How far the marks of each window's own message are from what teachers say of them."""
+    wanted = np.zeros((*said.shape[:2], FINDER_HEADS["marks"]), np.float32)
+    for at, (each, row) in enumerate(zip(chosen, taught, strict=True)):
+        own = row[each.first :]
+        wanted[at, 1 + each.first : 1 + each.first + len(own)] = own / own.sum(-1, keepdims=True)
+    goal = torch.from_numpy(wanted).to(DEVICE)
+    apart = functional.kl_div(said.log_softmax(-1), goal, reduction="none").sum(-1)
+    return apart.sum() / (goal.sum(-1) > 0).sum().clamp(min=1)
+
+
+def pair_loss(
+    finder: Finder,
+    words: Vocabulary,
+    pairs: Sequence[NewsPair],
+    tokens: Sequence[Encoded],
+    taught: Any | None,
+) -> Tensor:
+    """Of whether what was said makes each memory untrue."""
+    with autocast():
+        ids, mask, types = batch(tokens, words.pad)
+        said = finder.replaced(finder(ids, mask, types), mask)
+    truth = torch.tensor([pair.replaced for pair in pairs], device=DEVICE)
+    weight = torch.tensor([pair.weight for pair in pairs], device=DEVICE)
+    loss = functional.cross_entropy(said, truth, reduction="none", label_smoothing=SMOOTHING)
+    if taught is not None:
+        goal = torch.tensor(taught, device=DEVICE)
+        followed = functional.kl_div(said.log_softmax(-1), goal, reduction="none").sum(-1)
+        loss = (1 - TEACHES) * loss + TEACHES * followed
+    return (loss * weight).mean()
+
+
+@torch.no_grad()
+def marked(finder: Finder, words: Vocabulary, given: Sequence[Window]) -> list[list[list[float]]]:
+    """The probabilities of OUTSIDE, INSIDE and BEGINS for each token of each window."""
+    finder.eval()
+    found: list[list[list[float]]] = [[] for _ in given]
+    for chosen in _sorted_batches([len(each.ids) for each in given]):
+        with autocast():
+            ids, mask, types = batch([words.single(given[at].ids) for at in chosen], words.pad)
+            said = finder.marks(finder(ids, mask, types))["marks"]
+        for at, row in zip(chosen, said.softmax(-1).tolist(), strict=True):
+            found[at] = row[1 : 1 + len(given[at].ids)]
+    finder.train()
+    return found
+
+
+@torch.no_grad()
+def replaced(finder: Finder, words: Vocabulary, asked: Sequence[tuple[str, str]]) -> Any:
+    """How surely what was said (second) leaves each memory (first) as it is, or makes it untrue."""
+    finder.eval()
+    tokens = _encoded(words, asked)
+    found = np.zeros((len(asked), 2), np.float32)
+    for chosen in _sorted_batches([len(ids) for ids, _ in tokens]):
+        with autocast():
+            ids, mask, types = batch([tokens[at] for at in chosen], words.pad)
+            said = finder.replaced(finder(ids, mask, types), mask)
+        found[chosen] = said.softmax(-1).cpu().numpy()
+    finder.train()
+    return found
+
+
+def _encoded(words: Vocabulary, asked: Sequence[tuple[str, str]]) -> list[Encoded]:
+    texts = sorted({text for pair in asked for text in pair})
+    ids = dict(
+        zip(
+            texts,
+            (each.ids for each in words.tokens.encode_batch(texts, add_special_tokens=False)),
+            strict=True,
+        )
+    )
+    return [words.pair(ids[memory], ids[said]) for memory, said in asked]
+
+
+def autocast() -> Any:
+    """Half precision, where that is faster."""
+    return torch.autocast(DEVICE, dtype=torch.bfloat16, enabled=DEVICE == "cuda")
 
 
 def _placed(values: Sequence[list[int]], chosen: Sequence[Window], longest: int) -> Tensor:
@@ -137,18 +250,12 @@ def _placed(values: Sequence[list[int]], chosen: Sequence[Window], longest: int)
     return torch.from_numpy(found).to(DEVICE)
 
 
-def _padded(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    states = torch.nn.utils.rnn.pad_sequence([row.float() for row in rows], batch_first=True)
-    lengths = torch.tensor([len(row) for row in rows], device=states.device)
-    return states, (torch.arange(states.shape[1], device=states.device)[None] < lengths[:, None]).float()
-
-
-def _similar(given: Sequence[Window], size: int) -> Iterator[list[int]]:
-    """Batches of windows of like length, in an order of chance, without end."""
+def similar(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Batches of inputs of like length, in an order of chance, without end."""
     while True:
-        order = random.sample(range(len(given)), len(given))
+        order = random.sample(range(len(lengths)), len(lengths))
         parts = [
-            sorted(order[at : at + size * 20], key=lambda one: len(given[one].ids))
+            sorted(order[at : at + size * 20], key=lambda one: lengths[one])
             for at in range(0, len(order), size * 20)
         ]
         batches = [part[at : at + size] for part in parts for at in range(0, len(part), size)]
@@ -156,6 +263,12 @@ def _similar(given: Sequence[Window], size: int) -> Iterator[list[int]]:
         yield from batches
 
 
-def _sorted_batches(given: Sequence[Any], size: int) -> Iterator[list[int]]:
-    order = sorted(range(len(given)), key=lambda at: len(given[at].ids))
-    yield from (order[at : at + size] for at in range(0, len(order), size))
+def _sorted_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    chosen: list[int] = []
+    for at in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
+        if chosen and (len(chosen) + 1) * (lengths[chosen[0]] + 2) > TOKENS:
+            yield chosen
+            chosen = []
+        chosen.append(at)
+    if chosen:
+        yield chosen

@@ -72,6 +72,11 @@ def _of_row(row: Row, known: Sequence[Row]) -> Iterator[str]:
         said = {message["id"] for each in known for message in each.get("messages", ())}
         if not row["evidence"] or set(row["evidence"]) - said:
             yield "evidence names no message, or one that is not there"
+    elif "memories" in row:
+        if row["said"] not in row["message"]["text"]:
+            yield f"nobody says {row['said']!r}"
+        if set(row["replaces"]) - set(range(len(row["memories"]))):
+            yield "replaces names a memory that is not there"
     elif "prompt" in row:
         unknown = set(row["relevant"]) - {each.get("id") for each in known}
         if unknown:

@@ -133,16 +133,18 @@ def states_report(session: Session, part: str = "test") -> dict[str, Any]:
     }
 
 
-def report(reader: Path | None, embedder: Path | None, body: str = "minilm") -> None:
+def report(reader: Path | None, embedder: Path | None, finder: Path | None, body: str = "minilm") -> None:
     """Prints all figures."""
     words = vocabulary(body)
     if reader is not None:
         session = Session(reader, words)
         print("judge", json.dumps(judge_report(session)), flush=True)
         print("gate", json.dumps(gate_report(session)), flush=True)
+        print("states", json.dumps(states_report(session)), flush=True)
+    if finder is not None:
+        session = Session(finder, words)
         for kind in ("talks", "weeks"):
             print(kind, json.dumps(finder_report(session, kind)), flush=True)
-        print("states", json.dumps(states_report(session)), flush=True)
     if embedder is not None:
         session = Session(embedder, words)
         for part in ("validation", "test"):

@@ -7,26 +7,36 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from training.network import FINDER_LAYERS, Finder, Reader, body_of, filled, through
+from training.network import Finder, Reader, body_of, filled
 from training.weights import Arrays, load
 
 TRAINED: Final = Path("build/trained")
 ONNX: Final = Path("build/onnx")
 
 
-class _Whole(nn.Module):
-    """A reader and its finder as one graph: tokens in, probabilities out."""
+class _Reader(nn.Module):
+    """A reader as one graph: tokens in, probabilities out."""
 
-    def __init__(self, reader: Reader, finder: Finder) -> None:
+    def __init__(self, reader: Reader) -> None:
         super().__init__()
         self.reader = reader
+
+    def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, ...]:
+        states = self.reader.states(ids, mask, types)
+        return tuple(self.reader.whole(states, mask, head).softmax(-1) for head in self.reader.heads)
+
+
+class _Finder(nn.Module):
+    """A finder as one graph: tokens in, probabilities out."""
+
+    def __init__(self, finder: Finder) -> None:
+        super().__init__()
         self.finder = finder
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, ...]:
-        below = self.reader.lower(ids, mask, types)
-        states = through(self.reader.body.encoder.layer[-FINDER_LAYERS:], below, mask)
-        whole = [self.reader.whole(states, mask, head).softmax(-1) for head in self.reader.heads]
-        return (*whole, *(said.softmax(-1) for said in self.finder(below, mask).values()))
+        states = self.finder(ids, mask, types)
+        of_tokens = (said.softmax(-1) for said in self.finder.marks(states).values())
+        return (*of_tokens, self.finder.replaced(states, mask).softmax(-1))
 
 
 class _Embedder(nn.Module):
@@ -42,15 +52,18 @@ class _Embedder(nn.Module):
         return nn.functional.normalize((states * weight).sum(1) / weight.sum(1), dim=-1)
 
 
-def export(kind: str, body: str, name: str, finder: str | None = None) -> Path:
+def export(kind: str, body: str, name: str) -> Path:
     """Writes trained weights as a graph with int8 matrices; answers where it is."""
     ONNX.mkdir(parents=True, exist_ok=True)
     whole, small = ONNX / f"{name}.onnx", ONNX / f"{name}_int8.onnx"
+    weights = load(TRAINED, name)
     if kind == "reader":
-        reader = reader_of(load(TRAINED, name), body)
-        reader_graph(reader, filled(Finder(reader), load(TRAINED, finder or "finder_0")), whole)
+        reader_graph(reader_of(weights, body), whole)
+    elif kind == "finder":
+        own = {key.removeprefix("body."): value for key, value in weights.items() if key.startswith("body.")}
+        finder_graph(filled(Finder(body, own), weights), whole)
     else:
-        embedder_graph(filled(body_of(body), load(TRAINED, name)), whole)
+        embedder_graph(filled(body_of(body), weights), whole)
     int8(whole, small)
     optimise(small)
     return small
@@ -64,9 +77,14 @@ def reader_of(weights: Arrays, body: str) -> Reader:
     return filled(reader, own | weights)
 
 
-def reader_graph(reader: Reader, finder: Finder, path: Path) -> None:
-    """Writes a reader with its finder in full precision."""
-    _write(_Whole(reader, finder), ("ids", "mask", "types"), [*reader.heads, *finder.heads], path)
+def reader_graph(reader: Reader, path: Path) -> None:
+    """Writes a reader in full precision."""
+    _write(_Reader(reader), ("ids", "mask", "types"), list(reader.heads), path)
+
+
+def finder_graph(finder: Finder, path: Path) -> None:
+    """Writes a finder in full precision."""
+    _write(_Finder(finder), ("ids", "mask", "types"), [*finder.heads, "replaces"], path)
 
 
 def embedder_graph(body: nn.Module, path: Path) -> None:

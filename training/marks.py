@@ -44,7 +44,7 @@ def capture_figures(read_all: Reading, words: Vocabulary) -> str:
         for cut, sure in ((0.3, 0.0), (0.4, 0.5), (0.5, 0.0), (0.5, 0.6), (0.5, 0.7), (0.5, 0.8)):
             found, facts, junk, made = counted(given, marked, cut, sure)
             lines.append(
-                f"    {kind} from {cut} / {sure}: facts {found / facts:.3f} of {facts}, "
+                f"    {kind} from {cut} / {sure}: facts {found / max(facts, 1):.3f} of {facts}, "
                 f"junk {junk / max(made, 1):.3f} of {made}"
             )
     return "\n".join(lines)

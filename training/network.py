@@ -1,6 +1,5 @@
 """The networks: public bodies, and the heads that read pairs of statements and conversations."""
 
-import copy
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from tokenizers import BertWordPieceTokenizer, Tokenizer
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel
 
-from training.rows import KINDS, LABELS
+from training.rows import FOUND_KINDS, KINDS, LABELS
 from training.weights import STARTS, Arrays, load, pack
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -22,8 +21,7 @@ DEVICE: Final = "cuda" if torch.cuda.is_available() else "cpu"
 LONGEST: Final = 384  # tokens
 HEADS: Final = {"relation": len(LABELS), "states": 2, "remember": 2, "helps": 2}  # of the whole text
 TOKEN_HEADS: Final = {"carries": 2, "kind": len(KINDS)}  # of each token
-FINDER_HEADS: Final = {"marks": 3, "kind": len(KINDS), "personal": 2}  # of each token
-FINDER_LAYERS: Final = 4  # of the reader's twelve
+FINDER_HEADS: Final = {"marks": 3, "kind": len(FOUND_KINDS), "personal": 2}  # of each token
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,8 @@ def vocabulary(body: str) -> Vocabulary:
     return Vocabulary(words._tokenizer, 101, 102, (102,), 0, typed=True)
 
 
-def body_of(name: str, layers: int = 0) -> nn.Module:
-    """A public body with its weights; `layers` keeps so many of them, spread evenly."""
+def body_of(name: str, layers: int = 0, weights: Arrays | None = None) -> nn.Module:
+    """A body with its public weights, or with others; `layers` keeps so many of them, spread evenly."""
     model: Any
     if name == "mpnet":
         settings = json.loads((STARTS / "mpnet_config.json").read_text())
@@ -86,7 +84,8 @@ def body_of(name: str, layers: int = 0) -> nn.Module:
             hidden_size=384, num_hidden_layers=depth, num_attention_heads=12, intermediate_size=1536
         )
         model = BertModel(config, add_pooling_layer=False)
-    given = {key.removeprefix("mpnet."): torch.tensor(value) for key, value in load(STARTS, name).items()}
+    known = load(STARTS, name) if weights is None else weights
+    given = {key.removeprefix("mpnet."): torch.tensor(value) for key, value in known.items()}
     told = model.load_state_dict(given, strict=False)
     missing = [key for key in told.missing_keys if "position_ids" not in key]
     if missing:
@@ -128,45 +127,50 @@ class Reader(nn.Module):
         found: Tensor = self.body(input_ids=ids, attention_mask=mask, **marks).last_hidden_state
         return found
 
-    def lower(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
-        """What the layers that it shares with a finder make of each token."""
-        states: Tensor = self.body.embeddings(input_ids=ids, token_type_ids=types)
-        return through(self.body.encoder.layer[:-FINDER_LAYERS], states, mask)
-
     def whole(self, states: Tensor, mask: Tensor, head: str) -> Tensor:
         """What a head says about the whole text."""
-        weight = mask[..., None].to(states.dtype)
-        mean = (states * weight).sum(1) / weight.sum(1)
-        found: Tensor = self.heads[head](torch.cat([states[:, 0], mean], -1))
+        found: Tensor = self.heads[head](torch.cat([states[:, 0], mean_of(states, mask)], -1))
         return found.float()
 
 
 class Finder(nn.Module):
-    """A reader's upper layers, trained apart, with heads that mark which tokens carry facts."""
+    """A body that marks which tokens of a message carry facts, and says which memories it makes untrue."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, body: str, weights: Arrays | None = None) -> None:
         super().__init__()
-        self.body = copy.deepcopy(reader.body.encoder.layer[-FINDER_LAYERS:])
-        width = reader.body.config.hidden_size
+        self.name = body
+        self.body = body_of(body, weights=weights)
+        width = self.body.config.hidden_size
         self.heads = nn.ModuleDict(
             {
                 name: nn.Sequential(nn.Dropout(0.1), nn.Linear(width, size))
                 for name, size in FINDER_HEADS.items()
             }
         )
+        self.replaces = nn.Sequential(
+            nn.Dropout(0.1), nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, 2)
+        )
 
-    def forward(self, states: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        states = through(self.body, states, mask)
+    def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        """The last hidden state of each token."""
+        marks = {} if self.name == "mpnet" else {"token_type_ids": types}
+        found: Tensor = self.body(input_ids=ids, attention_mask=mask, **marks).last_hidden_state
+        return found
+
+    def marks(self, states: Tensor) -> dict[str, Tensor]:
+        """What the heads say of each token."""
         return {name: head(states).float() for name, head in self.heads.items()}
 
+    def replaced(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Whether the second text makes the first one untrue."""
+        found: Tensor = self.replaces(torch.cat([states[:, 0], mean_of(states, mask)], -1))
+        return found.float()
 
-def through(layers: nn.ModuleList, states: Tensor, mask: Tensor) -> Tensor:
-    """The states behind some layers."""
-    hidden = (1.0 - mask[:, None, None, :].to(torch.float32)) * -1e9
-    for layer in layers:
-        found = layer(states, hidden)
-        states = found[0] if isinstance(found, tuple) else found
-    return states
+
+def mean_of(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean of the tokens' states."""
+    weight = mask[..., None].to(states.dtype)
+    return (states * weight).sum(1) / weight.sum(1)
 
 
 def batch(inputs: Sequence[tuple[list[int], list[int]]], pad: int) -> tuple[Tensor, Tensor, Tensor]:

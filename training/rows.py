@@ -23,6 +23,8 @@ VALIDATION: Final = frozenset(  # whole files
 )
 LABELS: Final = ("same", "contradicts", "distinct")
 KINDS: Final = ("decision", "insight", "fact", "preference", "project", "person", "context", "feedback")
+RETRACTION: Final = "retraction"  # of what was said before, with nothing in its place
+FOUND_KINDS: Final = (*KINDS, RETRACTION)
 
 Row: TypeAlias = dict[str, Any]
 

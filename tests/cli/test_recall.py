@@ -190,7 +190,7 @@ def test_a_brief_is_the_block_and_nothing_else(shell: Shell) -> None:
     shell.remembers("Speaks Portuguese", "-c", "context")
     answer = shell.json("brief", "--session", "s1")
 
-    assert said.startswith("## Memory\n")
+    assert said.startswith("## Holdfast: what earlier sessions learned\n")
     assert said.endswith(f"- [id:{kept}] Lives in Lisbon\n")
     assert answer["text"] == said
     assert answer["sha256"] == hashlib.sha256(said.encode()).hexdigest()

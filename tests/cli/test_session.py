@@ -46,7 +46,7 @@ def test_a_service_is_learned_confirmed_and_contradicted(shell: Shell) -> None:
         "  2026-03-01 12:00  added         0.7           operator\n"
         "  2026-03-03 12:00  reinforced    0.7 -> 0.8    operator, wording 1\n"
         "  2026-03-03 12:05  contradicted  0.8 -> 0.6    operator, by <id 2>, "
-        "holdfast-reader/1.2.0: contradicts <id 1> (sure)\n"
+        "holdfast-reader/1.3.0: contradicts <id 1> (sure)\n"
         "\n"
         "Versions\n"
         "  1  2026-03-01 12:00  operator: Takes 60s to start after restart\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.language.extract import extract
 from holdfast.language.passages import WINDOW, statements, windows
 from holdfast.language.wording import Utterance
-from holdfast.models.reader import Passage
+from holdfast.models.finder import Passage
 from tests.marking_reader import MarkingReader
 
 
@@ -105,3 +105,17 @@ def test_a_part_that_ends_in_the_middle_of_a_clause_goes_on_to_its_end() -> None
     assert stated(text, "The inverter draws two amps, which empties") == [
         "The inverter draws two amps, which empties the batteries overnight in winter,"
     ]
+
+
+def test_items_of_a_list_that_end_with_a_semicolon_are_no_code() -> None:
+    text = (
+        "Stewards:\n- main ring, Duncan Thwaite;\n- produce tent, Margaret, who has the keys;\n- dogs, Tess."
+    )
+
+    assert stated(text, text) == [
+        "Stewards:",
+        "main ring, Duncan Thwaite;",
+        "produce tent, Margaret, who has the keys;",
+        "dogs, Tess.",
+    ]
+    assert stated("x = 5;\nreturn total;", "x = 5;\nreturn total;") == []

@@ -16,6 +16,7 @@ from holdfast.engine.candidates import FEW
 from holdfast.engine.memories import Memories
 from holdfast.errors import Unavailable
 from holdfast.language.compare import PairJudge, Statement
+from holdfast.language.news import News
 from holdfast.models import own_models
 from holdfast.models.reader import OwnReader
 from tests.requirements_ledger import requirement
@@ -54,7 +55,7 @@ def test_statements_are_told_apart_with_the_models_name_and_a_probability(
     [verdict] = reader.judge([(said(one), said(other))])
 
     assert verdict.relation == relation
-    assert verdict.judge == "holdfast-reader/1.2.0"
+    assert verdict.judge == "holdfast-reader/1.3.0"
     assert 0.5 < verdict.probability <= 1.0
 
 
@@ -96,6 +97,27 @@ def test_the_words_of_a_message_that_carry_a_fact_are_found(reader: OwnReader) -
     assert reader.facts(asked) == []
 
 
+@requirement("models.shipped")
+@pytest.mark.parametrize(
+    "told",
+    ["Petra pays the rent.", "never push on fridays", "In this project we always use tabs."],
+)
+def test_a_short_statement_without_context_carries_a_fact(reader: OwnReader, told: str) -> None:
+    assert [told[each.start : each.end] for each in reader.facts([("user", told)])] == [told]
+
+
+@requirement("models.shipped")
+def test_what_was_said_makes_the_memory_untrue_that_it_corrects(reader: OwnReader) -> None:
+    text = "we upgraded to django 5.2 yesterday"
+    news = News(role="user", text=text, start=0, end=len(text))
+
+    old, beside = reader.replaced(
+        ["The shop runs on Django 4.2.", "The shop's tests run with pytest."], news.told()
+    )
+
+    assert old > 0.5 > beside
+
+
 def test_a_passage_states_what_it_says_and_not_the_opposite(reader: OwnReader) -> None:
     true, changed = reader.states(
         "We decided to move the release to the 14th of May because the audit is late.",
@@ -116,7 +138,7 @@ def test_why_names_the_model_and_version_that_judged_and_how_sure_it_was(memorie
     [added, reinforced] = memories.why(first.memory.id).entries
     assert added.judged is None
     assert reinforced.judged is not None
-    assert reinforced.judged.startswith(f"holdfast-reader/1.2.0: the same as {first.memory.id} (0.")
+    assert reinforced.judged.startswith(f"holdfast-reader/1.3.0: the same as {first.memory.id} (0.")
 
 
 @requirement("models.shipped")
@@ -174,10 +196,9 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(
     findings = checkup(str(tmp_path / "memories.db"), wiring.open_embedder("default")).findings
 
     told = [(each.says, each.command) for each in findings if "holdfast-" in each.says]
-    assert {"holdfast-embedder", "holdfast-reader"} == {
-        name for name in ("holdfast-embedder", "holdfast-reader") if any(name in text for text, _ in told)
-    }
-    assert any("pip install holdfast-reader==1.2.0" in (command or "") for _, command in told)
+    packages = {"holdfast-embedder", "holdfast-finder", "holdfast-reader"}
+    assert packages == {name for name in packages if any(name in text for text, _ in told)}
+    assert any("pip install holdfast-reader==1.3.0" in (command or "") for _, command in told)
 
 
 @requirement("models.absent")
@@ -216,6 +237,6 @@ def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:
 
 def test_a_call_with_many_pairs_has_time_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = count(start=0.0, step=0.2)
-    monkeypatch.setattr("holdfast.models.reader.monotonic", lambda: next(clock))
+    monkeypatch.setattr("holdfast.models.network.monotonic", lambda: next(clock))
 
     assert len(OwnReader().judge([(said(BOSS), said(REPORTS))] * 40)) == 40

@@ -3,6 +3,7 @@
 A check changes nothing unless a repair is requested.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.app import machine_checks, wiring
@@ -46,7 +47,7 @@ def checkup(
     """
     health = wiring.examine(db)
     name = embedder.name if embedder else None
-    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_reader()]
+    found = [*findings(health), *_embedding(wiring.try_embedder(embedder)), *_own_models()]
     found += _machine(health, clock)
     if not health.exists or health.damage or health.revision != health.head:
         return Checkup(health=health, findings=(*found, *_settings()), embedder=name)
@@ -125,14 +126,22 @@ def _embedding(trouble: str | None) -> list[HealthFinding]:
     return [HealthFinding("problem", says, advice)]
 
 
-def _reader() -> list[HealthFinding]:
-    try:
-        wiring.own_reader().check_file()
-    except Unavailable as trouble:
-        says = f"the comparison model does not work: {trouble}"
-        advice = "until it is fixed, only identical texts count as duplicates, and recall is less precise"
-        return [HealthFinding("problem", says, advice, trouble.command)]
-    return []
+def _own_models() -> Iterator[HealthFinding]:
+    """What is wrong with the files of our own reader and finder."""
+    models = (
+        (
+            "comparison",
+            wiring.own_reader().check_file,
+            "only identical texts count as duplicates, and recall is less precise",
+        ),
+        ("capture", wiring.own_reader().finder.check_file, "nothing is captured from conversations"),
+    )
+    for name, check, meanwhile in models:
+        try:
+            check()
+        except Unavailable as trouble:
+            says = f"the {name} model does not work: {trouble}"
+            yield HealthFinding("problem", says, f"until it is fixed, {meanwhile}", trouble.command)
 
 
 def _unfinished(vectors: list[EmbeddingProgress]) -> list[HealthFinding]:

@@ -16,22 +16,6 @@ from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Invalid, Unavailable
 from holdfast.settings import Settings, portable_place, public_place
 
-__all__ = [
-    "CLIENTS",
-    "ClientConnection",
-    "ClientState",
-    "Scope",
-    "SettingsChange",
-    "client_states",
-    "clients_in_use",
-    "connect",
-    "connection",
-    "context",
-    "disconnect",
-    "unwatch",
-    "watch",
-]
-
 
 def connection(
     name: str,

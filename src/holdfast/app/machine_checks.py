@@ -16,7 +16,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from holdfast import __version__
-from holdfast.app import client_setup, paths
+from holdfast.agents.connect.clients import CLIENTS
+from holdfast.app import paths
 from holdfast.domain.health import HealthFinding
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Unavailable
@@ -133,7 +134,7 @@ def client_findings() -> list[HealthFinding]:
     found = []
     for name, files in _connected().items():
         client, _, place = name.partition(":")
-        title = client_setup.CLIENTS[client].title if client in client_setup.CLIENTS else client
+        title = CLIENTS[client].title if client in CLIENTS else client
         command = f"run `holdfast connect {client}` again"
         if place:
             command = f"run `holdfast connect {client} --scope {place.partition(':')[0]}` again"

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import socket
 
     from fastapi import FastAPI
+    from starlette.types import ASGIApp
 
     from holdfast.agents.brief_files import BriefFiles
     from holdfast.engine.ports import TimeUp
     from holdfast.web.dashboard.browsers import Browsers
     from holdfast.web.service.app import McpCaller
-    from holdfast.web.service.guard import App
     from holdfast.web.service.logs import LogForm
     from holdfast.web.service.worker import Chore, Worker
 
@@ -111,7 +111,7 @@ def assembled(
     own: str,
     outside: Sequence[str] = (),
     browsers: "Browsers | None" = None,
-) -> "App":
+) -> "ASGIApp":
     """The whole application over a house: every door of the service, behind the guard."""
     from holdfast.agents import proxy
     from holdfast.web import dashboard

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.agents.connect.clients import CLIENTS
+from holdfast.agents.connect.clients import CLIENTS, Scope
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space, wrong_usage
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
-    from holdfast.app.client_setup import ClientConnection, Scope, SettingsChange
+    from holdfast.agents.connect.connection import ClientConnection, SettingsChange
 
 FILE = "file"
 _CLIENT_OPTIONS = (
@@ -40,7 +40,7 @@ def _for_client(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @_for_client
 def connect(
-    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
+    call: Call, client: str, path: Path | None, scope: Scope | None, project: bool, dry_run: bool
 ) -> None:
     """Connect an agent: install its hooks and MCP server.
 
@@ -74,7 +74,7 @@ def connect(
 @click.command()
 @_for_client
 def disconnect(
-    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool, dry_run: bool
+    call: Call, client: str, path: Path | None, scope: Scope | None, project: bool, dry_run: bool
 ) -> None:
     """Disconnect an agent: remove what connect added.
 
@@ -104,7 +104,7 @@ def disconnect(
 
 
 def _connection(
-    call: Call, client: str, path: Path | None, scope: "Scope | None", project: bool
+    call: Call, client: str, path: Path | None, scope: Scope | None, project: bool
 ) -> "ClientConnection":
     from holdfast.app import client_setup
 

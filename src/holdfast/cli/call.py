@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
@@ -142,25 +143,10 @@ def _kept(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         setattr(ctx.ensure_object(Call), param.name, value)
 
 
-_DB = click.option(
-    "--db",
-    metavar="PATH|URL",
-    expose_value=False,
-    is_eager=True,
-    callback=_kept,
-    help="SQLite file or postgresql:// URL.  [env: HOLDFAST_DB]",
-)
-_SPACE = click.option(
-    "--space",
-    metavar="NAME",
-    expose_value=False,
-    is_eager=True,
-    callback=_kept,
-    help="The space to use.  [env: HOLDFAST_SPACE]",
-)
-_JSON = click.option(
-    "--json", is_flag=True, expose_value=False, is_eager=True, callback=_kept, help="Print JSON."
-)
+_global = partial(click.option, expose_value=False, is_eager=True, callback=_kept)
+_DB = _global("--db", metavar="PATH|URL", help="SQLite file or postgresql:// URL.  [env: HOLDFAST_DB]")
+_SPACE = _global("--space", metavar="NAME", help="The space to use.  [env: HOLDFAST_SPACE]")
+_JSON = _global("--json", is_flag=True, help="Print JSON.")
 
 
 def space_options(command: Command) -> Command:

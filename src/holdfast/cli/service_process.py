@@ -65,11 +65,9 @@ def stop() -> Running | None:
         os.kill(found.pid, signal.SIGTERM)
     except OSError as error:
         raise Unavailable(f"process {found.pid} can't be stopped: {error.strerror}") from None
-    until = time.monotonic() + _STARTS_WITHIN
-    while time.monotonic() < until:
+    for _ in _looks():
         if not _is_service(found.pid):
             return found
-        time.sleep(_LOOKS_EVERY)
     raise Unavailable(f"process {found.pid} did not stop within {_STARTS_WITHIN:.0f} s")
 
 
@@ -91,16 +89,22 @@ def _is_service(pid: int) -> bool:
     return "serve" in done.stdout.split()
 
 
+def _looks() -> Iterator[None]:
+    """A turn every now and then, for as long as a service may take to start or to stop."""
+    until = time.monotonic() + _STARTS_WITHIN
+    while time.monotonic() < until:
+        yield
+        time.sleep(_LOOKS_EVERY)
+
+
 def waited_for() -> Running:
     """Waits for the service that a service manager starts.
 
     Raises: Unavailable.
     """
-    until = time.monotonic() + _STARTS_WITHIN
-    while time.monotonic() < until:
+    for _ in _looks():
         if found := running():
             return found
-        time.sleep(_LOOKS_EVERY)
     raise Unavailable(
         f"the service did not answer within {_STARTS_WITHIN:.0f} s: see `systemctl --user status holdfast` "
         f"or {log_file()}"
@@ -148,14 +152,12 @@ def _started(command: list[str], db: str | None, space: str | None) -> Running:
             start_new_session=True,  # it stays when this terminal is closed
         )
     _LEFT_BEHIND.append(child)
-    until = time.monotonic() + _STARTS_WITHIN
-    while time.monotonic() < until:
+    for _ in _looks():
         found = running()
         if found is not None and found.pid == child.pid:
             return found
         if child.poll() is not None:
             raise _Ended(f"the service exited at startup: {_last_words()}", child.returncode)
-        time.sleep(_LOOKS_EVERY)
     child.terminate()
     child.wait()
     raise Unavailable(f"the service did not answer within {_STARTS_WITHIN:.0f} s: see {log_file()}")

@@ -3,15 +3,15 @@
 delta: what is new for a session that was briefed before, as a small block to go after its brief.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.file_paths import assigned
 from holdfast.domain.history import Receipt, ReceiptItem
-from holdfast.domain.memory import Memory, Source
-from holdfast.domain.query import Filter, in_order
+from holdfast.domain.memory import PEOPLE, Memory, Source
+from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, folded, render
 from holdfast.domain.subjects import same_subject
 from holdfast.engine.ports import Transaction
@@ -69,10 +69,9 @@ def brief(
         decay(tx, ctx, now)
         project = project or project_of(session, tx)
         block = rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools)
-        made = _made(block)
         if session is not None:
-            tx.receipts.add(_receipt(made, block, session, ctx))
-        return made
+            tx.receipts.add(_receipt("brief", block, session, ctx))
+        return _made(block)
     with ctx.store.read(ctx.space) as tx:
         project = project or project_of(session, tx)
         return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget))
@@ -131,9 +130,6 @@ def _block(
 ) -> Block:
     layout = ctx.profile.block.layout
     paths = _paths(memories, tx, project) if layout == "index" else None
-    if layout == "hits":  # they stand as recall would rank them: by what matters most and changed last
-        memories = in_order(memories, "category")
-        memories = sorted(memories, key=lambda memory: (memory.importance, memory.updated_at), reverse=True)
     return render(
         _as_spelt_first(memories, tx, ctx, project),
         ctx.profile,
@@ -143,6 +139,7 @@ def _block(
         paths=paths,
         tools=tools,
         superseded=superseded_by(tx, [memory.id for memory in memories]) if layout == "by-subject" else None,
+        reworded=_reworded(memories, tx, ctx),
         among=total,
     )
 
@@ -151,7 +148,7 @@ def _as_spelt_first(
     memories: Sequence[Memory], tx: Transaction, ctx: SpaceContext, project: str | None
 ) -> Sequence[Memory]:
     """The memories, each subject as it was spelt first among all that could be shown."""
-    if ctx.profile.policy.subject_is_key or ctx.profile.block.layout == "hits":
+    if ctx.profile.policy.subject_is_key:
         return memories
     subjects = {folded(memory.subject) for memory in memories if memory.subject}
     first = tx.ranks.first_spellings(project, subjects)
@@ -162,6 +159,13 @@ def _as_spelt_first(
         else memory
         for memory, name in spelt
     ]
+
+
+def _reworded(memories: Sequence[Memory], tx: Transaction, ctx: SpaceContext) -> set[str]:
+    """Of the rules, those that somebody else than a person has put into other words since."""
+    rules = (one for one in memories if one.version > 1 and ctx.profile.is_rule(one.category))
+    wordings = (tx.versions.get(one.id, one.version) for one in rules)
+    return {one.memory for one in wordings if one is not None and one.source.origin not in PEOPLE}
 
 
 def _paths(memories: Sequence[Memory], tx: Transaction, project: str | None) -> Mapping[str, str]:
@@ -176,23 +180,23 @@ def _paths(memories: Sequence[Memory], tx: Transaction, project: str | None) -> 
 def _made(block: Block) -> Brief:
     return Brief(
         text=block.text,
-        sha256=hashlib.sha256(block.text.encode()).hexdigest(),
+        sha256=block.sha256,
         tokens=block.tokens,
         included=tuple(memory.id for memory in block.included),
         left_out=block.left_out,
     )
 
 
-def _receipt(made: Brief, block: Block, session: str, ctx: SpaceContext) -> Receipt:
+def _receipt(kind: Literal["brief", "recall"], block: Block, session: str, ctx: SpaceContext) -> Receipt:
     return Receipt(
         id=ctx.new_id(),
-        kind="brief",
+        kind=kind,
         session=session,
         query=None,
-        text=made.text,
-        sha256=made.sha256,
-        tokens=made.tokens,
-        left_out=made.left_out,
+        text=block.text,
+        sha256=block.sha256,
+        tokens=block.tokens,
+        left_out=block.left_out,
         created_at=ctx.now(),
         items=tuple(ReceiptItem(memory=memory.id, version=memory.version) for memory in block.included),
     )
@@ -216,13 +220,16 @@ def delta(session: str, *, ctx: SpaceContext, project: str | None = None, budget
     """
     with ctx.store.read(ctx.space) as tx:
         found = _new(session, project, tx, ctx)
+        reworded = _reworded(found, tx, ctx)
     if not found:
         return ""
-    block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate)
+    block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)
     with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
-        block = render(_new(session, project, tx, ctx), ctx.profile, budget=budget, estimate=ctx.estimate)
+        found = _new(session, project, tx, ctx)
+        reworded = _reworded(found, tx, ctx)
+        block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)
         if block.included:
-            tx.receipts.add(_delta_receipt(block, session, ctx))
+            tx.receipts.add(_receipt("recall", block, session, ctx))
     return block.text
 
 
@@ -243,18 +250,3 @@ def _new(session: str, project: str | None, tx: Transaction, ctx: SpaceContext) 
         for memory in found
         if memory.id not in shown and memory.source.session != session and not memory.superseded_by
     ]
-
-
-def _delta_receipt(block: Block, session: str, ctx: SpaceContext) -> Receipt:
-    return Receipt(
-        id=ctx.new_id(),
-        kind="recall",
-        session=session,
-        query=None,
-        text=block.text,
-        sha256=block.sha256,
-        tokens=block.tokens,
-        left_out=block.left_out,
-        created_at=ctx.now(),
-        items=tuple(ReceiptItem(memory=memory.id, version=memory.version) for memory in block.included),
-    )

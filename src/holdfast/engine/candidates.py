@@ -70,7 +70,7 @@ def looks_across(ctx: SpaceContext) -> bool:
 def nearest(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
     """Those that rules decide, and of the rest the few nearest."""
     exact = [each for each in found if by_exact_rules(each.known, each.draft) is not None]
-    others = _by_meaning([each for each in found if each not in exact], meaning)
+    others = _placed_by_meaning([each for each in found if each not in exact], meaning)
     near = nlargest(FEW, others, key=lambda each: each.nearness)
     least = LEAST
     if meaning is not None and near:
@@ -138,7 +138,7 @@ def _neighbours(
         few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
     cosines: dict[str, float] = {}
     if len(few) > (FEW if across else _CANDIDATES):
-        cosines = _cosines(tx, meaning, _CANDIDATES if across else 4 * _CANDIDATES, ())
+        cosines = by_meaning(tx, meaning, _CANDIDATES if across else 4 * _CANDIDATES)
         worded = _sharing_rare_words(draft, tx)
         turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
         wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]
@@ -147,7 +147,7 @@ def _neighbours(
         else:
             few = tx.memories.comparable(draft.category, draft.subject, draft.project, wanted)
     if not across and meaning is not None:
-        cosines = _cosines(tx, meaning, 0, [memory.id for memory in few])
+        cosines = by_meaning(tx, meaning, 0, [memory.id for memory in few])
     for memory in few:
         yield memory, max(shared(memory.content, draft.content), cosines.get(memory.id, 0.0))
 
@@ -167,10 +167,17 @@ def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
         within = Filter(project=draft.project, other_projects=False)
         if len(tx.memories.matching(within, FEW + 1)) <= FEW and not tx.tombstones.latest(1):
             return None
+    return vector_of(f"{draft.subject}. {draft.content}" if draft.subject else draft.content, ctx)
+
+
+def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
+    """The vector of a text; none, where there are none to hold it against."""
+    if ctx.embedder is None:
+        return None
+    with ctx.store.read(ctx.space) as tx:
         model = search_model(ctx, tx)
     if model is None:
         return None
-    text = f"{draft.subject}. {draft.content}" if draft.subject else draft.content
     try:
         [parts] = embedded(model, [text])
     except Unavailable:
@@ -178,8 +185,8 @@ def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
     return TextVector(model, parts[0])
 
 
-def _cosines(
-    tx: Transaction, meaning: TextVector | None, limit: int, also: Collection[str]
+def by_meaning(
+    tx: Transaction, meaning: TextVector | None, limit: int, also: Collection[str] = ()
 ) -> dict[str, float]:
     """The nearest memories by meaning, nearest first; nothing where meaning can't be had."""
     if meaning is None:
@@ -191,7 +198,7 @@ def _cosines(
     return dict(sorted(((one, cosines[0]) for one, cosines in found.items()), key=lambda each: -each[1]))
 
 
-def _by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
+def _placed_by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
     """The candidates; those without a stored vector as near as their texts are by meaning."""
     if meaning is None:
         return list(found)

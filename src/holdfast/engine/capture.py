@@ -7,11 +7,12 @@ before is known by its key, so nothing is lost and nothing doubles.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.domain.memory import Draft, Memory, Message, Session, Source
+from holdfast.domain.memory import Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to, skipped
+from holdfast.engine.corrections import retracted
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
 from holdfast.engine.reading_queue import expect_chunks
@@ -19,7 +20,7 @@ from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
-from holdfast.language.extract import drafts, key, takes_back
+from holdfast.language.extract import FoundDraft, findings, key, news_of, takes_back
 from holdfast.language.passages import Marked, TimeIsUp, WindowReader
 
 _AT_A_TIME = 100  # messages that are read and marked as read in one go
@@ -157,13 +158,13 @@ def _read(
             return part, progress, True
         part = replace(part, withdrawn=(*part.withdrawn, *_withdrawn(place, spoken, session, ctx)))
         try:
-            made = drafts(place, spoken, session, ctx.profile, reader)
+            made = findings(place, spoken, session, ctx.profile, reader)
         except TimeIsUp:
             return part, progress, True
-        for number, draft in enumerate(made[progress.drafts :], start=progress.drafts):
+        for number, finding in enumerate(made[progress.drafts :], start=progress.drafts):
             if (reader.asked or number > progress.drafts) and time_up():
                 return part, replace(progress, drafts=number), True
-            part = _kept(draft, part, ctx)
+            part = _kept(finding, part, ctx)
         reader.found.clear()
         part = replace(part, spoken=part.spoken + 1, without=part.without + (not made))
         progress = _Progress(message.number)
@@ -171,10 +172,11 @@ def _read(
     return part, progress, False
 
 
-def _kept(draft: Draft, part: Captured, ctx: SpaceContext) -> Captured:
-    """The part, with what came of a draft."""
+def _kept(finding: FoundDraft, part: Captured, ctx: SpaceContext) -> Captured:
+    """The part, with what came of a finding."""
+    draft = finding.draft
     try:
-        outcome = remember(draft, ctx=ctx, key=key(draft), captured=True)
+        outcome = remember(draft, ctx=ctx, key=key(draft), captured=True, news=finding.news)
     except Conflict:  # the same words were kept by another release
         return part
     except Invalid as wrong:
@@ -183,17 +185,29 @@ def _kept(draft: Draft, part: Captured, ctx: SpaceContext) -> Captured:
 
 
 def _withdrawn(place: int, spoken: Sequence[Message], session: Session, ctx: SpaceContext) -> list[Memory]:
-    """Forgets what was captured of the message that a person takes back; only where that can be undone."""
+    """Forgets what a person takes back: what the message names, else what was captured of the one before.
+
+    Only what was captured, and only where that can be undone.
+    """
     message = spoken[place]
-    taken = message.role == PERSON and takes_back(message.content or "")
-    back = next((one for one in reversed(spoken[:place]) if one.role == PERSON), None) if taken else None
-    if back is None or ctx.profile.policy.removal == "permanent":
+    if message.role != PERSON or not takes_back(message.content or ""):
+        return []
+    if ctx.profile.policy.removal == "permanent":
+        return []
+    found = retracted(news_of(spoken, place), session.project, ctx) or _of_message_before(place, spoken, ctx)
+    source = Source(origin="user", session=session.id, message=message.id)
+    return [
+        forget(memory.id, ctx=ctx, source=source).memory for memory in found if memory.source.origin in _SAID
+    ]
+
+
+def _of_message_before(place: int, spoken: Sequence[Message], ctx: SpaceContext) -> list[Memory]:
+    back = next((one for one in reversed(spoken[:place]) if one.role == PERSON), None)
+    if back is None:
         return []
     with ctx.store.read(ctx.space) as tx:
-        mine = tx.memories.find(Filter(session=session.id), order="created", limit=_MOST_OF_A_SESSION)
-    source = Source(origin="user", session=session.id, message=message.id)
-    found = [memory for memory in mine if memory.source.message == back.id and memory.source.origin in _SAID]
-    return [forget(memory.id, ctx=ctx, source=source).memory for memory in found]
+        mine = tx.memories.find(Filter(session=back.session), order="created", limit=_MOST_OF_A_SESSION)
+    return [memory for memory in mine if memory.source.message == back.id]
 
 
 def _marked(

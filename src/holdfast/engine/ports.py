@@ -112,8 +112,9 @@ class Judge(Protocol):
 
 
 class Reader(FactReader, Protocol):
-    """Reads what was said: what carries facts, which facts a passage states, what helps with a prompt."""
+    """Reads what was said: what carries facts, what it makes untrue, which facts it states, what helps."""
 
+    def replaced(self, memories: Sequence[str], said: str) -> list[float]: ...
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]: ...
     def states(self, passage: str, facts: Sequence[str]) -> list[float]: ...
 
@@ -499,54 +500,30 @@ class Integrity(Protocol):
 class Transaction(Protocol):
     """One unit of work in one space."""
 
-    @property
-    def space(self) -> Space: ...
-    @property
-    def memories(self) -> MemoryRows: ...
-    @property
-    def ranks(self) -> RankRows: ...
-    @property
-    def words(self) -> FullText[Memory]: ...
-    @property
-    def message_words(self) -> FullText[Message]: ...
-    @property
-    def memory_vectors(self) -> VectorRows[Memory]: ...
-    @property
-    def message_vectors(self) -> VectorRows[Message]: ...
-    @property
-    def models(self) -> ModelRows: ...
-    @property
-    def versions(self) -> VersionRows: ...
-    @property
-    def repetitions(self) -> RepetitionRows: ...
-    @property
-    def journal(self) -> Journal: ...
-    @property
-    def citations(self) -> CitationRows: ...
-    @property
-    def links(self) -> LinkRows: ...
-    @property
-    def sessions(self) -> SessionRows: ...
-    @property
-    def receipts(self) -> ReceiptRows: ...
-    @property
-    def tombstones(self) -> TombstoneRows: ...
-    @property
-    def calls(self) -> CallRows: ...
-    @property
-    def jobs(self) -> JobRows: ...
-    @property
-    def events(self) -> EventRows: ...
-    @property
-    def cooldowns(self) -> CooldownRows: ...
-    @property
-    def spend(self) -> SpendRows: ...
-    @property
-    def files(self) -> FileRows: ...
-    @property
-    def dump(self) -> Dump: ...
-    @property
-    def integrity(self) -> Integrity: ...
+    space: Space
+    memories: MemoryRows
+    ranks: RankRows
+    words: FullText[Memory]
+    message_words: FullText[Message]
+    memory_vectors: VectorRows[Memory]
+    message_vectors: VectorRows[Message]
+    models: ModelRows
+    versions: VersionRows
+    repetitions: RepetitionRows
+    journal: Journal
+    citations: CitationRows
+    links: LinkRows
+    sessions: SessionRows
+    receipts: ReceiptRows
+    tombstones: TombstoneRows
+    calls: CallRows
+    jobs: JobRows
+    events: EventRows
+    cooldowns: CooldownRows
+    spend: SpendRows
+    files: FileRows
+    dump: Dump
+    integrity: Integrity
 
 
 class TokenRows(Protocol):

@@ -248,9 +248,10 @@ def _only_said(memory: Memory) -> bool:
 
 def _placed(hit: MemoryHit, place: float) -> MemoryHit:
     """The hit with the score by which it is listed, and what its message does to that."""
-    if place == hit.score or not hit.score:
+    own = math.prod(hit.parts.values())  # not the score: that is rounded, and of a small one little is left
+    if place == hit.score or not own:
         return hit
-    return replace(hit, score=place, parts={"message": round(place / hit.score, 4), **hit.parts})
+    return replace(hit, score=place, parts={"message": round(place / own, 4), **hit.parts})
 
 
 def _order(hit: Hit) -> tuple[float, bool, datetime, str]:

@@ -18,7 +18,7 @@ from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.chunks import sources
-from holdfast.language.extract import drafts, key
+from holdfast.language.extract import FoundDraft, findings, key
 
 _AT_A_TIME = 100  # messages that are fetched in one go
 _BEFORE = 6  # messages that are fetched again as context
@@ -50,23 +50,23 @@ def recapture(*, ctx: SpaceContext, quiet: Quiet = never_quiet, dry_run: bool = 
             new, old = _changes(session, ctx)
             # First the old: what is new may say the same in other words.
             gone += [memory for memory in old if dry_run or _left_out(memory, name, ctx)]
-            added += [draft for draft in new if dry_run or _added(draft, name, ctx)]
+            added += [each.draft for each in new if dry_run or _added(each, name, ctx)]
     changed = not dry_run and bool(added or gone)
     texts = tuple(draft.content for draft in added)
     return Recaptured(session=name if changed else None, added=texts, gone=tuple(gone))
 
 
-def _changes(session: Session, ctx: SpaceContext) -> tuple[list[Draft], list[Memory]]:
+def _changes(session: Session, ctx: SpaceContext) -> tuple[list[FoundDraft], list[Memory]]:
     """What is found in a session and was not before, and what was found before and is not now."""
     found = list(_read_again(session, ctx))
-    now = {(draft.source.message, draft.content) for draft in found}
+    now = {(draft.source.message, draft.content) for draft in (each.draft for each in found)}
     with ctx.store.read(ctx.space) as tx:
         mine = tx.memories.find(Filter(session=session.id), order="created", limit=_MOST_OF_A_SESSION)
         old = [one for one in mine if (one.source.message, one.content) not in now and _is_captured(one, tx)]
-        return [draft for draft in found if tx.calls.get(key(draft)) is None], old
+        return [each for each in found if tx.calls.get(key(each.draft)) is None], old
 
 
-def _read_again(session: Session, ctx: SpaceContext) -> Iterator[Draft]:
+def _read_again(session: Session, ctx: SpaceContext) -> Iterator[FoundDraft]:
     with ctx.store.read(ctx.space) as tx:
         job = tx.jobs.get(job_id(session.id))
     upto, off = (read_up_to(job), skipped(job)) if job else (0, [])
@@ -77,7 +77,7 @@ def _read_again(session: Session, ctx: SpaceContext) -> Iterator[Draft]:
         spoken = [one for one in sources(messages) if not any(a <= one.number <= b for a, b in off)]
         for place, message in enumerate(spoken):
             if message.number >= first:
-                yield from drafts(place, spoken, session, ctx.profile, ctx.reader)
+                yield from findings(place, spoken, session, ctx.profile, ctx.reader)
 
 
 def _is_captured(memory: Memory, tx: Transaction) -> bool:
@@ -101,10 +101,11 @@ def _left_out(memory: Memory, name: str, ctx: SpaceContext) -> bool:
     return True
 
 
-def _added(draft: Draft, name: str, ctx: SpaceContext) -> bool:
+def _added(finding: FoundDraft, name: str, ctx: SpaceContext) -> bool:
+    draft = finding.draft
     moved = replace(draft, source=replace(draft.source, session=name))
     try:
-        outcome = remember(moved, ctx=ctx, key=key(draft), captured=True)
+        outcome = remember(moved, ctx=ctx, key=key(draft), captured=True, news=finding.news)
     except (Conflict, Invalid):
         return False
     return isinstance(outcome, Added | Contradicting)

@@ -20,6 +20,7 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
+from holdfast.engine.corrections import corrected
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.inbox_rules import propose, protected, wait, why_wait
 from holdfast.engine.intake import sanitize
@@ -32,6 +33,7 @@ from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.engine.split import keep_wording
 from holdfast.engine.supersession import lead_again, mark, supersede
 from holdfast.engine.tool_dedupe import saved_already, saved_by_tools
+from holdfast.language.news import News
 
 
 def remember(
@@ -42,19 +44,24 @@ def remember(
     anyway: bool = False,
     told: Opinion | None = None,
     captured: bool = False,
+    news: News | None = None,
     unattended: bool = False,
 ) -> Outcome:
     """Keeps what `draft` says; exactly one outcome, in one transaction.
 
     The same `key` again answers the first outcome and changes nothing. `anyway` lets a person bring back
     what was deleted. `told` is what a model said of the draft and a known memory. What was `captured` from a
-    message is known already if a tool saved it while the message was said. `unattended`, as what is captured:
+    message is known already if a tool saved it while the message was said; `news` are its words, which
+    supersede what our finder takes for untrue after them. `unattended`, as what is captured:
     nobody reads the advice to update a known memory, so that it becomes a proposal in the inbox.
     Raises: Invalid and its kinds; Conflict, when `key` was used for something else.
     """
     draft = sanitize(draft, ctx.profile)
     seen = look(draft, ctx, extra=saved_by_tools(draft, ctx) if captured else ())
     words = (told,) if told is not None else judged(draft, seen, ctx=ctx)
+    if news is not None:
+        draft, replaced = corrected(draft, news, seen.meaning, ctx)
+        words = (*words, *replaced)
     with ctx.store.write(ctx.space) as tx:
         decided = partial(
             decide,

@@ -8,6 +8,7 @@ session, but for the links that it took away.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from holdfast.domain.belief import believed
 from holdfast.domain.history import Entry, recollected
@@ -99,9 +100,15 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
         # Nobody said that it is wrong, so it may be said again.
         gone = replace(memory, state="forgotten")
         return changes.change(tx, memory, gone, "undone", source=source, now=now, note=note)
+    back = _as_before(memory, first.before, tx)
+    return changes.change(tx, memory, back, "undone", source=source, now=now, note=note)
+
+
+def _as_before(memory: Memory, before: dict[str, Any], tx: Transaction) -> Memory:
+    """The memory as the journal says that it was."""
     if memory.state == "forgotten":
         unbury(tx, memory)
-    values = recollected(first.before)
+    values = recollected(before)
     wording = tx.versions.get(memory.id, values.pop("version"))
     back = replace(memory, **values)
     if wording is not None and (wording.content, wording.summary) != (memory.content, memory.summary):
@@ -109,7 +116,7 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
         back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
     if back.state == "waiting":
         end_leading(memory.id, tx)
-    return changes.change(tx, memory, back, "undone", source=source, now=now, note=note)
+    return back
 
 
 def undo_session(session_id: str, *, ctx: SpaceContext, source: Source) -> Undone:
@@ -225,14 +232,4 @@ def _session_taken_back(
         steps = [(e.before, e.after) for e in entries if e.before and e.after and e.note not in gone]
         share = sum(after["confidence"] - before["confidence"] for before, after in steps)
         return believed(memory, memory.confidence - share, ctx.profile.policy)
-    if memory.state == "forgotten":
-        unbury(tx, memory)
-    values = recollected(before)
-    wording = tx.versions.get(memory.id, values.pop("version"))
-    back = replace(memory, **values)
-    if wording is not None and (wording.content, wording.summary) != (memory.content, memory.summary):
-        # The history only grows: the old wording comes back as the newest version.
-        back = replace(back, content=wording.content, summary=wording.summary, version=memory.version + 1)
-    if back.state == "waiting":
-        end_leading(memory.id, tx)
-    return back
+    return _as_before(memory, before, tx)

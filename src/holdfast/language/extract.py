@@ -11,6 +11,7 @@ from hashlib import sha256
 from holdfast.domain.memory import Draft, Memory, Message, Session, Source
 from holdfast.domain.profile import Profile
 from holdfast.language.chunks import AGENT, PERSON
+from holdfast.language.news import News
 from holdfast.language.passages import FactReader, statements
 from holdfast.language.phrases import begins, phrases
 from holdfast.language.sentences import spans
@@ -42,6 +43,16 @@ class Extracted:
     content: str
     kind: str
     taken_from: tuple[tuple[int, str], ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundDraft:
+    """A draft, and the part of a message that it was made of."""
+
+    draft: Draft
+    news: News
 
 
 def extract(before: Sequence[Utterance], turn: Utterance, reader: FactReader) -> list[Extracted]:
@@ -55,7 +66,13 @@ def extract(before: Sequence[Utterance], turn: Utterance, reader: FactReader) ->
     for each in statements(said, turn.role, turn.text, reader):
         made = worded(before, turn, each.start, each.end) if each.start >= kept_from else None
         if made is not None:
-            new = Extracted(content=made.content, kind=each.kind, taken_from=made.taken_from)
+            new = Extracted(
+                content=made.content,
+                kind=each.kind,
+                taken_from=made.taken_from,
+                start=each.start,
+                end=each.end,
+            )
             found.setdefault(made.content, new)
     return list(found.values())
 
@@ -73,9 +90,9 @@ def _taken_back_to(turn: Utterance) -> int:
     return max(later, default=0)
 
 
-def drafts(
+def findings(
     place: int, spoken: Sequence[Message], session: Session, profile: Profile, reader: FactReader
-) -> list[Draft]:
+) -> list[FoundDraft]:
     """What is to be remembered of a message; nothing of one that the person's next message takes back.
 
     Raises: Unavailable, as the reader.
@@ -85,9 +102,20 @@ def drafts(
     if message.role == PERSON and later is not None and takes_back(later.content or ""):
         return []
     before = spoken[max(place - _CONTEXT, 0) : place]
-    found = extract([_turn(one) for one in before], _turn(message), reader)
-    made = (_draft(each, [*before, message], session, profile) for each in found)
-    return [draft for draft in made if draft is not None]
+    found = []
+    for each in extract([_turn(one) for one in before], _turn(message), reader):
+        draft = _draft(each, [*before, message], session, profile)
+        if draft is not None:
+            found.append(FoundDraft(draft=draft, news=news_of(spoken, place, each.start, each.end)))
+    return found
+
+
+def news_of(spoken: Sequence[Message], place: int, start: int = 0, end: int | None = None) -> News:
+    """A part of a message, or all of it, as our finder reads it beside memories."""
+    text = spoken[place].content or ""
+    before = spoken[place - 1].content or "" if place else ""
+    role = spoken[place].role
+    return News(role=role, text=text, start=start, end=len(text) if end is None else end, before=before)
 
 
 def _turn(message: Message) -> Utterance:

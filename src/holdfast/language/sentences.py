@@ -30,7 +30,8 @@ _MACHINE_LINE = re.compile(
     r"\s*+(?:\+\s++)?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"
     r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|TRACE)\b"
     r"|Traceback \(|File \"|at [\w.$]+\(|[$>#] \S|[+-]{3} |//|/\*|@@ |={4,}|-{4,}|\w+\s*=\s*\S+;?$|<[^>]+>"
-    r"|.*(?:[{}\[\];]|\(\)|=>)\s*$|(?:[a-z][\w.-]* )?(?:WARN|ERR!|ERROR|INFO|NOTICE|FATAL)\b"
+    r"|(?!\s*+(?:[-*•]|\d{1,2}[.)])\s[^(){}=<>$]*;\s*$).*(?:[{}\[\];]|\(\)|=>)\s*$"
+    r"|(?:[a-z][\w.-]* )?(?:WARN|ERR!|ERROR|INFO|NOTICE|FATAL)\b"
     r"|(?:SELECT|INSERT|UPDATE|DELETE)\b.*\b(?:FROM|INTO|SET|WHERE)\b"
     r"|(?:def|class|import|from|return|const|let|var|function|SELECT|INSERT|UPDATE)\b.*[:;(){}=]\s*$)"
 )

@@ -42,8 +42,14 @@ EMBEDDER = Shipped(
 READER = Shipped(
     what="reader",
     package="holdfast-reader",
-    version="1.2.0",
-    sha256="e5969c4a415c136fe1f5deaf56bed5ba001f561563b632715398b5484bb08d2d",
+    version="1.3.0",
+    sha256="fb58eba8061127f8f0a51a31b3635bac96bb6b7bd277191acf2558e8328128cf",
+)
+FINDER = Shipped(
+    what="finder",
+    package="holdfast-finder",
+    version="1.0.0",
+    sha256="793c22df320a446546c8a783943a57e46f4280919bf23496ebfafa5023d9207d",
 )
 
 
@@ -84,7 +90,7 @@ def open_session(path: Path, threads: int) -> Any:
 
 @cache
 def word_pieces() -> WordPiece:
-    """The vocabulary of both models, read when first asked for."""
+    """The vocabulary of all three, read when first asked for."""
     return WordPiece.load(_VOCABULARY)
 
 
