@@ -22,6 +22,7 @@ LONGEST: Final = 384  # tokens
 HEADS: Final = {"relation": len(LABELS), "states": 2, "remember": 2, "helps": 2}  # of the whole text
 TOKEN_HEADS: Final = {"carries": 2, "kind": len(KINDS)}  # of each token
 FINDER_HEADS: Final = {"marks": 3, "kind": len(FOUND_KINDS), "personal": 2}  # of each token
+PAIR_HEADS: Final = ("replaces", "helps")  # of a memory and what was said
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Reader(nn.Module):
 
 
 class Finder(nn.Module):
-    """A body that marks which tokens of a message carry facts, and says which memories it makes untrue."""
+    """A body that marks which tokens carry facts, and says which memories they make untrue or need."""
 
     def __init__(self, body: str, weights: Arrays | None = None) -> None:
         super().__init__()
@@ -147,8 +148,13 @@ class Finder(nn.Module):
                 for name, size in FINDER_HEADS.items()
             }
         )
-        self.replaces = nn.Sequential(
-            nn.Dropout(0.1), nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, 2)
+        self.pair_heads = nn.ModuleDict(
+            {
+                name: nn.Sequential(
+                    nn.Dropout(0.1), nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, 2)
+                )
+                for name in PAIR_HEADS
+            }
         )
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
@@ -161,10 +167,10 @@ class Finder(nn.Module):
         """What the heads say of each token."""
         return {name: head(states).float() for name, head in self.heads.items()}
 
-    def replaced(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Whether the second text makes the first one untrue."""
-        found: Tensor = self.replaces(torch.cat([states[:, 0], mean_of(states, mask)], -1))
-        return found.float()
+    def pairs(self, states: Tensor, mask: Tensor) -> list[Tensor]:
+        """Whether the second text makes the first one untrue, and whether the first helps with the second."""
+        whole = torch.cat([states[:, 0], mean_of(states, mask)], -1)
+        return [head(whole).float() for head in self.pair_heads.values()]
 
 
 def mean_of(states: Tensor, mask: Tensor) -> Tensor:
