@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.app.wiring import context_for, open_store
+from holdfast.domain.background import Job
 from holdfast.engine import jobs
 from holdfast.engine.jobs import LEASE, MOST_ATTEMPTS
-from holdfast.engine.ports import Job
 from holdfast.engine.space_context import SpaceContext
 from holdfast.testing import FixedClock
 

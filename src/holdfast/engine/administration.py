@@ -5,8 +5,9 @@ The counterpart of `Memories`, which knows one space from inside.
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, METRICS_EVERYWHERE, Grant, needs
+from holdfast.domain.space import Space, Token
 from holdfast.engine import spaces, stats, tokens
-from holdfast.engine.ports import Clock, NewId, Space, Store, Token
+from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import NewToken

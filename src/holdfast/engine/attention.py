@@ -5,10 +5,10 @@ Cheap enough to be asked with every page; what takes a look at the database itse
 
 from datetime import timedelta
 
+from holdfast.domain.background import JobTally
 from holdfast.domain.health import HealthFinding, unread
 from holdfast.engine import meter
 from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
-from holdfast.engine.ports import JobTally
 from holdfast.engine.reading_queue import KIND as READING
 from holdfast.engine.reading_queue import reading_state
 from holdfast.engine.space_context import SpaceContext

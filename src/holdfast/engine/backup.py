@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast.domain.space import Space
 from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
-from holdfast.engine.ports import Clock, Judge, Space, Store, Transaction
+from holdfast.engine.ports import Clock, Judge, Store, Transaction
 from holdfast.errors import Conflict, Unavailable
 from holdfast.language.compare import PairJudge as ExactJudge
 

@@ -7,6 +7,7 @@ before is known by its key, so nothing is lost and nothing doubles.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.query import Filter
@@ -14,7 +15,7 @@ from holdfast.engine import jobs, rewordings
 from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to, skipped
 from holdfast.engine.corrections import retracted
 from holdfast.engine.forget import forget
-from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
+from holdfast.engine.ports import Quiet, TimeUp, never_quiet
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext

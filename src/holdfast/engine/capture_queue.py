@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from holdfast.engine.ports import Job, Transaction
+from holdfast.domain.background import Job
+from holdfast.engine.ports import Transaction
 
 KIND = "capture"
 EVERY_MESSAGES = 10

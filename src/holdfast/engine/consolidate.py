@@ -10,6 +10,7 @@ from datetime import datetime
 from heapq import nlargest
 from itertools import chain
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Memory, Session
 from holdfast.domain.query import Filter
 from holdfast.domain.terms import shared, stems
@@ -17,7 +18,7 @@ from holdfast.engine import changes
 from holdfast.engine.candidates import FEW, statement_of
 from holdfast.engine.find import memory_pages
 from holdfast.engine.intake import sanitize
-from holdfast.engine.ports import Job, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 from holdfast.language.consolidation import Proposal, duplicate, may_be_one, outdated

@@ -12,19 +12,12 @@ from functools import partial
 from itertools import accumulate
 from operator import mul
 
+from holdfast.domain.background import Embedded, Missing, VectorModel
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.calibrate import Measuring
 from holdfast.engine.embedder_calls import BATCH, batch_limits, embedded, given, part_vectors
-from holdfast.engine.ports import (
-    Embedded,
-    Embedder,
-    Missing,
-    TimeUp,
-    Transaction,
-    VectorModel,
-    VectorRows,
-)
+from holdfast.engine.ports import Embedder, TimeUp, Transaction, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 

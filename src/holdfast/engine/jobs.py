@@ -8,8 +8,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from holdfast.domain.background import Job, JobState
 from holdfast.engine.intake import safe
-from holdfast.engine.ports import Job, JobState, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid
 

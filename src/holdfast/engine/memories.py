@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
+from holdfast.domain.background import Job, JobState
 from holdfast.domain.budget import CONTEXT_TOKENS
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.health import HealthFinding
@@ -92,18 +93,7 @@ from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item, Pile, Waiter
 from holdfast.engine.look import Look
 from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
-from holdfast.engine.ports import (
-    Clock,
-    Embedder,
-    Job,
-    JobState,
-    NewId,
-    Quiet,
-    Reader,
-    Store,
-    TimeUp,
-    never_quiet,
-)
+from holdfast.engine.ports import Clock, Embedder, NewId, Quiet, Reader, Store, TimeUp, never_quiet
 from holdfast.engine.reading import ChunkResult
 from holdfast.engine.recall import Recall
 from holdfast.engine.recapture import Recaptured

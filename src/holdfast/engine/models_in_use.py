@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from holdfast.domain.background import VectorModel
 from holdfast.domain.spend import Caps, Purpose
 from holdfast.engine import meter
-from holdfast.engine.ports import LanguageModel, Transaction, VectorModel
+from holdfast.engine.ports import LanguageModel, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.model_call import ModelPrompt

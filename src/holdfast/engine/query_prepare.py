@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from holdfast.domain.background import VectorModel
 from holdfast.domain.calibration import Calibration, calibrated
 from holdfast.engine.embedder_calls import embedded, given
 from holdfast.engine.embedding import caught_up, cosine, embed_missing, searched_with
-from holdfast.engine.ports import Embedder, Reader, VectorModel, VectorRows
+from holdfast.engine.ports import Embedder, Reader, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.question import Question, question

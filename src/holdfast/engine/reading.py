@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
@@ -19,7 +20,7 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import search
 from holdfast.engine.meter import CapReached, ask
 from holdfast.engine.model_judge import Opinion
-from holdfast.engine.ports import Job, Quiet, never_quiet
+from holdfast.engine.ports import Quiet, never_quiet
 from holdfast.engine.quote_rules import deleted_from
 from holdfast.engine.reading_queue import KIND, cited
 from holdfast.engine.remember import remember

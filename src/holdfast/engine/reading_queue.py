@@ -10,8 +10,9 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from holdfast.domain.background import Job
 from holdfast.domain.spend import Spent
-from holdfast.engine.ports import Job, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.language.chunks import Chunk
 
 KIND = "extract"

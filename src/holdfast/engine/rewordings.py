@@ -11,11 +11,12 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import islice
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Citation, Message
 from holdfast.domain.passage import pieces
 from holdfast.engine import jobs
 from holdfast.engine.neighbours import maybe_same
-from holdfast.engine.ports import Job, Judge, Transaction
+from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.quote_rules import quotable
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable

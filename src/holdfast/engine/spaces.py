@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.engine.ports import Clock, Space, Store
+from holdfast.domain.space import Space
+from holdfast.engine.ports import Clock, Store
 from holdfast.errors import Invalid, NotFound
 from holdfast.profiles import BUILT_IN, built_in, parse
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from holdfast.domain.access import Grant
+from holdfast.domain.space import Token
 from holdfast.engine.events import one_line
-from holdfast.engine.ports import Clock, NewId, Store, Token
+from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.errors import Invalid, NotFound, Unavailable
 
 _PREFIX = "hf_"  # so that scanners for leaked secrets, and people, know one when they see it

@@ -17,7 +17,8 @@ from typing import Final, TypeVar
 
 from holdfast.app import paths
 from holdfast.domain.query import Filter
-from holdfast.engine.ports import Bound, Store, TimeUp
+from holdfast.domain.space import Bound
+from holdfast.engine.ports import Store, TimeUp
 from holdfast.engine.space_context import SpaceContext, is_shown_later
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import memory_paths as standing

@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast.domain.file_paths import INDEX, MOST_FILES
+from holdfast.domain.space import Bound, FileRow
 from holdfast.engine.file_changes import set_aside
-from holdfast.engine.ports import Bound, FileRow, TimeUp
+from holdfast.engine.ports import TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import frontmatter, memory_paths, note_format

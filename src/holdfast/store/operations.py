@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
 
+from holdfast.domain.background import Job, JobTally
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.query import TimeCursor
 from holdfast.domain.spend import GroupedBy, ModelCall, Spent, Usage
-from holdfast.engine.ports import Job, JobTally
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import AnyRow, SpaceRows
 from holdfast.store.schema import cooldowns, events, jobs, spaces, spend

@@ -8,8 +8,8 @@ from starlette.responses import RedirectResponse, Response
 from holdfast.app import client_setup
 from holdfast.domain.access import SCOPES
 from holdfast.domain.profile import Policy, Profile
+from holdfast.domain.space import Token
 from holdfast.domain.spend import dollars
-from holdfast.engine.ports import Token
 from holdfast.engine.tokens import NewToken
 from holdfast.errors import NotFound
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
