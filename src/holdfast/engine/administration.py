@@ -10,7 +10,7 @@ from holdfast.engine import spaces, stats, tokens
 from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
-from holdfast.engine.tokens import NewToken
+from holdfast.engine.tokens import IssuedToken
 from holdfast.errors import NotFound
 
 
@@ -100,7 +100,7 @@ class Administration:
     @needs("admin")
     def create_token(
         self, *scopes: str, spaces: tuple[str, ...] | None = None, name: str | None = None
-    ) -> NewToken:
+    ) -> IssuedToken:
         """Makes a token for spaces within reach, or for all of them.
 
         Raises: Forbidden, Invalid, NotFound.

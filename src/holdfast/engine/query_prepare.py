@@ -16,7 +16,7 @@ from holdfast.engine.embedding import caught_up, cosine, embed_missing, searched
 from holdfast.engine.ports import Embedder, Reader, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
-from holdfast.language.question import Question, question
+from holdfast.language.question import ParsedQuestion, question
 
 MOST_READ = 2_000  # characters of a question that are read beside each candidate
 EMBEDDED_FIRST = 2_000  # texts without a vector that a question waits for; the rest follow with `tend`
@@ -40,7 +40,7 @@ class QueryVectors:
 class PreparedQuery:
     """A question that is ready to be searched for."""
 
-    question: Question
+    question: ParsedQuestion
     meaning: QueryVectors | None  # none: by words alone
     reader: Reader | None = None  # none: nothing is read
 

@@ -19,7 +19,7 @@ _NOTED_EVERY = timedelta(hours=1)  # a token that is shown all day writes this o
 
 
 @dataclass(frozen=True, slots=True)
-class NewToken:
+class IssuedToken:
     """A token just made, with the secret that nobody is shown again."""
 
     token: Token
@@ -34,7 +34,7 @@ def create_token(
     scopes: tuple[str, ...],
     spaces: tuple[str, ...] | None,
     name: str | None = None,
-) -> NewToken:
+) -> IssuedToken:
     """Makes a token for some spaces, or for all.
 
     Raises: Invalid, for an unknown scope, a proxy's token that is not for one space, or one for metrics that
@@ -62,7 +62,7 @@ def create_token(
         created_at=clock(),
     )
     store.tokens.add(token)
-    return NewToken(token, secret)
+    return IssuedToken(token, secret)
 
 
 def grant_of(secret: str, *, store: Store, now: datetime) -> Grant | None:
