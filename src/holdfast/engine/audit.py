@@ -10,7 +10,6 @@ from typing import Literal, get_args
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.domain.retention import last_used
 from holdfast.domain.secrets import redact
 from holdfast.engine.consolidate import duplicates
 from holdfast.engine.ports import Transaction
@@ -132,7 +131,7 @@ def _never_used(active: Iterable[Memory], tx: Transaction, now: datetime) -> lis
         for memory in active
         if memory.accesses == 0
         and not memory.pinned
-        and now - last_used(memory) >= NEVER_USED_AFTER
+        and now - memory.last_used() >= NEVER_USED_AFTER
         and not tx.receipts.uses(memory.id)
     ]
 
