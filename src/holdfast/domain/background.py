@@ -1,7 +1,7 @@
 """What is done in the background of a space: its jobs, and how far the vectors of its texts are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
@@ -24,6 +24,10 @@ class Job:
     due_at: datetime
     leased_until: datetime | None = None  # whose worker is silent for longer, is done again
     created_at: datetime
+
+    def queued(self, due_at: datetime) -> "Job":
+        """The same job, to be done from then on as if it were new."""
+        return replace(self, state="queued", attempts=0, due_at=due_at, leased_until=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from holdfast.engine.forget import forget
 from holdfast.engine.ports import Quiet, TimeUp, never_quiet
 from holdfast.engine.reading_queue import expect_chunks
 from holdfast.engine.remember import remember
-from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
+from holdfast.engine.space_context import SpaceContext, existing_session
+from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
 from holdfast.language.extract import FoundDraft, findings, key, news_of, takes_back
 from holdfast.language.passages import Marked, TimeIsUp, WindowReader
@@ -56,8 +56,7 @@ def capture(
     with ctx.store.write(ctx.space) as tx:
         now = ctx.now()
         if session_id is not None:
-            if tx.sessions.get(session_id) is None:
-                raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+            existing_session(tx, session_id)
             expect(tx, session_id, now, at_once=True)
         else:
             for job in tx.jobs.in_state("queued", 1_000):
@@ -78,12 +77,12 @@ def capture_due(
     the next call.
     """
     rewordings.look_due(ctx=ctx)
-    job = jobs.take((KIND,), ctx=ctx, latest=True)
+    job = jobs.take(KIND, ctx=ctx, latest=True)
     return _done(job, ctx, quiet, time_up) if job is not None else None
 
 
 def _all_due(ctx: SpaceContext, quiet: Quiet, session_id: str | None) -> Iterator[Captured]:
-    while (job := jobs.take((KIND,), ctx=ctx, latest=True, session_id=session_id)) is not None:
+    while (job := jobs.take(KIND, ctx=ctx, latest=True, session_id=session_id)) is not None:
         yield _done(job, ctx, quiet)
 
 
@@ -220,9 +219,8 @@ def _marked(
     """
     now = ctx.now()
     with ctx.store.write(ctx.space) as tx:
-        stored = tx.jobs.get(job.id)
-        if stored is None or stored.state != "running" or stored.attempts != job.attempts:
-            return job, False  # another worker has it
+        if not jobs.still_ours(tx, job):
+            return job, False
         session_id = str(job.payload["session"])
         expect_chunks(tx, session_id, pieces, now)
         left = tx.sessions.last_number(session_id) - counts["read"]
@@ -231,9 +229,7 @@ def _marked(
         if more:
             job = replace(job, payload=payload, leased_until=now + jobs.LEASE)
         elif left > 0:
-            job = replace(
-                job, payload=payload, state="queued", attempts=0, due_at=now + EVERY, leased_until=None
-            )
+            job = replace(job, payload=payload).queued(now + EVERY)
         else:
             job = replace(job, payload=payload, state="done", error=None, leased_until=None)
         tx.jobs.save(job)

@@ -45,4 +45,4 @@ def expect(tx: Transaction, session_id: str, now: datetime, *, at_once: bool = F
         if due_at < known.due_at:
             tx.jobs.save(replace(known, due_at=due_at))
     else:
-        tx.jobs.save(replace(known, state="queued", attempts=0, due_at=due_at, leased_until=None))
+        tx.jobs.save(known.queued(due_at))

@@ -68,7 +68,7 @@ def read_due(
     """
     if ctx.readers is None or ctx.readers.extract is None:
         return None
-    job = jobs.take((KIND,), ctx=ctx, session_id=session_id)
+    job = jobs.take(KIND, ctx=ctx, session_id=session_id)
     if job is None:
         return None
     session_id = str(job.payload["session"])

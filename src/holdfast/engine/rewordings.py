@@ -48,14 +48,14 @@ def seek(tx: Transaction, memory_id: str, now: datetime) -> None:
         elif known.state == "running":
             tx.jobs.save(replace(known, payload=payload))  # its worker looks again before it ends
         else:
-            tx.jobs.save(_queued(replace(known, payload=payload), now))
+            tx.jobs.save(replace(known, payload=payload).queued(now))
 
 
 def expect(tx: Transaction, session_id: str, now: datetime) -> None:
     """Notes that something more was said in a session."""
     known = tx.jobs.get(_job_id(session_id))
     if known is not None and known.state == "done" and _read(known):
-        tx.jobs.save(_queued(known, now))
+        tx.jobs.save(known.queued(now))
 
 
 def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> bool:
@@ -63,7 +63,7 @@ def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> bool:
 
     Raises: Unavailable.
     """
-    job = jobs.take((KIND,), ctx=ctx, session_id=session_id)
+    job = jobs.take(KIND, ctx=ctx, session_id=session_id)
     if job is None:
         return False
     try:
@@ -106,14 +106,14 @@ def _mark(
     with ctx.store.write(ctx.space) as tx:
         tx.citations.add(*found)
         stored = tx.jobs.get(job.id)
-        if stored is None or stored.state != "running" or stored.attempts != job.attempts:
-            return  # another worker has it
+        if stored is None or not jobs.still_ours(tx, job):
+            return
         meanwhile = {one: upto for one, upto in _read(stored).items() if upto != _read(job).get(one)}
         left = {one: upto for one, upto in {**read, **meanwhile}.items() if upto >= 0}
         last = tx.sessions.last_number(session_id)
         marked = replace(stored, payload={"session": session_id, "read": left}, leased_until=None)
         if any(upto < last for upto in left.values()):
-            tx.jobs.save(_queued(marked, now))
+            tx.jobs.save(marked.queued(now))
         else:
             tx.jobs.save(replace(marked, state="done", error=None))
 
@@ -164,7 +164,3 @@ def _job_id(session_id: str) -> str:
 def _read(job: Job) -> dict[str, int]:
     """By memory the number of the last message that was read."""
     return {str(memory_id): int(upto) for memory_id, upto in job.payload["read"].items()}
-
-
-def _queued(job: Job, now: datetime) -> Job:
-    return replace(job, state="queued", attempts=0, due_at=now, leased_until=None)

@@ -13,8 +13,8 @@ from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.spend import Spent
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Invalid, NotFound
+from holdfast.engine.space_context import SpaceContext, existing_session
+from holdfast.errors import Invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,7 @@ def session_story(session_id: str, *, ctx: SpaceContext, first: int = 1, limit: 
     if first < 1 or not 1 <= limit <= 1_000:
         raise Invalid("first must be 1 or more, and limit 1 to 1,000", field="first")
     with ctx.store.read(ctx.space) as tx:
-        session = tx.sessions.get(session_id)
-        if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+        session = existing_session(tx, session_id)
         stretch = _Stretch.of(session_id, first, limit, tx)
         receipts = tx.receipts.of_session(session_id)
         entries = [entry for entry in tx.journal.of_session(session_id) if entry.memory is not None]

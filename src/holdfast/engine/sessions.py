@@ -15,7 +15,7 @@ from holdfast.engine.capture_queue import expect
 from holdfast.engine.intake import checked_id, checked_role, checked_tier, safe, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.language.off_record import is_private
@@ -78,9 +78,7 @@ def tallies(session_ids: Sequence[str], *, ctx: SpaceContext) -> dict[str, tuple
 def conversation(session_id: str, *, ctx: SpaceContext) -> Conversation:
     """Raises: NotFound."""
     with ctx.store.read(ctx.space) as tx:
-        session = tx.sessions.get(session_id)
-        if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+        session = existing_session(tx, session_id)
         return Conversation(session, tuple(tx.sessions.messages(session_id)))
 
 
@@ -151,9 +149,7 @@ def close_session(
     Raises: NotFound.
     """
     with ctx.store.write(ctx.space) as tx:
-        session = tx.sessions.get(session_id)
-        if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+        session = existing_session(tx, session_id)
         session = replace(
             session,
             ended_at=ended_at or ctx.now(),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from holdfast.domain.budget import Estimate
-from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.memory import Draft, Memory, Session
 from holdfast.domain.profile import Profile
 from holdfast.domain.spend import Caps, Price
 from holdfast.engine.ports import Clock, Embedder, Judge, LanguageModel, NewId, Reader, Store, Transaction
@@ -57,9 +57,8 @@ class SpaceContext:
     embedder: Embedder | None = None  # none: recall by words
     open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
     budget: int | None = None  # tokens of a brief; none = the profile's
-    arrive: Callable[["SpaceContext"], None] | None = (
-        None  # takes over what was changed outside, before each verb
-    )
+    #: Takes over what was changed outside, before each verb.
+    arrive: Callable[["SpaceContext"], None] | None = None
     readers: Readers | None = None  # none: capture by our own reader alone
 
     def now(self) -> datetime:
@@ -83,6 +82,14 @@ def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Mem
             command=f"`holdfast restore {memory_id}` restores it",
         )
     return memory
+
+
+def existing_session(tx: Transaction, session_id: str) -> Session:
+    """Raises: NotFound."""
+    session = tx.sessions.get(session_id)
+    if session is None:
+        raise NotFound(f"there is no session {session_id!r} in space {tx.space.name!r}")
+    return session
 
 
 def known_spelling(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Draft:
