@@ -163,7 +163,7 @@ def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
     """The draft's vector, where there are vectors to hold it against and more memories than can be judged."""
     if ctx.embedder is None:
         return None
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         within = Filter(project=draft.project, other_projects=False)
         if len(tx.memories.matching(within, FEW + 1)) <= FEW and not tx.tombstones.latest(1):
             return None
@@ -174,7 +174,7 @@ def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
     """The vector of a text; none, where there are none to hold it against."""
     if ctx.embedder is None:
         return None
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         model = search_model(ctx, tx)
     if model is None:
         return None

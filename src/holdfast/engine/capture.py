@@ -12,11 +12,18 @@ from holdfast.domain.memory import Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to, skipped
 from holdfast.engine.corrections import retracted
 from holdfast.engine.forget import forget
 from holdfast.engine.ports import Quiet, TimeUp, never_quiet
-from holdfast.engine.reading_queue import expect_chunks
+from holdfast.engine.reading_queue import (
+    CAPTURE,
+    EVERY,
+    EVERY_MESSAGES,
+    expect,
+    expect_chunks,
+    read_up_to,
+    skipped,
+)
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.errors import Conflict, Invalid, Unavailable
@@ -53,14 +60,14 @@ def capture(
 
     Raises: NotFound, when there is no such session; Unavailable.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         if session_id is not None:
             existing_session(tx, session_id)
             expect(tx, session_id, now, at_once=True)
         else:
             for job in tx.jobs.in_state("queued", 1_000):
-                if job.kind == KIND and job.due_at > now:
+                if job.kind == CAPTURE and job.due_at > now:
                     tx.jobs.save(replace(job, due_at=now))
     while rewordings.look_due(ctx=ctx, session_id=session_id):
         pass
@@ -77,12 +84,12 @@ def capture_due(
     the next call.
     """
     rewordings.look_due(ctx=ctx)
-    job = jobs.take(KIND, ctx=ctx, latest=True)
+    job = jobs.take(CAPTURE, ctx=ctx, latest=True)
     return _done(job, ctx, quiet, time_up) if job is not None else None
 
 
 def _all_due(ctx: SpaceContext, quiet: Quiet, session_id: str | None) -> Iterator[Captured]:
-    while (job := jobs.take(KIND, ctx=ctx, latest=True, session_id=session_id)) is not None:
+    while (job := jobs.take(CAPTURE, ctx=ctx, latest=True, session_id=session_id)) is not None:
         yield _done(job, ctx, quiet)
 
 
@@ -108,7 +115,7 @@ def _piece(
     job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp
 ) -> tuple[Captured, Job, bool]:
     read, queued = read_up_to(job), int(job.payload.get("queued", read_up_to(job)))
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         session = tx.sessions.get(session_id)
         places = range(max(queued - _BEFORE + 1, 1), read + _AT_A_TIME + 1)
         found = tx.sessions.around([(session_id, number) for number in places])
@@ -205,7 +212,7 @@ def _of_message_before(place: int, spoken: Sequence[Message], ctx: SpaceContext)
     back = next((one for one in reversed(spoken[:place]) if one.role == PERSON), None)
     if back is None:
         return []
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         mine = tx.memories.find(Filter(session=back.session), order="created", limit=_MOST_OF_A_SESSION)
     return [memory for memory in mine if memory.source.message == back.id]
 
@@ -218,7 +225,7 @@ def _marked(
     Says whether more waits that should be read at once: many, or what a reading that was `cut` left.
     """
     now = ctx.now()
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         if not jobs.still_ours(tx, job):
             return job, False
         session_id = str(job.payload["session"])

@@ -37,7 +37,7 @@ def embed_missing(
     """
     if ctx.embedder is None:
         return 0
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         models = tx.models.all()
         keeps = tx.space.keeps_messages
         searched = searched_with(ctx, ctx.embedder, models)
@@ -92,7 +92,7 @@ def _catch_up(
 ) -> int:
     """Embeds what is new since the model was last fed; with everything done, its vectors are complete."""
     if model is None:
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             tx.models.begin(embedder.name, ctx.now())
     elif caught_up(model, keeps):
         return 0
@@ -119,10 +119,10 @@ def embed_again(
     most, _ = batch_limits(embedder)
     for start in range(0, len(ids), most):
         batch = ids[start : start + most]
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             owners = _embeddable(tx, kind, batch)
         vectors = embedded(embedder, [text_of(owner) for owner in owners])
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             _rows(tx, kind).drop(batch)
             _put(tx, embedder.name, kind, owners, vectors, ctx)
         if time_up():
@@ -151,7 +151,7 @@ def _calibrate(ctx: SpaceContext, embedder: Embedder, time_up: TimeUp) -> bool:
     if found is None:
         return False
     _MEASURING.pop(embedder.name, None)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.models.calibrate(embedder.name, found.as_row())
     return True
 
@@ -168,7 +168,7 @@ def _feed(
     """Embeds up to `limit` of one kind; how many that were, and whether nothing is left."""
     done = 0
     while True:
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             missing = _batch(_rows(tx, kind), embedder, limit - done)
         if not missing.owners and missing.upto == reached:
             return done, True
@@ -177,7 +177,7 @@ def _feed(
         vectors = part_vectors(ctx.space, embedder, [text_of(owner) for owner in missing.owners], time_up)
         if vectors is None:
             return done or 1, False  # there is more to do at once
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             _keep(tx, embedder.name, kind, missing, vectors, ctx)
         done += len(missing.owners)
         reached = missing.upto
@@ -224,7 +224,7 @@ def _put(
 
 def _complete(ctx: SpaceContext, model: str) -> None:
     """Searches with this model from now on, and lets go of the vectors of others."""
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.models.ready(model)
         if ctx.embedder is not None and ctx.embedder.name == model:
             for other in tx.models.all():

@@ -36,7 +36,7 @@ def record_event(
         session=session,
         created_at=ctx.now(),
     )
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         known_session(tx, Source(session=session), event.created_at)
         tx.events.add(event)
     return event
@@ -52,7 +52,7 @@ def events(*, ctx: SpaceContext, **listing: Unpack[EventFields]) -> list[Event]:
         raise Invalid(f"limit must be 0 or more, not {limit}", field="limit")
     if offset < 0:
         raise Invalid(f"offset must be 0 or more, not {offset}", field="offset")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return tx.events.find(**listing)
 
 
@@ -113,7 +113,7 @@ def record_attempt(
         session=session,
         created_at=ctx.now(),
     )
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         known_session(tx, Source(session=session), attempt.created_at)
         tx.cooldowns.add(attempt)
     return attempt
@@ -125,5 +125,5 @@ def cooldowns(*, ctx: SpaceContext, service: str | None = None) -> list[Standing
     if not known:
         return []
     since = now - max(window(cooldown) for cooldown in known)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return standings(tx.cooldowns.since(since, service=service), known, now)

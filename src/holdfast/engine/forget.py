@@ -31,7 +31,7 @@ def forget(
     Either way it does not come back by itself: not its text, and not in other words.
     Raises: NotFound, Conflict.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
@@ -58,7 +58,7 @@ def restore(memory_id: str, *, ctx: SpaceContext, source: Source) -> Memory:
 
     Raises: NotFound, Conflict.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         if tx.memories.get(memory_id) is None and tx.tombstones.of(memory_id):
             raise NotFound(f"memory {memory_id} was deleted permanently and can't be restored")

@@ -9,9 +9,9 @@ from holdfast.domain.belief import believed
 from holdfast.domain.memory import LinkKind, Memory, Message, Session, Source
 from holdfast.domain.query import Filter, MemoryCursor
 from holdfast.engine import changes
+from holdfast.engine.consolidate import keep_apart, merge, proposal_of
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.memory_search import search
-from holdfast.engine.merge import keep_apart, merge, proposal_of
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.remember import weaken
@@ -67,7 +67,7 @@ class Pile:
 
 def inbox(*, ctx: SpaceContext) -> list[Item]:
     """What waits, oldest first."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         waiting = tx.memories.find(Filter(states=("waiting",)), order="created")
         return [Item(memory, _known(memory, tx)) for memory in waiting]
 
@@ -79,7 +79,7 @@ def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> 
     Raises: NotFound, Conflict; then none was approved.
     """
     approved = []
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
@@ -101,7 +101,7 @@ def reject(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> l
     Raises: NotFound, Conflict; then none was rejected.
     """
     rejected = []
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
@@ -180,12 +180,12 @@ def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = N
     """
     if not 1 <= limit <= 200:
         raise Invalid(f"limit must be 1 to 200, not {limit}", field="limit")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         found = tx.memories.find(_WAITING, order="created", limit=limit + 1, after=after)
         total = tx.memories.count(_WAITING)
     waiting = found[:limit]
     asked = _asked(waiting, ctx)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         pairs = zip(waiting, asked, strict=True)
         return Pile(tuple(_waiter(*pair, tx) for pair in pairs), total, more=len(found) > limit)
 
@@ -195,7 +195,7 @@ def stakes(memory_ids: Sequence[str], *, ctx: SpaceContext) -> list[Waiter]:
 
     Raises: NotFound.
     """
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return [_waiter(existing(tx, memory_id), None, tx) for memory_id in memory_ids]
 
 

@@ -26,10 +26,10 @@ def take(kind: str, *, ctx: SpaceContext, latest: bool = False, session_id: str 
 
     The one that waits for the longest time, or else the `latest`; of one session, where it is named.
     """
-    with ctx.store.read(ctx.space) as tx:  # most of the time there is nothing, and no need for the lock
+    with ctx.read() as tx:  # most of the time there is nothing, and no need for the lock
         if tx.jobs.due(kind, ctx.now(), latest=latest, session=session_id) is None:
             return None
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         job = tx.jobs.due(kind, ctx.now(), latest=latest, session=session_id)
         if job is None:
             return None
@@ -50,7 +50,7 @@ def listed(state: JobState, *, ctx: SpaceContext, limit: int) -> list[Job]:
     """
     if limit < 0:
         raise Invalid(f"limit {limit} is negative: give 0 or more", field="limit")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return tx.jobs.in_state(state, limit)
 
 
@@ -59,7 +59,7 @@ def fail(job: Job, error: str, *, ctx: SpaceContext, wait: float | None = None) 
 
     `wait` are the seconds before which it can't succeed.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         if not still_ours(tx, job):
             return
         given_up = job.attempts >= MOST_ATTEMPTS
@@ -76,7 +76,7 @@ def fail(job: Job, error: str, *, ctx: SpaceContext, wait: float | None = None) 
 
 def put_off(job: Job, until: datetime, reason: str | None, *, ctx: SpaceContext) -> None:
     """Leaves a job for a later time, through no fault of its own: the attempt does not count."""
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         if still_ours(tx, job):
             later = replace(job, state="queued", attempts=job.attempts - 1, due_at=until, leased_until=None)
             tx.jobs.save(replace(later, error=safe(reason)[:_MOST_ERROR] if reason else None))
@@ -84,7 +84,7 @@ def put_off(job: Job, until: datetime, reason: str | None, *, ctx: SpaceContext)
 
 def note(job: Job, payload: Mapping[str, Any], *, ctx: SpaceContext) -> Job | None:
     """Keeps what a job has come to, for whoever takes it next; none, when another worker has it."""
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         if not still_ours(tx, job):
             return None
         job = replace(job, payload=payload, leased_until=ctx.now() + LEASE)
@@ -94,14 +94,14 @@ def note(job: Job, payload: Mapping[str, Any], *, ctx: SpaceContext) -> Job | No
 
 def clear(job: Job, *, ctx: SpaceContext) -> None:
     """Marks a job as done and leaves nothing of it: there may be thousands of its kind."""
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         if still_ours(tx, job):
             tx.jobs.remove(job.id)
 
 
 def again(kind: str, *, ctx: SpaceContext, drop: bool = False) -> int:
     """Puts back every job of a kind that was given up, or takes it out for good; answers how many."""
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         given_up = [job for job in tx.jobs.of_kind(kind) if job.state == "failed"]
         for job in given_up:
             if drop:

@@ -67,7 +67,7 @@ class Trial:
 def models(*, ctx: SpaceContext) -> Models:
     """Those that are configured, and how far the vectors are."""
     name = ctx.embedder.name if ctx.embedder else None
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         vectors = embedding_progress(name, tx)
     return Models(
         embedder=name,

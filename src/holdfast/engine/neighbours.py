@@ -76,7 +76,7 @@ class Findings:
 def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> Surroundings:
     """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
     meaning = meaning_of(draft, ctx)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         seq = tx.dump.last_seq()
         found = [*candidates(draft, tx, ctx, meaning), *extra]
     return Surroundings(seq, _judged(nearest(found, meaning), ctx.judge), meaning)

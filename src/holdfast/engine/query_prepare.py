@@ -92,7 +92,7 @@ def ask(
     texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool
 ) -> list[PreparedQuery]:
     """The questions, read; those to messages also as the people that they name would have put them."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         speakers = tx.sessions.speakers() if messages else []
         models = {model.name: model for model in tx.models.all()} if ctx.embedder else {}
         keeps = tx.space.keeps_messages
@@ -125,7 +125,7 @@ def _fed(ctx: SpaceContext) -> dict[str, VectorModel]:
         embed_missing(ctx, limit=EMBEDDED_FIRST)
     except Unavailable as trouble:
         _log.warning("semantic search is not complete: %s", trouble)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return {model.name: model for model in tx.models.all()}
 
 

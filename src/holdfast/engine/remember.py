@@ -62,7 +62,7 @@ def remember(
     if news is not None:
         draft, replaced = corrected(draft, news, seen.meaning, ctx)
         words = (*words, *replaced)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         decided = partial(
             decide,
             draft,

@@ -43,7 +43,7 @@ def revise(
     if revision.empty:
         raise Invalid("nothing to change: give a text, a confidence, a category or another field")
     _judge_ahead(memory_id, revision, source, ctx)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
@@ -54,7 +54,7 @@ def _judge_ahead(memory_id: str, revision: Revision, source: Source, ctx: SpaceC
     """Has a new wording judged before the space is locked: the verdicts are kept."""
     if revision.content is None:
         return
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         draft = _drafted(existing(tx, memory_id), revision, source, ctx.profile)
         look_at_deleted(draft, tx, ctx.judge, across=looks_across(ctx))
 
@@ -158,7 +158,7 @@ def promote(memory_id: str, *, ctx: SpaceContext, source: Source) -> Revised | W
 
     Raises: NotFound; Conflict, when a global memory has its name.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         known = existing(tx, memory_id)
         if known.project is None:
             return Revised(known, known)

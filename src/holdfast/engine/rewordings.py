@@ -79,7 +79,7 @@ def _look(job: Job, ctx: SpaceContext) -> None:
     said: list[_Said] = []
     read: dict[str, int] = {}
     compared = 0
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         last = tx.sessions.last_number(session_id)
         for memory_id, upto in _read(job).items():
             if compared >= _COMPARED or len(said) >= _JUDGED:
@@ -103,7 +103,7 @@ def _mark(
     job: Job, session_id: str, read: Mapping[str, int], found: Sequence[Citation], ctx: SpaceContext
 ) -> None:
     now = ctx.now()
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.citations.add(*found)
         stored = tx.jobs.get(job.id)
         if stored is None or not jobs.still_ours(tx, job):

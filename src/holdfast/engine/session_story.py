@@ -52,7 +52,7 @@ def session_story(session_id: str, *, ctx: SpaceContext, first: int = 1, limit: 
     """
     if first < 1 or not 1 <= limit <= 1_000:
         raise Invalid("first must be 1 or more, and limit 1 to 1,000", field="first")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         session = existing_session(tx, session_id)
         stretch = _Stretch.of(session_id, first, limit, tx)
         receipts = tx.receipts.of_session(session_id)

@@ -6,7 +6,7 @@ With the language models of a space, what they are told, and what they may cost.
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -63,6 +63,14 @@ class SpaceContext:
 
     def now(self) -> datetime:
         return self.clock()
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """What the space holds, as of one moment."""
+        return self.store.read(self.space)
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """A change of the space: all of it, or nothing."""
+        return self.store.write(self.space)
 
 
 def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:

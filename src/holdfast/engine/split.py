@@ -36,7 +36,7 @@ def split(memory_id: str, number: int, *, ctx: SpaceContext, source: Source) -> 
     The new one has the source and the date of the wording. Neither becomes one with the other again by
     itself. Raises: NotFound, Conflict.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         known = existing(tx, memory_id)
         wording = _chosen(known, number, tx)

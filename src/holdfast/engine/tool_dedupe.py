@@ -39,7 +39,7 @@ class _Saved:
 
 def saved_by_tools(draft: Draft, ctx: SpaceContext) -> list[Candidate]:
     """What tools saved while a draft's message was said, to be judged against each of its statements."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         saved = list(_saved(draft, tx))
     found = []
     for part in statements(draft.content) if saved else ():

@@ -112,17 +112,17 @@ def _redacted(said: Sequence[NewMessage], kept: Sequence[Message]) -> list[str]:
 
 def _note(told: Session, ctx: SpaceContext) -> None:
     """Keeps what is new about a session; most of the time there is nothing, and no need for the lock."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         known = tx.sessions.get(told.id)
     if known is None or _both(known, told) != known:
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             known = tx.sessions.get(told.id)
             tx.sessions.save(told if known is None else _both(known, told))
 
 
 def _unknown(said: Sequence[NewMessage], ctx: SpaceContext, notes: SessionNotes) -> list[NewMessage]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         known = _texts([one.message_id for one in said if one.message_id is not None], tx)
         new = []
         for one in said:

@@ -60,7 +60,7 @@ def undo(memory_ids: Sequence[str], *, since: int, ctx: SpaceContext, source: So
     Raises: NotFound, for a memory that was removed for good; Conflict, when others changed one since, or
     nothing is there to take back. Then none was changed.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         followed = {
             note for one in memory_ids for note in (f"approved {one}", f"by {one}", f"split from {one}")
@@ -135,7 +135,7 @@ def undo_session(session_id: str, *, ctx: SpaceContext, source: Source) -> Undon
     Raises: NotFound.
     """
     done = []
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         for fate, memory, entries in _fates(session_id, tx):
             if fate == "removed":
@@ -158,7 +158,7 @@ def undoing(session_id: str, *, ctx: SpaceContext) -> Undone:
 
     Raises: NotFound.
     """
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         fates = [(fate, memory) for fate, memory, _ in _fates(session_id, tx)]
         return Undone.of(fates, len(tx.links.of_session(session_id)))
 
