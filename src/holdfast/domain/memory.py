@@ -190,6 +190,14 @@ class Memory:
         """The same memory in its next wording."""
         return replace(self, content=content, summary=summary, version=self.version + 1, updated_at=now)
 
+    def as_in(self, other: "Draft | Memory", now: datetime) -> "Memory":
+        """The same memory with the labels of another; in its wording too, if that is another one."""
+        labels = ("category", "subject", "project", "tags", "importance")
+        after = replace(self, **{name: getattr(other, name) for name in labels})
+        if (other.content, other.summary) == (self.content, self.summary):
+            return after
+        return after.worded(other.content, summary=other.summary, now=now)
+
     def confirmed(self, now: datetime) -> "Memory":
         """The same memory, known to hold at `now`: decay starts anew."""
         return replace(self, updated_at=now, confirmed_at=now, decayed_weeks=0)

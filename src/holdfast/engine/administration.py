@@ -37,8 +37,7 @@ class Administration:
     @needs("read")
     def spaces(self) -> list[Overview]:
         """The spaces within reach and how much is in them."""
-        names = [space.name for space in self._store.spaces() if self._grant.reaches(space.name)]
-        return [spaces.overview(name, store=self._store) for name in names]
+        return [spaces.overview(name, store=self._store) for name in self.names()]
 
     @needs("read")
     def names(self) -> list[str]:

@@ -19,9 +19,9 @@ from holdfast.domain.background import Job
 from holdfast.domain.belief import believed
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
-from holdfast.domain.terms import shared, stems
+from holdfast.domain.terms import shared
 from holdfast.engine import changes
-from holdfast.engine.candidates import FEW, statement_of
+from holdfast.engine.candidates import FEW, sharing_rare_words, statement_of
 from holdfast.engine.find import memory_pages
 from holdfast.engine.forget import bury
 from holdfast.engine.intake import sanitize
@@ -33,8 +33,7 @@ from holdfast.language.consolidation import Proposal, duplicate, may_be_one, out
 KIND = "consolidate"
 #: Proposals that may wait at once: an inbox that nobody can read through is none.
 MOST_WAITING = 50
-_CLOSE = 20  # memories that one is compared with
-_RARE_WORDS = 12
+_CLOSE = 20  # memories with the same rare words that one is compared with
 
 
 def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
@@ -98,23 +97,14 @@ def duplicates(
 def _alike(memory: Memory, ctx: SpaceContext) -> Iterator[Proposal | None]:
     """What one memory could be one with; the judge is asked outside of any transaction, pair by pair."""
     with ctx.read() as tx:
-        close = [other for other in _close(memory, tx) if may_be_one(memory, other)]
+        # A word that it alone has leads nowhere.
+        alike = tx.memories.many(sharing_rare_words(memory.content, tx, _CLOSE + 1, least=2))
+        close = [other for other in alike if may_be_one(memory, other)]
     near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
     yield None
     for other in near:
         [verdict] = ctx.judge.compare([(statement_of(other), statement_of(memory))])
         yield duplicate(other, memory, verdict)
-
-
-def _close(memory: Memory, tx: Transaction) -> list[Memory]:
-    """The memories that share the rarest words of one."""
-    wanted = list(dict.fromkeys(stems(memory.content)))
-    counts = tx.words.frequencies(wanted)
-    # A word that it alone has leads nowhere.
-    rare = sorted((word for word in wanted if counts[word] > 1), key=lambda word: counts[word])
-    if not rare:
-        return []
-    return tx.memories.many(tx.words.matching(rare[:_RARE_WORDS], _CLOSE + 1))
 
 
 def _stale(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:

@@ -178,7 +178,8 @@ def _feed(
         if vectors is None:
             return done or 1, False  # there is more to do at once
         with ctx.write() as tx:
-            _keep(tx, embedder.name, kind, missing, vectors, ctx)
+            _put(tx, embedder.name, kind, missing.owners, vectors, ctx)
+            _rows(tx, kind).embedded(embedder.name, missing.upto)
         done += len(missing.owners)
         reached = missing.upto
 
@@ -192,19 +193,6 @@ def _batch(rows: VectorRows[Memory | Message], embedder: Embedder, most: int) ->
     return missing if fitting >= len(missing.owners) else rows.missing(embedder.name, fitting)
 
 
-def _keep(
-    tx: Transaction,
-    model: str,
-    kind: str,
-    missing: Missing[Memory | Message],
-    vectors: Sequence[Sequence[bytes]],
-    ctx: SpaceContext,
-) -> None:
-    """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
-    _put(tx, model, kind, missing.owners, vectors, ctx)
-    _rows(tx, kind).embedded(model, missing.upto)
-
-
 def _put(
     tx: Transaction,
     model: str,
@@ -213,6 +201,7 @@ def _put(
     vectors: Sequence[Sequence[bytes]],
     ctx: SpaceContext,
 ) -> None:
+    """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
     there = {owner.id: text_of(owner) for owner in _embeddable(tx, kind, [owner.id for owner in owners])}
     texts = [
         Embedded(owner.id, owner.version if isinstance(owner, Memory) else 1, parts)

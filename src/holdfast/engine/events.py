@@ -27,7 +27,9 @@ def record_event(
     """
     allowed = tuple(each.name for each in ctx.profile.levels)
     if level not in allowed:
-        raise Invalid(_unknown("level", level, allowed, ctx), field="level")
+        use = f"unknown level {level!r}: use one of {', '.join(allowed)}"
+        none = f"the profile {ctx.profile.name!r} has no events: use a space with another profile"
+        raise Invalid(use if allowed else none, field="level")
     event = Event(
         id=ctx.new_id(),
         level=level,
@@ -75,12 +77,6 @@ def _said(content: str, ctx: SpaceContext) -> str:
     if len(text) > most:
         raise TooLong(f"the text has {len(text):,} characters: the limit is {most:,}", field="content")
     return text
-
-
-def _unknown(kind: str, name: str, allowed: tuple[str, ...], ctx: SpaceContext) -> str:
-    if not allowed:
-        return f"the profile {ctx.profile.name!r} has no events: use a space with another profile"
-    return f"unknown {kind} {name!r}: use one of {', '.join(allowed)}"
 
 
 def record_attempt(

@@ -68,7 +68,7 @@ class Pile:
 def inbox(*, ctx: SpaceContext) -> list[Item]:
     """What waits, oldest first."""
     with ctx.read() as tx:
-        waiting = tx.memories.find(Filter(states=("waiting",)), order="created")
+        waiting = tx.memories.find(_WAITING, order="created")
         return [Item(memory, _known(memory, tx)) for memory in waiting]
 
 
@@ -138,17 +138,7 @@ def _replaced(
     """The known memory with all that was proposed; the proposal itself has done its work."""
     done = replace(waiting, state="forgotten", waiting_for=None)
     changes.change(tx, waiting, done, "approved", source=source, now=now, note=f"as {known.id}")
-    after = replace(
-        known.confirmed(now),
-        category=waiting.category,
-        subject=waiting.subject,
-        project=waiting.project,
-        tags=waiting.tags,
-        importance=waiting.importance,
-    )
-    if (waiting.content, waiting.summary) != (known.content, known.summary):
-        after = after.worded(waiting.content, summary=waiting.summary, now=now)
-    after = believed(after, waiting.confidence, ctx.profile.policy)
+    after = believed(known.confirmed(now).as_in(waiting, now), waiting.confidence, ctx.profile.policy)
     note = f"approved {waiting.id}"
     return changes.change(tx, known, after, "revised", source=waiting.source, now=now, note=note)
 
@@ -164,13 +154,7 @@ def _waiting(memory_id: str, tx: Transaction) -> Memory:
 
 
 def _known(memory: Memory, tx: Transaction, kinds: Sequence[str] | None = None) -> tuple[Memory, ...]:
-    found = []
-    for link in tx.links.of(memory.id):
-        if link.from_id == memory.id and (kinds is None or link.kind in kinds):
-            other = tx.memories.get(link.to_id)
-            if other is not None and other.state != "forgotten":
-                found.append(other)
-    return tuple(found)
+    return tuple(one.memory for one in _beside(memory, tx) if kinds is None or one.how in kinds)
 
 
 def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
@@ -227,10 +211,15 @@ def _near(memory: Memory, asked: PreparedQuery, known: Collection[str], tx: Tran
 
 def _linked(memory: Memory, tx: Transaction) -> list[Beside]:
     """What an approval would change stands first."""
+    order = ("supersedes", "contradicts", "elaborates", "related")
+    return sorted(_beside(memory, tx), key=lambda one: order.index(one.how))
+
+
+def _beside(memory: Memory, tx: Transaction) -> list[Beside]:
+    """What a waiting memory is linked to and is still there."""
     found = []
     for link in tx.links.of(memory.id):
         other = tx.memories.get(link.to_id) if link.from_id == memory.id else None
         if other is not None and other.state != "forgotten":
             found.append(Beside(other, link.kind))
-    order = ("supersedes", "contradicts", "elaborates", "related")
-    return sorted(found, key=lambda one: order.index(one.how))
+    return found

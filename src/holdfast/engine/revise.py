@@ -134,21 +134,9 @@ def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, ctx: SpaceConte
 
 
 def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, now: datetime) -> Memory:
-    assert draft.category is not None
-    assert draft.importance is not None
     assert draft.confidence is not None
-    after = replace(
-        known,
-        category=draft.category,
-        subject=draft.subject,
-        project=draft.project,
-        tags=draft.tags,
-        importance=draft.importance,
-        pinned=known.pinned if revision.pinned is None else revision.pinned,
-        updated_at=now,
-    )
-    if (draft.content, draft.summary) != (known.content, known.summary):
-        after = after.worded(draft.content, summary=draft.summary, now=now)
+    pinned = known.pinned if revision.pinned is None else revision.pinned
+    after = replace(known.as_in(draft, now), pinned=pinned, updated_at=now)
     # A new wording leaves belief alone, even where the memory is inactive.
     return believed(after, draft.confidence, profile.policy) if revision.confidence is not None else after
 
