@@ -56,7 +56,7 @@ def put_back(
 
 
 def _refuse_fuller(archive: Archive, tx: Transaction) -> None:
-    changes = tx.dump.last_seq()
+    changes = tx.journal.last()
     # Under another key it is another store's space, so that none of its changes are in the backup.
     newer = changes - archive.last_seq if tx.space.key == archive.header.key else changes
     if newer > 0:

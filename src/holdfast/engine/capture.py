@@ -5,7 +5,7 @@ before is known by its key, so nothing is lost and nothing doubles.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from holdfast.domain.background import Job
 from holdfast.domain.memory import Memory, Message, Session, Source
@@ -251,13 +251,6 @@ def _counts(job: Job, part: Captured, *, read: int, drafts: int) -> dict[str, in
 
 
 def _added(one: Captured, other: Captured) -> Captured:
-    return replace(
-        one,
-        messages=one.messages + other.messages,
-        outcomes=one.outcomes + other.outcomes,
-        spoken=one.spoken + other.spoken,
-        without=one.without + other.without,
-        withdrawn=one.withdrawn + other.withdrawn,
-        refused=one.refused + other.refused,
-        quiet=other.quiet or one.quiet,
-    )
+    names = [each.name for each in fields(one) if each.name not in ("session", "quiet")]
+    sums = {name: getattr(one, name) + getattr(other, name) for name in names}
+    return replace(one, **sums, quiet=other.quiet or one.quiet)

@@ -77,7 +77,7 @@ def restored(known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Sourc
 
     Raises: Conflict, when its name was given to another one meanwhile.
     """
-    refuse_taken_name(known.subject, known.project, known.id, tx, ctx)
+    refuse_taken_name(known, known.id, tx, ctx)
     unbury(tx, known)
     # What waited for a person waits again: this is no way around the inbox.
     state: State = "waiting" if known.waiting_for else "active"

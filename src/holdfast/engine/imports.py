@@ -86,7 +86,7 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
     for row in archive.rows.get("memories", ()):
         if reason := wrong_memory(row, profile_of(tx.space)):
             raise Invalid(f"a memory of the archive {reason}: nothing was imported")
-    empty = tx.dump.last_seq() == 0
+    empty = tx.journal.last() == 0
     if empty and not tx.tombstones.count():
         tx.dump.adopt_key(header.key)
     known: set[str] = set()

@@ -15,7 +15,7 @@ from holdfast.engine.memory_search import search
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.remember import weaken
-from holdfast.engine.space_context import SpaceContext, existing
+from holdfast.engine.space_context import SpaceContext, existing, of_that_name
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.consolidation import Proposal
 
@@ -87,7 +87,8 @@ def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> 
                 approved.append(merge(proposal, waiting, tx, ctx, source, now))
                 continue
             unbury(tx, waiting)
-            superseded = _known(waiting, tx, kinds=("supersedes",)) or _of_that_name(waiting, tx, ctx)
+            # What got its name meanwhile, is replaced as well.
+            superseded = _known(waiting, tx, kinds=("supersedes",)) or of_that_name(waiting, tx, ctx)
             if superseded:
                 approved.append(_replaced(superseded[0], waiting, tx, ctx, source, now))
             else:
@@ -112,13 +113,6 @@ def reject(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> l
             gone = replace(waiting, state="forgotten", waiting_for=None)
             rejected.append(changes.change(tx, waiting, gone, "rejected", source=source, now=now))
     return rejected
-
-
-def _of_that_name(waiting: Memory, tx: Transaction, ctx: SpaceContext) -> tuple[Memory, ...]:
-    """What got the name of a waiting memory meanwhile, where one subject means one memory."""
-    if not ctx.profile.policy.subject_is_key or waiting.subject is None:
-        return ()
-    return tuple(tx.memories.named(waiting.subject, waiting.project))
 
 
 def _let_in(waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime) -> Memory:

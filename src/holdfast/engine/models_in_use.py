@@ -117,6 +117,6 @@ def embedding_progress(wanted: str | None, tx: Transaction) -> EmbeddingProgress
 def _figures(model: VectorModel | None, tx: Transaction) -> tuple[int, int]:
     keeps = tx.space.keeps_messages
     if model is None:
-        return 0, tx.dump.last_seq() + (tx.sessions.message_count() if keeps else 0)
+        return 0, tx.journal.last() + (tx.sessions.message_count() if keeps else 0)
     messages = (model.messages_to, model.last_message) if keeps else (0, 0)
     return model.memories_to + messages[0], model.last_change + messages[1]

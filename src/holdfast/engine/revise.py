@@ -77,7 +77,7 @@ def revised(
         draft = known_spelling(draft, tx, ctx)
     _refuse_buried(draft, known, tx, ctx)
     if (draft.subject, draft.project) != (known.subject, known.project):
-        refuse_taken_name(draft.subject, draft.project, known.id, tx, ctx)
+        refuse_taken_name(draft, known.id, tx, ctx)
     after = _applied(known, draft, revision, ctx.profile, now)
     if replace(after, updated_at=known.updated_at) == known:
         return Revised(known, known)  # nothing is other than it was

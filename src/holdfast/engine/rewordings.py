@@ -89,7 +89,7 @@ def _look(job: Job, ctx: SpaceContext) -> None:
             end = min(upto + _AT_A_TIME, last)
             new = tx.sessions.around([(session_id, at) for at in range(upto + 1, end + 1)]) if known else []
             read[memory_id] = end if known else -1
-            for message in sorted(new, key=lambda one: one.number):
+            for message in new:
                 if compared >= _COMPARED or len(said) >= _JUDGED:
                     read[memory_id] = message.number - 1
                     break

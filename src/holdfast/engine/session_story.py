@@ -93,9 +93,7 @@ class _Stretch:
         said = tx.sessions.last_number(session_id)
         last = min(first + limit - 1, said)
         numbers = range(first, last + 2)  # with the one that begins the next stretch
-        found = sorted(
-            tx.sessions.around([(session_id, number) for number in numbers]), key=lambda one: one.number
-        )
+        found = tx.sessions.around([(session_id, number) for number in numbers])
         here = tuple(one for one in found if one.number <= last)
         following = [one for one in found if one.number > last]
         begin = here[0].said_at if here and first > 1 else None

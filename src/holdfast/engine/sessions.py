@@ -93,9 +93,7 @@ def around(message_id: str, *, ctx: SpaceContext, reach: int) -> list[Message]:
     found = message(message_id, ctx=ctx)
     numbers = range(max(found.number - reach, 0), found.number + reach + 1)
     with ctx.read() as tx:
-        return sorted(
-            tx.sessions.around([(found.session, number) for number in numbers]), key=lambda one: one.number
-        )
+        return tx.sessions.around([(found.session, number) for number in numbers])
 
 
 def open_session(

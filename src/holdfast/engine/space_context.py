@@ -116,16 +116,19 @@ def expect(memory: Memory, version: int | None) -> None:
         )
 
 
-def refuse_taken_name(
-    subject: str | None, project: str | None, memory_id: str, tx: Transaction, ctx: SpaceContext
-) -> None:
+def of_that_name(memory: Draft | Memory, tx: Transaction, ctx: SpaceContext) -> list[Memory]:
+    """What has the name of a memory or a draft, where one subject means one memory."""
+    if not ctx.profile.policy.subject_is_key or memory.subject is None:
+        return []
+    return tx.memories.named(memory.subject, memory.project)
+
+
+def refuse_taken_name(known: Draft | Memory, memory_id: str, tx: Transaction, ctx: SpaceContext) -> None:
     """Raises Conflict when one subject means one memory and another one has it."""
-    if not ctx.profile.policy.subject_is_key or subject is None:
-        return
-    for other in tx.memories.named(subject, project):
+    for other in of_that_name(known, tx, ctx):
         if other.id != memory_id:
             raise Conflict(
-                f"memory {other.id} already has the name {subject!r}: "
+                f"memory {other.id} already has the name {known.subject!r}: "
                 "choose another name, or delete that one first"
             )
 

@@ -119,7 +119,7 @@ def _turn(session: str, message_id: str, tx: Transaction) -> tuple[datetime | No
     if message is None:
         return None, None
     reach = range(max(message.number - _LONGEST_TURN, 1), message.number + _LONGEST_TURN + 1)
-    around = sorted(tx.sessions.around([(session, number) for number in reach]), key=lambda one: one.number)
+    around = tx.sessions.around([(session, number) for number in reach])
     opening = max(
         (one.number for one in around if one.role == PERSON and one.number <= message.number),
         default=message.number,

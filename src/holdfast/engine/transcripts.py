@@ -155,10 +155,7 @@ def _both(known: Session, told: Session) -> Session:
     ended = max(known.ended_at, told.ended_at or known.ended_at) if known.ended_at else None
     return replace(
         known,
-        name=known.name or told.name,
-        client=known.client or told.client,
-        directory=known.directory or told.directory,
-        project=known.project or told.project,
+        **{name: getattr(known, name) or getattr(told, name) for name in SessionFields.__annotations__},
         started_at=min(known.started_at, told.started_at),
         ended_at=ended,
     )
