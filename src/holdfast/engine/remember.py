@@ -20,14 +20,22 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
+from holdfast.engine.admission import (
+    archived_before,
+    brought_back,
+    forbidden,
+    propose,
+    protected,
+    refused,
+    wait,
+    why_wait,
+)
 from holdfast.engine.corrections import corrected
 from holdfast.engine.idempotency import fingerprint, once
-from holdfast.engine.inbox_rules import propose, protected, wait, why_wait
 from holdfast.engine.intake import sanitize
 from holdfast.engine.model_judge import Opinion, apply_opinions, judged
 from holdfast.engine.neighbours import Surroundings, findings, look, still
 from holdfast.engine.ports import Transaction
-from holdfast.engine.revive import archived_before, brought_back, forbidden, refused
 from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext, known_spelling, of_that_name
 from holdfast.engine.split import keep_wording

@@ -9,8 +9,8 @@ from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
 from holdfast.domain.subjects import same_subject
 from holdfast.engine import changes
+from holdfast.engine.admission import propose, protected
 from holdfast.engine.candidates import looks_across
-from holdfast.engine.inbox_rules import propose, protected
 from holdfast.engine.intake import sanitize
 from holdfast.engine.neighbours import find_tombstone, look_at_deleted
 from holdfast.engine.ports import Transaction

@@ -100,10 +100,8 @@ class Directories:
         """
         binding = self._binding(ctx.space)
         if binding is None:
-            raise NotFound(
-                f"space {ctx.space!r} is not bound to a directory on this machine",
-                command="`holdfast files init DIR`",
-            )
+            here = f"space {ctx.space!r} is not bound to a directory on this machine"
+            raise NotFound(here, command="`holdfast files init DIR`")
         with self._alone(binding.path):
             with self._store.read(ctx.space) as tx:
                 bound = tx.files.bound()
