@@ -120,9 +120,10 @@ class Administration:
         Raises: NotFound.
         """
         known = {token.id for token in self.tokens()}
-        if token_id not in known:
+        ended = self._store.tokens.revoke(token_id, self._clock()) if token_id in known else None
+        if ended is None:
             raise NotFound(f"there is no token {token_id!r}", command="see `holdfast token list`")
-        return tokens.revoke_token(token_id, store=self._store, now=self._clock())
+        return ended
 
     def _covers(self, names: tuple[str, ...] | None) -> bool:
         if self._grant.spaces is None:

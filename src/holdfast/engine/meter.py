@@ -73,8 +73,7 @@ def spend(*, ctx: SpaceContext, by: GroupedBy = "purpose", days: int | None = No
     if readers is None:
         return SpendReport(by=by, groups=groups, total=total, today=today)
     spent = today.at_most(readers.cautious)
-    asked = [model for model in (readers.gate, readers.extract, readers.judge) if model is not None]
-    least = 0 if all(model.price == FREE for model in asked) else 1
+    least = 0 if all(model is None or model.price == FREE for model in readers.by_purpose.values()) else 1
     stopped = over(readers.caps, least, spent, None)
     return SpendReport(by=by, groups=groups, total=total, today=today, caps=readers.caps, stopped=stopped)
 

@@ -98,10 +98,8 @@ def _tried(model: LanguageModel, purpose: Purpose, ctx: SpaceContext) -> str | N
 
 
 def _readers(ctx: SpaceContext) -> dict[Purpose, LanguageModel | None]:
-    readers = ctx.readers
-    if readers is None:
-        return {"gate": None, "extract": None, "judge": None}
-    return {"gate": readers.gate, "extract": readers.extract, "judge": readers.judge}
+    none: dict[Purpose, LanguageModel | None] = {"gate": None, "extract": None, "judge": None}
+    return ctx.readers.by_purpose if ctx.readers is not None else none
 
 
 def embedding_progress(wanted: str | None, tx: Transaction) -> EmbeddingProgress:

@@ -13,7 +13,7 @@ from datetime import datetime
 from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Draft, Memory, Session
 from holdfast.domain.profile import Profile
-from holdfast.domain.spend import Caps, Price
+from holdfast.domain.spend import Caps, Price, Purpose
 from holdfast.engine.ports import Clock, Embedder, Judge, LanguageModel, NewId, Reader, Store, Transaction
 from holdfast.errors import Conflict, NotFound, Outdated, Unavailable
 
@@ -40,6 +40,10 @@ class Readers:
     caps: Caps
     cautious: Price  # what limits take a model for whose price is not known
     resting: dict[str, datetime] = field(default_factory=dict)  # until when nobody is asked for a purpose
+
+    @property
+    def by_purpose(self) -> dict[Purpose, LanguageModel | None]:
+        return {"gate": self.gate, "extract": self.extract, "judge": self.judge}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

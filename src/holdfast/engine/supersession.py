@@ -14,12 +14,10 @@ from holdfast.engine import changes
 from holdfast.engine.ports import Transaction
 
 
-def superseded_by(tx: Transaction, memory_ids: Collection[str] | None = None) -> dict[str, str]:
-    """The successor of each of these memories that is superseded; without ids, of all."""
-    if memory_ids is not None and not memory_ids:
-        return {}
-    found = successors(tx.links.superseding(memory_ids))
-    return found if memory_ids is None else {one: found[one] for one in memory_ids if one in found}
+def superseded_by(tx: Transaction, memory_ids: Collection[str]) -> dict[str, str]:
+    """The successor of each of these memories that is superseded."""
+    found = successors(tx.links.superseding(memory_ids)) if memory_ids else {}
+    return {one: found[one] for one in memory_ids if one in found}
 
 
 def mark(memories: Sequence[Memory], tx: Transaction) -> list[Memory]:

@@ -86,17 +86,6 @@ def grant_by_hash(token_hash: str, *, store: Store, now: datetime) -> Grant | No
     return Grant.of(*token.scopes, spaces=token.spaces, token=token.id)
 
 
-def revoke_token(token_id: str, *, store: Store, now: datetime) -> Token:
-    """Ends a token at once.
-
-    Raises: NotFound.
-    """
-    token = store.tokens.revoke(token_id, now)
-    if token is None:
-        raise NotFound(f"there is no token {token_id!r}", command="`holdfast token list` shows them")
-    return token
-
-
 def hashed(secret: str) -> str:
     """What is kept of a secret. It is 256 bits of chance, so a plain hash can't be guessed back."""
     return hashlib.sha256(secret.encode()).hexdigest()
