@@ -31,9 +31,9 @@ from holdfast.language.chunks import PERSON, Chunk, chunks, sources
 from holdfast.language.extract import FoundDraft, findings, key, news_of, takes_back
 from holdfast.language.passages import Marked, TimeIsUp, WindowReader
 
-_AT_A_TIME = 100  # messages that are read and marked as read in one go
-_MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
-_BEFORE = 6  # messages that are looked at again as context, whoever said them
+AT_A_TIME = 100  # messages that are read and marked as read in one go
+MOST_OF_A_SESSION = 10_000  # memories that are looked through
+BEFORE = 6  # messages that are looked at again as context, whoever said them
 _SAID = ("user", "assistant")  # origins of what is captured
 #: By session what our reader found in the windows of a message that was not read to its end yet.
 _UNDER_WAY: dict[str, dict[bytes, Sequence[Marked]]] = {}
@@ -117,7 +117,7 @@ def _piece(
     read, queued = read_up_to(job), int(job.payload.get("queued", read_up_to(job)))
     with ctx.read() as tx:
         session = tx.sessions.get(session_id)
-        places = range(max(queued - _BEFORE + 1, 1), read + _AT_A_TIME + 1)
+        places = range(max(queued - BEFORE + 1, 1), read + AT_A_TIME + 1)
         found = tx.sessions.around([(session_id, number) for number in places])
     new = [message for message in found if message.number > read]
     reason = quiet(session.project if session else None, session_id)
@@ -213,7 +213,7 @@ def _of_message_before(place: int, spoken: Sequence[Message], ctx: SpaceContext)
     if back is None:
         return []
     with ctx.read() as tx:
-        mine = tx.memories.find(Filter(session=back.session), order="created", limit=_MOST_OF_A_SESSION)
+        mine = tx.memories.find(Filter(session=back.session), order="created", limit=MOST_OF_A_SESSION)
     return [memory for memory in mine if memory.source.message == back.id]
 
 

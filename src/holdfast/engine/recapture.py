@@ -11,6 +11,7 @@ from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Added, Contradicting
 from holdfast.domain.query import Filter
 from holdfast.engine import changes
+from holdfast.engine.capture import AT_A_TIME, BEFORE, MOST_OF_A_SESSION
 from holdfast.engine.ports import Quiet, Transaction, never_quiet
 from holdfast.engine.reading_queue import CAPTURE, job_id, read_up_to, skipped
 from holdfast.engine.remember import remember
@@ -19,10 +20,6 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.chunks import sources
 from holdfast.language.extract import FoundDraft, findings, key
-
-_AT_A_TIME = 100  # messages that are fetched in one go
-_BEFORE = 6  # messages that are fetched again as context
-_MOST_OF_A_SESSION = 10_000  # memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +58,7 @@ def _changes(session: Session, ctx: SpaceContext) -> tuple[list[FoundDraft], lis
     found = list(_read_again(session, ctx))
     now = {(draft.source.message, draft.content) for draft in (each.draft for each in found)}
     with ctx.read() as tx:
-        mine = tx.memories.find(Filter(session=session.id), order="created", limit=_MOST_OF_A_SESSION)
+        mine = tx.memories.find(Filter(session=session.id), order="created", limit=MOST_OF_A_SESSION)
         old = [one for one in mine if (one.source.message, one.content) not in now and _is_captured(one, tx)]
         return [each for each in found if tx.calls.get(key(each.draft)) is None], old
 
@@ -70,8 +67,8 @@ def _read_again(session: Session, ctx: SpaceContext) -> Iterator[FoundDraft]:
     with ctx.read() as tx:
         job = tx.jobs.get(job_id(session.id))
     upto, off = (read_up_to(job), skipped(job)) if job else (0, [])
-    for first in range(1, upto + 1, _AT_A_TIME):
-        numbers = range(max(first - _BEFORE, 1), min(first + _AT_A_TIME - 1, upto) + 1)
+    for first in range(1, upto + 1, AT_A_TIME):
+        numbers = range(max(first - BEFORE, 1), min(first + AT_A_TIME - 1, upto) + 1)
         with ctx.read() as tx:
             messages = tx.sessions.around([(session.id, number) for number in numbers])
         spoken = [one for one in sources(messages) if not any(a <= one.number <= b for a, b in off)]

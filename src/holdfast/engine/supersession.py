@@ -3,7 +3,7 @@
 Kept as `supersedes` links, which count as long as both memories are active: what ends the newer one ends it.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,8 +22,7 @@ def superseded_by(tx: Transaction, memory_ids: Collection[str]) -> dict[str, str
 
 def mark(memories: Sequence[Memory], tx: Transaction) -> list[Memory]:
     """The memories, the superseded ones with their successors' ids."""
-    found = superseded_by(tx, [memory.id for memory in memories if memory.active])
-    return [replace(each, superseded_by=found[each.id]) if each.id in found else each for each in memories]
+    return _marked(memories, superseded_by(tx, [memory.id for memory in memories if memory.active]))
 
 
 def mark_past(memories: Sequence[Memory], moment: datetime, tx: Transaction) -> list[Memory]:
@@ -36,7 +35,10 @@ def mark_past(memories: Sequence[Memory], moment: datetime, tx: Transaction) -> 
         and {link.from_id, link.to_id} <= then.keys()
         and then[link.from_id].project in (None, then[link.to_id].project)
     ]
-    found = successors(links)
+    return _marked(memories, successors(links))
+
+
+def _marked(memories: Sequence[Memory], found: Mapping[str, str]) -> list[Memory]:
     return [replace(each, superseded_by=found[each.id]) if each.id in found else each for each in memories]
 
 
