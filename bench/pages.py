@@ -60,7 +60,7 @@ def fill(ctx: SpaceContext, corpus: Corpus, size: int, told: Told = lambda done:
     for start in range(1, size, _BLOCK):
         numbers = range(start, min(size, start + _BLOCK))
         with ctx.store.write(ctx.space) as tx:
-            last = tx.dump.last_seq()
+            last = tx.journal.last()
             for number in numbers:
                 own = _own(number, corpus, now)
                 journal = {"memory_id": own["id"], "seq": last + 1 + number - start}

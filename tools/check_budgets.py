@@ -26,12 +26,12 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (56_544, 44_000)
-CORE_LINES = (26_535, 19_000)
-MODULES = (375, 330)
+LINES = (56_439, 44_000)
+CORE_LINES = (26_424, 19_000)
+MODULES = (373, 330)
 ROOT_MODULES = (6, 6)
-CONFIRMED_AT = (10, 6)
-CLASS_NAMES = (3, 0)
+CONFIRMED_AT = (6, 6)
+CLASS_NAMES = (0, 0)
 
 BANNED_SUFFIXES = ("Manager", "Helper", "Util", "Utils", "Base", "Impl", "Processor", "Data", "Info")
 BANNED_FILES = frozenset({"util.py", "utils.py", "helper.py", "helpers.py"})

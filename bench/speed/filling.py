@@ -33,7 +33,7 @@ def fill(ctx: SpaceContext, corpus: Corpus, size: int, told: Told = lambda done:
     while done < size:
         upto = min(size, done + _BLOCK)
         with ctx.store.write(ctx.space) as tx:
-            last = tx.dump.last_seq()
+            last = tx.journal.last()
             for number in range(done, upto):
                 seq = last + 1 + number - done
                 for table, row in _rows_of(number, seq, corpus.fact(number), rows).items():

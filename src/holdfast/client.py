@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
+from holdfast.domain.background import Job, JobState
 from holdfast.domain.history import Story
 from holdfast.domain.memory import (
     Draft,
@@ -31,7 +32,6 @@ from holdfast.engine.find import Details, Page
 from holdfast.engine.forget import Forgotten
 from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item
-from holdfast.engine.ports import Job, JobState
 from holdfast.engine.recall import Recall
 from holdfast.engine.revise import Revised
 from holdfast.engine.sessions import Conversation, MessageFields, NewMessage

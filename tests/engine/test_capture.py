@@ -11,11 +11,12 @@ import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Refused
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, job_id
 from holdfast.engine.jobs import LEASE
-from holdfast.engine.ports import Job, Store, Transaction
+from holdfast.engine.ports import Store, Transaction
+from holdfast.engine.reading_queue import EVERY, EVERY_MESSAGES, job_id
 from holdfast.engine.sessions import NewMessage
 from holdfast.errors import NotFound
 from holdfast.language.extract import category_for

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from holdfast.app import wiring
 from holdfast.domain.outcomes import settled
-from holdfast.engine import changes, intake, revive
+from holdfast.engine import admission, changes, intake
 from holdfast.engine.memories import Memories
 from holdfast.engine.spaces import create_space
 from holdfast.store.database import Database
@@ -52,7 +52,7 @@ def test_what_was_forgotten_stays_away_as_long_as_tombstones_are_asked(
         memories, "The old address is 5 Elm Road", "the OLD address is 5 Elm Road!"
     )
 
-    monkeypatch.setattr(revive, "find_tombstone", lambda *_, **__: None)
+    monkeypatch.setattr(admission, "find_tombstone", lambda *_, **__: None)
 
     assert not what_was_forgotten_stays_away(memories, "Coffee at nine", "Coffee at nine")
 
@@ -68,7 +68,7 @@ def test_what_was_erased_stays_away_though_only_a_hash_is_left(
     memories.remember("the OLD address is 5 Elm Road!")
     assert memories.find().total == 0
 
-    monkeypatch.setattr(revive, "find_tombstone", lambda *_, **__: None)
+    monkeypatch.setattr(admission, "find_tombstone", lambda *_, **__: None)
     memories.remember("the OLD address is 5 Elm Road!")
     assert memories.find().total == 1
 

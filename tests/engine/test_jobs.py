@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.app.wiring import context_for, open_store
+from holdfast.domain.background import Job
 from holdfast.engine import jobs
 from holdfast.engine.jobs import LEASE, MOST_ATTEMPTS
-from holdfast.engine.ports import Job
 from holdfast.engine.space_context import SpaceContext
 from holdfast.testing import FixedClock
 
@@ -25,8 +25,8 @@ def add(ctx: SpaceContext, job_id: str = "one", path: str = "a.jsonl") -> bool:
         return tx.jobs.add(Job(id=job_id, kind="read", payload={"path": path}, due_at=now, created_at=now))
 
 
-def take(ctx: SpaceContext, *kinds: str) -> Job | None:
-    return jobs.take(kinds or ("read",), ctx=ctx)
+def take(ctx: SpaceContext, kind: str = "read") -> Job | None:
+    return jobs.take(kind, ctx=ctx)
 
 
 def test_a_job_is_taken_once_and_done(ctx: SpaceContext) -> None:
@@ -47,7 +47,7 @@ def test_the_same_id_is_queued_once_and_other_kinds_are_left_alone(ctx: SpaceCon
     assert not add(ctx, "same", "2")
 
     assert take(ctx, "embed") is None
-    job = take(ctx, "embed", "read")
+    job = take(ctx)
     assert job is not None
     assert dict(job.payload) == {"path": "1"}
 

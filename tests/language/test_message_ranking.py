@@ -19,7 +19,7 @@ from holdfast.language.message_ranking import (
     promising,
     weighed,
 )
-from holdfast.language.question import Question, question
+from holdfast.language.question import ParsedQuestion, question
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 TODAY = date(2026, 3, 11)
@@ -41,7 +41,7 @@ def message(
     )
 
 
-def asked(text: str) -> Question:
+def asked(text: str) -> ParsedQuestion:
     return question(text, SPEAKERS, TODAY)
 
 

@@ -9,8 +9,8 @@ from itertools import count
 from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import settled
+from holdfast.domain.space import Bound
 from holdfast.domain.spend import ModelCall, Usage
-from holdfast.engine.ports import Bound
 from holdfast.testing import FixedClock
 
 ELSEWHERE = "/somewhere/memory"  # a directory on another machine: nothing here reads or writes it

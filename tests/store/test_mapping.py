@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Memory, Message, Source
+from holdfast.domain.space import Token
 from holdfast.domain.spend import ModelCall, Usage
-from holdfast.engine.ports import Job, Token
 from holdfast.store import mapping
 from holdfast.store.schema import metadata
 from holdfast.store.types import DamagedValue, to_text

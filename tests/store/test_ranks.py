@@ -90,7 +90,7 @@ def of_all(tx: SpaceTransaction, ctx: SpaceContext, project: str | None, **asked
     policy, block = ctx.profile.policy, ctx.profile.block
     where = Filter(least_confidence=policy.floor, project=project, other_projects=False)
     memories = in_order(tx.memories.find(where), "category")
-    superseded = superseded_by(tx)
+    superseded = superseded_by(tx, [memory.id for memory in tx.memories.find(Filter())])
     if not block.shows_superseded:
         memories = [memory for memory in memories if memory.id not in superseded]
     return render(memories, ctx.profile, superseded=superseded, **asked)

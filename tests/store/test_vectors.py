@@ -12,7 +12,8 @@ import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
-from holdfast.engine.ports import Embedded, Store, Transaction
+from holdfast.domain.background import Embedded
+from holdfast.engine.ports import Store, Transaction
 from holdfast.engine.spaces import create_space, delete_space
 from holdfast.errors import Unavailable
 from holdfast.store.database import Database

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.domain.background import Job
 from holdfast.domain.history import Entry, Story, Use
 from holdfast.domain.memory import Link, Memory, Message, Repetition, Session, Source, Version
 from holdfast.domain.operations import Attempt, Event, Standing
@@ -31,6 +32,7 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.profile import Cooldown
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.domain.retention import Due
+from holdfast.domain.space import Space, Token
 from holdfast.domain.spend import Caps, SpendReport, Spent, Usage
 from holdfast.engine.audit import Audit, Finding
 from holdfast.engine.brief import Brief
@@ -39,7 +41,6 @@ from holdfast.engine.erase import Erasure
 from holdfast.engine.forget import Forgotten
 from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item
-from holdfast.engine.ports import Job, Space, Token
 from holdfast.engine.recall import Recall
 from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split

@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 from holdfast.app import paths
 from holdfast.domain.budget import estimate_tokens
 from holdfast.domain.health import Health
-from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Reader, Space, Store
+from holdfast.domain.space import Space
+from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Reader, Store
 from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable

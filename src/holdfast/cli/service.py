@@ -12,8 +12,9 @@ from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
     from holdfast.cli.service_unit import Kind
+    from holdfast.domain.space import Token
     from holdfast.engine.administration import Administration
-    from holdfast.engine.ports import Store, Token
+    from holdfast.engine.ports import Store
 
 _KIND = click.option(
     "--for",

@@ -46,7 +46,7 @@ def decayed(memory: Memory, policy: Policy, now: datetime) -> Memory:
     """
     if next_step_at(memory, policy) is None:
         return memory
-    idle = now - memory.confirmed_at - timedelta(days=policy.decay_after_days)
+    idle = memory.unconfirmed_for(now) - timedelta(days=policy.decay_after_days)
     due = idle // WEEK
     for week in range(memory.decayed_weeks + 1, due + 1):
         memory = replace(believed(memory, memory.confidence - policy.decay_by, policy), decayed_weeks=week)

@@ -1,6 +1,6 @@
 """What happened to a memory: journal entries, receipts, and what they add up to."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -135,3 +135,11 @@ def recollected(kept: dict[str, Any]) -> dict[str, Any]:
         values[name] = datetime.fromisoformat(values[name])
     values["tags"] = tuple(values["tags"])
     return values
+
+
+def without_confirmation(memory: Memory, before: dict[str, Any], after: dict[str, Any]) -> Memory | None:
+    """The memory without the confirmation that led from `before` to `after`; none, if a later one counts."""
+    if recollected(after)["confirmed_at"] != memory.confirmed_at:
+        return None
+    was = recollected(before)
+    return replace(memory, **{name: was[name] for name in ("updated_at", "confirmed_at", "decayed_weeks")})

@@ -5,8 +5,8 @@ Knows nothing of storage, profiles or time: ids and moments are passed in.
 # budget: the values that all other packages are about, in one place.
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 State = Literal["active", "inactive", "waiting", "forgotten"]
@@ -167,6 +167,14 @@ class Memory:
     #: The active memory that leads in its place. Not stored: found by links, where memories are shown.
     superseded_by: str | None = field(default=None, compare=False)
 
+    @classmethod
+    def of(cls, draft: Draft, now: datetime, *, memory_id: str, space: str, state: State) -> "Memory":
+        """A checked draft as a new memory, known to hold from now on."""
+        said: dict[str, Any] = {each.name: getattr(draft, each.name) for each in fields(draft)}
+        del said["doubtful"]
+        times: dict[str, Any] = dict.fromkeys(("created_at", "updated_at", "confirmed_at"), now)
+        return cls(id=memory_id, space=space, state=state, **said, **times)
+
     @property
     def active(self) -> bool:
         return self.state == "active"
@@ -182,9 +190,26 @@ class Memory:
         """The same memory in its next wording."""
         return replace(self, content=content, summary=summary, version=self.version + 1, updated_at=now)
 
+    def as_in(self, other: "Draft | Memory", now: datetime) -> "Memory":
+        """The same memory with the labels of another; in its wording too, if that is another one."""
+        labels = ("category", "subject", "project", "tags", "importance")
+        after = replace(self, **{name: getattr(other, name) for name in labels})
+        if (other.content, other.summary) == (self.content, self.summary):
+            return after
+        return after.worded(other.content, summary=other.summary, now=now)
+
     def confirmed(self, now: datetime) -> "Memory":
         """The same memory, known to hold at `now`: decay starts anew."""
         return replace(self, updated_at=now, confirmed_at=now, decayed_weeks=0)
+
+    def unconfirmed_for(self, now: datetime) -> timedelta:
+        """How long nobody has said that it holds."""
+        return now - self.confirmed_at
+
+    def last_used(self, shown: datetime | None = None) -> datetime:
+        """When it was last recalled, put into a prompt (`shown`), or known to hold; else when it came."""
+        moments = (self.created_at, self.confirmed_at, self.accessed_at, shown)
+        return max(moment for moment in moments if moment is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Which memories have had their time, by the rules of the profile: unused, old, or too many of a kind.
 
 Pure: says what is due and why. What is due is archived by the engine, out of sight and restorable; nothing
-here or there deletes. Used and confirmed are two moments: `accessed_at` (and prompts) against `confirmed_at`.
+here or there deletes. Used and confirmed are two moments: the first counts prompts, the second does not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,12 +25,6 @@ def has_rules(profile: Profile) -> bool:
     return profile.policy.unused_days > 0 or any(
         each.unused_days or each.keep_days or each.keep_most for each in profile.categories
     )
-
-
-def last_used(memory: Memory, shown: datetime | None = None) -> datetime:
-    """When it was last recalled, put into a prompt (`shown`), or known to hold; at first, when it came."""
-    moments = (memory.created_at, memory.confirmed_at, memory.accessed_at, shown)
-    return max(moment for moment in moments if moment is not None)
 
 
 def maybe_due(memories: Iterable[Memory], profile: Profile, now: datetime) -> list[Memory]:
@@ -69,10 +63,10 @@ def due(
             staying.setdefault(category.name, []).append(memory)
     for name, kept in staying.items():
         most = categories[name].keep_most
-        kept.sort(key=lambda one: (last_used(one, shown.get(one.id)), one.importance, one.id), reverse=True)
+        kept.sort(key=lambda one: (one.last_used(shown.get(one.id)), one.importance, one.id), reverse=True)
         reason = f"{name} keeps only the {most:,} most recently used or confirmed"
         found += [Due(memory, reason) for memory in kept[most:]]
-    return sorted(found, key=lambda each: (last_used(each.memory, shown.get(each.memory.id)), each.memory.id))
+    return sorted(found, key=lambda each: (each.memory.last_used(shown.get(each.memory.id)), each.memory.id))
 
 
 def archived(memory: Memory, profile: Profile) -> bool:
@@ -84,10 +78,10 @@ def _overdue(
     memory: Memory, category: Category | None, profile: Profile, now: datetime, shown: datetime | None
 ) -> str | None:
     unused = (category.unused_days if category else 0) or profile.policy.unused_days
-    if unused and now - last_used(memory, shown) >= timedelta(days=unused):
+    if unused and now - memory.last_used(shown) >= timedelta(days=unused):
         return f"not used for {unused:,} days"
     keep = category.keep_days if category else 0
-    if keep and now - memory.confirmed_at >= timedelta(days=keep):
+    if keep and memory.unconfirmed_for(now) >= timedelta(days=keep):
         return f"not confirmed for {keep:,} days"
     return None
 

@@ -5,11 +5,12 @@ The counterpart of `Memories`, which knows one space from inside.
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, METRICS_EVERYWHERE, Grant, needs
+from holdfast.domain.space import Space, Token
 from holdfast.engine import spaces, stats, tokens
-from holdfast.engine.ports import Clock, NewId, Space, Store, Token
+from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.engine.spaces import DEFAULT, Overview
 from holdfast.engine.stats import Figures
-from holdfast.engine.tokens import NewToken
+from holdfast.engine.tokens import IssuedToken
 from holdfast.errors import NotFound
 
 
@@ -36,8 +37,7 @@ class Administration:
     @needs("read")
     def spaces(self) -> list[Overview]:
         """The spaces within reach and how much is in them."""
-        names = [space.name for space in self._store.spaces() if self._grant.reaches(space.name)]
-        return [spaces.overview(name, store=self._store) for name in names]
+        return [spaces.overview(name, store=self._store) for name in self.names()]
 
     @needs("read")
     def names(self) -> list[str]:
@@ -99,7 +99,7 @@ class Administration:
     @needs("admin")
     def create_token(
         self, *scopes: str, spaces: tuple[str, ...] | None = None, name: str | None = None
-    ) -> NewToken:
+    ) -> IssuedToken:
         """Makes a token for spaces within reach, or for all of them.
 
         Raises: Forbidden, Invalid, NotFound.
@@ -120,9 +120,10 @@ class Administration:
         Raises: NotFound.
         """
         known = {token.id for token in self.tokens()}
-        if token_id not in known:
+        ended = self._store.tokens.revoke(token_id, self._clock()) if token_id in known else None
+        if ended is None:
             raise NotFound(f"there is no token {token_id!r}", command="see `holdfast token list`")
-        return tokens.revoke_token(token_id, store=self._store, now=self._clock())
+        return ended
 
     def _covers(self, names: tuple[str, ...] | None) -> bool:
         if self._grant.spaces is None:

@@ -16,8 +16,9 @@ from typing import Any
 from holdfast.domain.file_paths import checked_path
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, STATES
 from holdfast.domain.profile import Profile
+from holdfast.domain.space import Space
 from holdfast.domain.text import clean
-from holdfast.engine.ports import Space, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.errors import Invalid, Unavailable
 
 _ID = re.compile(r"[A-Za-z0-9]{8}")

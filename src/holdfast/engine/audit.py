@@ -1,6 +1,7 @@
 """audit: what in a space is junk or may become it, with the ids and what to do about it.
 
-Looks and changes nothing. What it finds is a person's to decide, or `tend`'s to propose.
+Looks and changes nothing. What it finds is a person's to decide, or `tend`'s to propose. attention tells what
+of its work failed or rests, and is cheap enough to be asked with every page.
 """
 
 from collections.abc import Callable, Iterable
@@ -8,12 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
+from holdfast.domain.background import JobTally
+from holdfast.domain.health import HealthFinding, unread
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.domain.retention import last_used
 from holdfast.domain.secrets import redact
+from holdfast.engine import meter
 from holdfast.engine.consolidate import duplicates
+from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
 from holdfast.engine.ports import Transaction
+from holdfast.engine.reading_queue import READING, reading_state
 from holdfast.engine.space_context import SpaceContext
 from holdfast.language.relative_dates import undated
 
@@ -21,6 +26,10 @@ Kind = Literal["duplicates", "undated", "secrets", "contradictions", "never_used
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: What is younger had no chance yet to be used.
 NEVER_USED_AFTER = timedelta(days=30)
+#: Work that is due for longer is not being done.
+LATE = timedelta(hours=1)
+#: Texts without a vector that the next question makes by the way.
+_FEW = 200
 
 _SAYS: dict[Kind, tuple[str, str]] = {
     "duplicates": (
@@ -81,7 +90,7 @@ class Audit:
 def audit(*, ctx: SpaceContext, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
     """Looks through the active memories of a space; `seen` hears how far it is."""
     now = ctx.now()
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         active = tx.memories.find(Filter(), order="created")
         contradictions = _contradictions(tx)
         found: dict[Kind, Iterable[str]] = {
@@ -132,7 +141,7 @@ def _never_used(active: Iterable[Memory], tx: Transaction, now: datetime) -> lis
         for memory in active
         if memory.accesses == 0
         and not memory.pinned
-        and now - last_used(memory) >= NEVER_USED_AFTER
+        and now - memory.last_used() >= NEVER_USED_AFTER
         and not tx.receipts.uses(memory.id)
     ]
 
@@ -141,3 +150,49 @@ def _other_models(tx: Transaction, ctx: SpaceContext) -> list[str]:
     if ctx.embedder is None:
         return []
     return [model.name for model in tx.models.all() if model.name != ctx.embedder.name]
+
+
+def attention(*, ctx: SpaceContext) -> list[HealthFinding]:
+    """Problems first, then notes; nothing, when all is well."""
+    now = ctx.now()
+    with ctx.read() as tx:
+        reading = reading_state(tx)
+        tallies = tx.jobs.tallies()
+        vectors = embedding_progress(ctx.embedder.name if ctx.embedder else None, tx)
+    found = unread(ctx.space, reading.failed, reading.error, reading.put_off)
+    found += [_failed(one) for one in tallies if one.state == "failed" and one.kind != READING]
+    late = [one for one in tallies if one.state == "queued" and now - one.oldest_due_at > LATE]
+    if late and reading.put_off is None:
+        found.append(_late(late))
+    stopped = meter.spend(ctx=ctx, days=1).stopped
+    if stopped and reading.put_off is None:
+        found.append(
+            HealthFinding(
+                "note",
+                f"models are paused until tomorrow: {stopped}",
+                "raise HOLDFAST_DAILY_CAP to resume now",
+            )
+        )
+    found += _unfinished(vectors)
+    return sorted(found, key=lambda one: one.level != "problem")
+
+
+def _failed(tally: JobTally) -> HealthFinding:
+    jobs = "job" if tally.count == 1 else "jobs"
+    says = f"{tally.count:,} {jobs} of kind {tally.kind!r} failed"
+    return HealthFinding("problem", says, "upkeep retries them; the checkup on the settings page has details")
+
+
+def _late(late: list[JobTally]) -> HealthFinding:
+    amount = sum(one.count for one in late)
+    jobs = "job has" if amount == 1 else "jobs have"
+    return HealthFinding(
+        "note", f"{amount:,} {jobs} been waiting for more than an hour", "the service runs them when it can"
+    )
+
+
+def _unfinished(vectors: EmbeddingProgress) -> list[HealthFinding]:
+    if vectors.complete or vectors.total - vectors.done < _FEW:
+        return []
+    says = f"{vectors.done:,} of {vectors.total:,} texts are indexed for semantic search"
+    return [HealthFinding("note", says, "the rest is indexed in the background")]

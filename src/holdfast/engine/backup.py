@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast.domain.space import Space
 from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
-from holdfast.engine.ports import Clock, Judge, Space, Store, Transaction
+from holdfast.engine.ports import Clock, Judge, Store, Transaction
 from holdfast.errors import Conflict, Unavailable
 from holdfast.language.compare import PairJudge as ExactJudge
 
@@ -55,7 +56,7 @@ def put_back(
 
 
 def _refuse_fuller(archive: Archive, tx: Transaction) -> None:
-    changes = tx.dump.last_seq()
+    changes = tx.journal.last()
     # Under another key it is another store's space, so that none of its changes are in the backup.
     newer = changes - archive.last_seq if tx.space.key == archive.header.key else changes
     if newer > 0:

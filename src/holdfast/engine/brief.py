@@ -54,12 +54,12 @@ def brief(
     """
     if budget is not None and budget < 0:
         raise Invalid(f"budget must be 0 or more tokens, not {budget}", field="budget")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         if session is not None and (given := tx.receipts.brief_of(session)) is not None:
             return _again(given)
         if session is None and not needs_upkeep(tx, ctx.now()):
             return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
-    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
+    with without_receipt(ctx.space), ctx.write() as tx:
         now = ctx.now()
         if session is not None:
             known_session(tx, Source(session=session), now)
@@ -72,7 +72,7 @@ def brief(
         if session is not None:
             tx.receipts.add(_receipt("brief", block, session, ctx))
         return _made(block)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         project = project or project_of(session, tx)
         return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget))
 
@@ -218,13 +218,13 @@ def delta(session: str, *, ctx: SpaceContext, project: str | None = None, budget
 
     Its own it knows. What is given here is not given again. A session without a brief has no delta.
     """
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         found = _new(session, project, tx, ctx)
         reworded = _reworded(found, tx, ctx)
     if not found:
         return ""
     block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)
-    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
+    with without_receipt(ctx.space), ctx.write() as tx:
         found = _new(session, project, tx, ctx)
         reworded = _reworded(found, tx, ctx)
         block = render(found, ctx.profile, budget=budget, estimate=ctx.estimate, reworded=reworded)

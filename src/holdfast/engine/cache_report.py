@@ -88,7 +88,7 @@ def cache_report(session_ids: Sequence[str], *, ctx: SpaceContext, limit: int = 
     """
     if limit < 1:
         raise Invalid(f"limit must be 1 or more, not {limit}", field="limit")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         sessions = _asked_for(session_ids, tx, ctx) if session_ids else tx.sessions.latest(limit)
         reports = [_report(session, tx) for session in sessions]
     found = [report for report in reports if report is not None]

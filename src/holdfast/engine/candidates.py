@@ -139,7 +139,7 @@ def _neighbours(
     cosines: dict[str, float] = {}
     if len(few) > (FEW if across else _CANDIDATES):
         cosines = by_meaning(tx, meaning, _CANDIDATES if across else 4 * _CANDIDATES)
-        worded = _sharing_rare_words(draft, tx)
+        worded = sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, _CANDIDATES)
         turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
         wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]
         if across:
@@ -152,18 +152,19 @@ def _neighbours(
         yield memory, max(shared(memory.content, draft.content), cosines.get(memory.id, 0.0))
 
 
-def _sharing_rare_words(draft: Draft, tx: Transaction) -> list[str]:
-    wanted = list(dict.fromkeys(stems(f"{draft.content} {draft.subject or ''}")))
+def sharing_rare_words(text: str, tx: Transaction, limit: int, *, least: int = 1) -> list[str]:
+    """The memories that share the rarest words of a text, of those that at `least` so many have."""
+    wanted = list(dict.fromkeys(stems(text)))
     counts = tx.words.frequencies(wanted)
-    rare = sorted((word for word in wanted if counts[word]), key=lambda word: counts[word])[:_RARE_WORDS]
-    return tx.words.matching(rare, _CANDIDATES)
+    rare = sorted((word for word in wanted if counts[word] >= least), key=lambda word: counts[word])
+    return tx.words.matching(rare[:_RARE_WORDS], limit)
 
 
 def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
     """The draft's vector, where there are vectors to hold it against and more memories than can be judged."""
     if ctx.embedder is None:
         return None
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         within = Filter(project=draft.project, other_projects=False)
         if len(tx.memories.matching(within, FEW + 1)) <= FEW and not tx.tombstones.latest(1):
             return None
@@ -174,7 +175,7 @@ def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
     """The vector of a text; none, where there are none to hold it against."""
     if ctx.embedder is None:
         return None
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         model = search_model(ctx, tx)
     if model is None:
         return None

@@ -5,27 +5,35 @@ before is known by its key, so nothing is lost and nothing doubles.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES, KIND, expect, read_up_to, skipped
 from holdfast.engine.corrections import retracted
 from holdfast.engine.forget import forget
-from holdfast.engine.ports import Job, Quiet, TimeUp, never_quiet
-from holdfast.engine.reading_queue import expect_chunks
+from holdfast.engine.ports import Quiet, TimeUp, never_quiet
+from holdfast.engine.reading_queue import (
+    CAPTURE,
+    EVERY,
+    EVERY_MESSAGES,
+    expect,
+    expect_chunks,
+    read_up_to,
+    skipped,
+)
 from holdfast.engine.remember import remember
-from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
+from holdfast.engine.space_context import SpaceContext, existing_session
+from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
 from holdfast.language.extract import FoundDraft, findings, key, news_of, takes_back
 from holdfast.language.passages import Marked, TimeIsUp, WindowReader
 
-_AT_A_TIME = 100  # messages that are read and marked as read in one go
-_MOST_OF_A_SESSION = 10_000  # memories among which one that was taken back is looked for
-_BEFORE = 6  # messages that are looked at again as context, whoever said them
+AT_A_TIME = 100  # messages that are read and marked as read in one go
+MOST_OF_A_SESSION = 10_000  # memories that are looked through
+BEFORE = 6  # messages that are looked at again as context, whoever said them
 _SAID = ("user", "assistant")  # origins of what is captured
 #: By session what our reader found in the windows of a message that was not read to its end yet.
 _UNDER_WAY: dict[str, dict[bytes, Sequence[Marked]]] = {}
@@ -52,15 +60,14 @@ def capture(
 
     Raises: NotFound, when there is no such session; Unavailable.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         if session_id is not None:
-            if tx.sessions.get(session_id) is None:
-                raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+            existing_session(tx, session_id)
             expect(tx, session_id, now, at_once=True)
         else:
             for job in tx.jobs.in_state("queued", 1_000):
-                if job.kind == KIND and job.due_at > now:
+                if job.kind == CAPTURE and job.due_at > now:
                     tx.jobs.save(replace(job, due_at=now))
     while rewordings.look_due(ctx=ctx, session_id=session_id):
         pass
@@ -77,12 +84,12 @@ def capture_due(
     the next call.
     """
     rewordings.look_due(ctx=ctx)
-    job = jobs.take((KIND,), ctx=ctx, latest=True)
+    job = jobs.take(CAPTURE, ctx=ctx, latest=True)
     return _done(job, ctx, quiet, time_up) if job is not None else None
 
 
 def _all_due(ctx: SpaceContext, quiet: Quiet, session_id: str | None) -> Iterator[Captured]:
-    while (job := jobs.take((KIND,), ctx=ctx, latest=True, session_id=session_id)) is not None:
+    while (job := jobs.take(CAPTURE, ctx=ctx, latest=True, session_id=session_id)) is not None:
         yield _done(job, ctx, quiet)
 
 
@@ -108,9 +115,9 @@ def _piece(
     job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet, time_up: TimeUp
 ) -> tuple[Captured, Job, bool]:
     read, queued = read_up_to(job), int(job.payload.get("queued", read_up_to(job)))
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         session = tx.sessions.get(session_id)
-        places = range(max(queued - _BEFORE + 1, 1), read + _AT_A_TIME + 1)
+        places = range(max(queued - BEFORE + 1, 1), read + AT_A_TIME + 1)
         found = tx.sessions.around([(session_id, number) for number in places])
     new = [message for message in found if message.number > read]
     reason = quiet(session.project if session else None, session_id)
@@ -205,8 +212,8 @@ def _of_message_before(place: int, spoken: Sequence[Message], ctx: SpaceContext)
     back = next((one for one in reversed(spoken[:place]) if one.role == PERSON), None)
     if back is None:
         return []
-    with ctx.store.read(ctx.space) as tx:
-        mine = tx.memories.find(Filter(session=back.session), order="created", limit=_MOST_OF_A_SESSION)
+    with ctx.read() as tx:
+        mine = tx.memories.find(Filter(session=back.session), order="created", limit=MOST_OF_A_SESSION)
     return [memory for memory in mine if memory.source.message == back.id]
 
 
@@ -218,10 +225,9 @@ def _marked(
     Says whether more waits that should be read at once: many, or what a reading that was `cut` left.
     """
     now = ctx.now()
-    with ctx.store.write(ctx.space) as tx:
-        stored = tx.jobs.get(job.id)
-        if stored is None or stored.state != "running" or stored.attempts != job.attempts:
-            return job, False  # another worker has it
+    with ctx.write() as tx:
+        if not jobs.still_ours(tx, job):
+            return job, False
         session_id = str(job.payload["session"])
         expect_chunks(tx, session_id, pieces, now)
         left = tx.sessions.last_number(session_id) - counts["read"]
@@ -230,9 +236,7 @@ def _marked(
         if more:
             job = replace(job, payload=payload, leased_until=now + jobs.LEASE)
         elif left > 0:
-            job = replace(
-                job, payload=payload, state="queued", attempts=0, due_at=now + EVERY, leased_until=None
-            )
+            job = replace(job, payload=payload).queued(now + EVERY)
         else:
             job = replace(job, payload=payload, state="done", error=None, leased_until=None)
         tx.jobs.save(job)
@@ -247,13 +251,6 @@ def _counts(job: Job, part: Captured, *, read: int, drafts: int) -> dict[str, in
 
 
 def _added(one: Captured, other: Captured) -> Captured:
-    return replace(
-        one,
-        messages=one.messages + other.messages,
-        outcomes=one.outcomes + other.outcomes,
-        spoken=one.spoken + other.spoken,
-        without=one.without + other.without,
-        withdrawn=one.withdrawn + other.withdrawn,
-        refused=one.refused + other.refused,
-        quiet=other.quiet or one.quiet,
-    )
+    names = [each.name for each in fields(one) if each.name not in ("session", "quiet")]
+    sums = {name: getattr(one, name) + getattr(other, name) for name in names}
+    return replace(one, **sums, quiet=other.quiet or one.quiet)

@@ -6,6 +6,7 @@ The only module that does, so that no verb can forget one of them.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 
 from holdfast.domain.history import Action
 from holdfast.domain.memory import Citation, Draft, Link, LinkKind, Memory, Source, State, Version
@@ -124,28 +125,10 @@ def cite(tx: Transaction, memory_id: str, source: Source, content: str) -> None:
 
 
 def _settled(draft: Draft, ctx: SpaceContext, now: datetime, waiting_for: str | None) -> Memory:
-    assert draft.category is not None
     assert draft.confidence is not None
-    assert draft.importance is not None
     state: State = "active" if draft.confidence >= ctx.profile.policy.floor else "inactive"
-    return Memory(
-        id=ctx.new_id(),
-        space=ctx.space,
-        category=draft.category,
-        content=draft.content,
-        subject=draft.subject,
-        summary=draft.summary,
-        project=draft.project,
-        confidence=draft.confidence,
-        importance=draft.importance,
-        tags=draft.tags,
-        state="waiting" if waiting_for else state,
-        waiting_for=waiting_for,
-        source=draft.source,
-        created_at=now,
-        updated_at=now,
-        confirmed_at=now,
-    )
+    memory = Memory.of(draft, now, memory_id=ctx.new_id(), space=ctx.space, state=state)
+    return replace(memory, state="waiting", waiting_for=waiting_for) if waiting_for else memory
 
 
 def _wording(memory: Memory, source: Source, now: datetime) -> Version:
@@ -160,11 +143,5 @@ def _wording(memory: Memory, source: Source, now: datetime) -> Version:
 
 
 def _reads_otherwise(before: Memory, after: Memory) -> bool:
-    if not before.active:
-        return True
-    return (before.content, before.subject, before.summary, before.tags) != (
-        after.content,
-        after.subject,
-        after.summary,
-        after.tags,
-    )
+    words = attrgetter("active", "content", "subject", "summary", "tags")
+    return bool(words(before) != words(after))

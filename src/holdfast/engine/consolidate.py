@@ -1,7 +1,11 @@
 """Consolidation: memories that say the same, or that a newer one outdates, proposed for the inbox.
 
 Looks only at what changed since it looked last. Each pair is proposed once, whatever comes of it; killed
-anywhere, it is done again, and nothing doubles. What is decided about a proposal is `merge`'s.
+anywhere, it is done again, and nothing doubles.
+
+A person decides about a proposal: the two become one, or stay two for good. An approved one is a revision of
+what stays and a forgetting of what goes, in a session of their own: the history tells both, and
+`undo-session` takes them back together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,24 +13,27 @@ from dataclasses import replace
 from datetime import datetime
 from heapq import nlargest
 from itertools import chain
+from typing import Literal
 
-from holdfast.domain.memory import Memory, Session
+from holdfast.domain.background import Job
+from holdfast.domain.belief import believed
+from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
-from holdfast.domain.terms import shared, stems
+from holdfast.domain.terms import shared
 from holdfast.engine import changes
-from holdfast.engine.candidates import FEW, statement_of
+from holdfast.engine.candidates import FEW, sharing_rare_words, statement_of
 from holdfast.engine.find import memory_pages
+from holdfast.engine.forget import bury
 from holdfast.engine.intake import sanitize
-from holdfast.engine.ports import Job, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Invalid
-from holdfast.language.consolidation import Proposal, duplicate, may_be_one, outdated
+from holdfast.errors import Conflict, Invalid
+from holdfast.language.consolidation import Proposal, duplicate, may_be_one, outdated, pair_id, united
 
 KIND = "consolidate"
 #: Proposals that may wait at once: an inbox that nobody can read through is none.
 MOST_WAITING = 50
-_CLOSE = 20  # memories that one is compared with
-_RARE_WORDS = 12
+_CLOSE = 20  # memories with the same rare words that one is compared with
 
 
 def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
@@ -36,7 +43,7 @@ def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
         if proposal is None:
             yield []
             continue
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             if tx.memories.count(Filter(states=("waiting",))) >= MOST_WAITING:
                 return  # the rest is found again next time: the mark stays where it was
             made = _proposed(proposal, tx, ctx, began)
@@ -52,7 +59,7 @@ def pending(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
     if ctx.profile.policy.subject_is_key:  # one name, one memory: two names are two
         return
     since = _looked_at(ctx)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         taken = {
             link.to_id for each in _waiting(tx) for link in tx.links.of(each.id) if link.from_id == each.id
         }
@@ -66,7 +73,7 @@ def pending(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
 
 
 def _known(proposal: Proposal, ctx: SpaceContext) -> bool:
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return tx.sessions.get(proposal.id) is not None
 
 
@@ -89,8 +96,10 @@ def duplicates(
 
 def _alike(memory: Memory, ctx: SpaceContext) -> Iterator[Proposal | None]:
     """What one memory could be one with; the judge is asked outside of any transaction, pair by pair."""
-    with ctx.store.read(ctx.space) as tx:
-        close = [other for other in _close(memory, tx) if may_be_one(memory, other)]
+    with ctx.read() as tx:
+        # A word that it alone has leads nowhere.
+        alike = tx.memories.many(sharing_rare_words(memory.content, tx, _CLOSE + 1, least=2))
+        close = [other for other in alike if may_be_one(memory, other)]
     near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
     yield None
     for other in near:
@@ -98,22 +107,11 @@ def _alike(memory: Memory, ctx: SpaceContext) -> Iterator[Proposal | None]:
         yield duplicate(other, memory, verdict)
 
 
-def _close(memory: Memory, tx: Transaction) -> list[Memory]:
-    """The memories that share the rarest words of one."""
-    wanted = list(dict.fromkeys(stems(memory.content)))
-    counts = tx.words.frequencies(wanted)
-    # A word that it alone has leads nowhere.
-    rare = sorted((word for word in wanted if counts[word] > 1), key=lambda word: counts[word])
-    if not rare:
-        return []
-    return tx.memories.many(tx.words.matching(rare[:_RARE_WORDS], _CLOSE + 1))
-
-
 def _stale(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         links = tx.links.of_kind("contradicts")
     for link in links:
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             newer, older = tx.memories.get(link.from_id), tx.memories.get(link.to_id)
         if newer is None or older is None:
             continue
@@ -145,16 +143,90 @@ def _waiting(tx: Transaction) -> Sequence[Memory]:
 
 
 def _looked_at(ctx: SpaceContext) -> datetime | None:
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         job = tx.jobs.get(KIND)
     return datetime.fromisoformat(job.payload["upto"]) if job is not None else None
 
 
 def _mark(ctx: SpaceContext, upto: datetime) -> None:
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         payload = {"upto": upto.isoformat()}
         known = tx.jobs.get(KIND)
         if known is not None:
             tx.jobs.save(replace(known, payload=payload))
         else:
             tx.jobs.add(Job(id=KIND, kind=KIND, payload=payload, state="done", due_at=upto, created_at=upto))
+
+
+def proposal_of(waiting: Memory, tx: Transaction) -> Proposal | None:
+    """What a waiting memory proposes to make one; none, when it is an ordinary one."""
+    kept, dropped = None, None
+    for link in tx.links.of(waiting.id):
+        if link.from_id == waiting.id and link.kind == "elaborates":
+            kept = tx.memories.get(link.to_id)
+        elif link.from_id == waiting.id and link.kind == "supersedes":
+            dropped = tx.memories.get(link.to_id)
+    if kept is None or dropped is None or tx.sessions.get(pair_id(kept.id, dropped.id)) is None:
+        return None
+    return Proposal(kept, dropped, waiting, waiting.waiting_for or "")
+
+
+def merge(
+    proposal: Proposal, waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime
+) -> Memory:
+    """Makes two memories one, as was proposed.
+
+    Raises: Conflict, when one of them is not what it was.
+    """
+    kept, dropped = proposal.kept, proposal.dropped
+    for memory in (kept, dropped):
+        reworded = tx.versions.get(memory.id, memory.version)
+        if not memory.active or (reworded is not None and reworded.created_at > waiting.created_at):
+            raise Conflict(f"memory {memory.id} has changed since this was proposed: reject {waiting.id}")
+    decided = replace(source, session=proposal.id)
+    _settle(waiting, "approved", tx, source, now)
+    after = believed(united(proposal, waiting, now), waiting.confidence, ctx.profile.policy)
+    note = f"with {dropped.id}"
+    after = changes.change(tx, kept, after, "revised", source=decided, now=now, note=note)
+    keeping = {version.content for version in tx.versions.of(kept.id)}
+    bury(tx, dropped, "forgotten", now, but=keeping)
+    gone = replace(dropped, state="forgotten")
+    changes.change(tx, dropped, gone, "forgotten", source=decided, now=now, note=f"into {kept.id}")
+    changes.connect(tx, kept.id, dropped.id, "supersedes", source=decided, now=now)
+    return after
+
+
+def keep_apart(waiting: Memory, tx: Transaction, source: Source, now: datetime) -> Memory:
+    """Turns a proposal down: both stay as they are, and the pair is not proposed again."""
+    return _settle(waiting, "rejected", tx, source, now)
+
+
+def proposals_about(memory_id: str, tx: Transaction) -> list[Memory]:
+    """The waiting proposals that would make a memory one with another: they hold its text."""
+    found = []
+    for link in tx.links.of(memory_id):
+        other = tx.memories.get(link.from_id) if link.to_id == memory_id else None
+        if other is not None and other.state == "waiting" and proposal_of(other, tx) is not None:
+            found.append(other)
+    return found
+
+
+def merged_into(memory_id: str, tx: Transaction) -> list[Memory]:
+    """The memories that went into one: forgotten now, and saying the same."""
+    found = []
+    for link in tx.links.of(memory_id):
+        if link.from_id == memory_id and link.kind == "supersedes":
+            other = tx.memories.get(link.to_id)
+            is_pair = tx.sessions.get(pair_id(memory_id, link.to_id)) is not None
+            if other is not None and other.state == "forgotten" and is_pair:
+                found.append(other)
+    return found
+
+
+def _settle(
+    waiting: Memory, action: Literal["approved", "rejected"], tx: Transaction, source: Source, now: datetime
+) -> Memory:
+    """A proposal that was decided has done its work: its text is in the memories that it was about."""
+    tx.journal.write(action, source=source, now=now, before=waiting)
+    tx.memories.remove(waiting.id)
+    return replace(waiting, state="forgotten", waiting_for=None)

@@ -145,7 +145,7 @@ def _found(
     """The block that one question brings, with all that was found for it."""
     quotes = asks_what_was_said(query)
     [asked] = ask([query], ctx=ctx, asked_at=ctx.now(), messages=quotes)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         where = Filter(project=project or project_of(session, tx), other_projects=False)
         shown = tx.receipts.shown_in(session) if session is not None else set()
         quotations = Quotations(ctx.profile.policy, tx)
@@ -191,7 +191,7 @@ def _texts(said: Sequence[NewMessage | str], session: str | None, ctx: SpaceCont
     given = [NewMessage(role="user", content=one) if isinstance(one, str) else one for one in said]
     spoken = [one.content for one in given if checked_role(one.role) in _SPOKEN or one.speaker is not None]
     if spoken and session is not None and len(spoken) < _ASKED_WITH:
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             before = [text for text in _said_before(session, tx) if text not in spoken]
         spoken = [*before, *spoken]
     texts = [_shortened(safe(text), _MOST_TEXT) for text in spoken if clean(text).strip()]
@@ -212,7 +212,7 @@ def _shortened(text: str, most: int) -> str:
 
 def _noted(made: Context, receipt: Receipt, wanted: Callable[[], bool], ctx: SpaceContext) -> Context:
     """`made`, once its receipt is kept; nothing, when it came too late."""
-    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
+    with without_receipt(ctx.space), ctx.write() as tx:
         if not wanted():  # asked here, for the wait for other writers is the long one
             return Context()
         given = tx.receipts.texts([receipt.id])

@@ -37,7 +37,7 @@ def retracted(news: News, project: str | None, ctx: SpaceContext) -> list[Memory
 
 
 def _replaced(news: News, meaning: TextVector | None, project: str | None, ctx: SpaceContext) -> list[Memory]:
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         known = _near(meaning, project, tx)
     if not known:
         return []

@@ -89,7 +89,7 @@ def proxy_record(
     if answer is not None:
         _answered(dialogue, session_id, answer, ctx)
     turns = [*dialogue.turns, *([answer] if answer is not None else ())]
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         session = tx.sessions.get(session_id)
         named = list(zip(names(turns, session_id, tx.space.key), turns, strict=True))[-_LOOKED_BACK:]
         known = {message.id for message in tx.sessions.messages_by_id([name for name, _ in named])}
@@ -113,17 +113,17 @@ def _answered(dialogue: Dialogue, session_id: str, answer: Turn, ctx: SpaceConte
     """Notes how a conversation was answered first: by that it is told from others that begin alike."""
     if dialogue.session is not None or dialogue.first_reply is not None:
         return
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         _note(tx, _reply_key(tx, dialogue.opening, mark(answer)), session_id, ctx)
         _note(tx, _answered_key(tx, session_id), session_id, ctx)
 
 
 def _session(dialogue: Dialogue, ctx: SpaceContext) -> Session:
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         found = _known(dialogue, tx, ctx)
     if found is not None:
         return found
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         found = _known(dialogue, tx, ctx)  # another request may have been faster
         if found is not None:
             return found
@@ -165,7 +165,7 @@ def _given(
     dialogue: Dialogue, session_id: str, ctx: SpaceContext
 ) -> tuple[dict[int, str], tuple[int, str] | None]:
     """What turns were given before, by their places; and the turn that waits for its own, with its name."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         named = [
             (turn.place, name)
             for turn, name in zip(

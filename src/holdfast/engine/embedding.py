@@ -12,19 +12,12 @@ from functools import partial
 from itertools import accumulate
 from operator import mul
 
+from holdfast.domain.background import Embedded, Missing, VectorModel
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.calibrate import Measuring
 from holdfast.engine.embedder_calls import BATCH, batch_limits, embedded, given, part_vectors
-from holdfast.engine.ports import (
-    Embedded,
-    Embedder,
-    Missing,
-    TimeUp,
-    Transaction,
-    VectorModel,
-    VectorRows,
-)
+from holdfast.engine.ports import Embedder, TimeUp, Transaction, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 
@@ -44,7 +37,7 @@ def embed_missing(
     """
     if ctx.embedder is None:
         return 0
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         models = tx.models.all()
         keeps = tx.space.keeps_messages
         searched = searched_with(ctx, ctx.embedder, models)
@@ -99,7 +92,7 @@ def _catch_up(
 ) -> int:
     """Embeds what is new since the model was last fed; with everything done, its vectors are complete."""
     if model is None:
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             tx.models.begin(embedder.name, ctx.now())
     elif caught_up(model, keeps):
         return 0
@@ -126,10 +119,10 @@ def embed_again(
     most, _ = batch_limits(embedder)
     for start in range(0, len(ids), most):
         batch = ids[start : start + most]
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             owners = _embeddable(tx, kind, batch)
         vectors = embedded(embedder, [text_of(owner) for owner in owners])
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             _rows(tx, kind).drop(batch)
             _put(tx, embedder.name, kind, owners, vectors, ctx)
         if time_up():
@@ -158,7 +151,7 @@ def _calibrate(ctx: SpaceContext, embedder: Embedder, time_up: TimeUp) -> bool:
     if found is None:
         return False
     _MEASURING.pop(embedder.name, None)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.models.calibrate(embedder.name, found.as_row())
     return True
 
@@ -175,7 +168,7 @@ def _feed(
     """Embeds up to `limit` of one kind; how many that were, and whether nothing is left."""
     done = 0
     while True:
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             missing = _batch(_rows(tx, kind), embedder, limit - done)
         if not missing.owners and missing.upto == reached:
             return done, True
@@ -184,8 +177,9 @@ def _feed(
         vectors = part_vectors(ctx.space, embedder, [text_of(owner) for owner in missing.owners], time_up)
         if vectors is None:
             return done or 1, False  # there is more to do at once
-        with ctx.store.write(ctx.space) as tx:
-            _keep(tx, embedder.name, kind, missing, vectors, ctx)
+        with ctx.write() as tx:
+            _put(tx, embedder.name, kind, missing.owners, vectors, ctx)
+            _rows(tx, kind).embedded(embedder.name, missing.upto)
         done += len(missing.owners)
         reached = missing.upto
 
@@ -199,19 +193,6 @@ def _batch(rows: VectorRows[Memory | Message], embedder: Embedder, most: int) ->
     return missing if fitting >= len(missing.owners) else rows.missing(embedder.name, fitting)
 
 
-def _keep(
-    tx: Transaction,
-    model: str,
-    kind: str,
-    missing: Missing[Memory | Message],
-    vectors: Sequence[Sequence[bytes]],
-    ctx: SpaceContext,
-) -> None:
-    """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
-    _put(tx, model, kind, missing.owners, vectors, ctx)
-    _rows(tx, kind).embedded(model, missing.upto)
-
-
 def _put(
     tx: Transaction,
     model: str,
@@ -220,6 +201,7 @@ def _put(
     vectors: Sequence[Sequence[bytes]],
     ctx: SpaceContext,
 ) -> None:
+    """Stores vectors of what still reads as it did; what was changed meanwhile comes again."""
     there = {owner.id: text_of(owner) for owner in _embeddable(tx, kind, [owner.id for owner in owners])}
     texts = [
         Embedded(owner.id, owner.version if isinstance(owner, Memory) else 1, parts)
@@ -231,7 +213,7 @@ def _put(
 
 def _complete(ctx: SpaceContext, model: str) -> None:
     """Searches with this model from now on, and lets go of the vectors of others."""
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.models.ready(model)
         if ctx.embedder is not None and ctx.embedder.name == model:
             for other in tx.models.all():

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.memory import Memory, Repetition, Source, Tombstone, Version
+from holdfast.engine.consolidate import merged_into, proposals_about
 from holdfast.engine.intake import text_hash
-from holdfast.engine.merge import merged_into, proposals_about
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import forget_answers
 from holdfast.engine.space_context import SpaceContext
@@ -30,7 +30,7 @@ def erasure(memory_ids: Sequence[str], *, ctx: SpaceContext) -> Erasure:
 
     Raises: NotFound.
     """
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         memory_ids = _with_copies(memory_ids, tx)
         traces = [_Trace(memory_id, tx) for memory_id in memory_ids]
         return Erasure(
@@ -51,7 +51,7 @@ def erase(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> Er
     planned = erasure(memory_ids, ctx=ctx)
     texts: list[str] = []
     silenced: dict[str, None] = {}
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         memory_ids = _with_copies(memory_ids, tx)
         for memory_id in memory_ids:

@@ -27,7 +27,9 @@ def record_event(
     """
     allowed = tuple(each.name for each in ctx.profile.levels)
     if level not in allowed:
-        raise Invalid(_unknown("level", level, allowed, ctx), field="level")
+        use = f"unknown level {level!r}: use one of {', '.join(allowed)}"
+        none = f"the profile {ctx.profile.name!r} has no events: use a space with another profile"
+        raise Invalid(use if allowed else none, field="level")
     event = Event(
         id=ctx.new_id(),
         level=level,
@@ -36,7 +38,7 @@ def record_event(
         session=session,
         created_at=ctx.now(),
     )
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         known_session(tx, Source(session=session), event.created_at)
         tx.events.add(event)
     return event
@@ -52,7 +54,7 @@ def events(*, ctx: SpaceContext, **listing: Unpack[EventFields]) -> list[Event]:
         raise Invalid(f"limit must be 0 or more, not {limit}", field="limit")
     if offset < 0:
         raise Invalid(f"offset must be 0 or more, not {offset}", field="offset")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return tx.events.find(**listing)
 
 
@@ -75,12 +77,6 @@ def _said(content: str, ctx: SpaceContext) -> str:
     if len(text) > most:
         raise TooLong(f"the text has {len(text):,} characters: the limit is {most:,}", field="content")
     return text
-
-
-def _unknown(kind: str, name: str, allowed: tuple[str, ...], ctx: SpaceContext) -> str:
-    if not allowed:
-        return f"the profile {ctx.profile.name!r} has no events: use a space with another profile"
-    return f"unknown {kind} {name!r}: use one of {', '.join(allowed)}"
 
 
 def record_attempt(
@@ -113,7 +109,7 @@ def record_attempt(
         session=session,
         created_at=ctx.now(),
     )
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         known_session(tx, Source(session=session), attempt.created_at)
         tx.cooldowns.add(attempt)
     return attempt
@@ -125,5 +121,5 @@ def cooldowns(*, ctx: SpaceContext, service: str | None = None) -> list[Standing
     if not known:
         return []
     since = now - max(window(cooldown) for cooldown in known)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return standings(tx.cooldowns.since(since, service=service), known, now)

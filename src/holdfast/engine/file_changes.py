@@ -30,7 +30,7 @@ def added(draft: Draft, *, tx: Transaction, ctx: SpaceContext, now: datetime) ->
     """
     draft = sanitize(draft, ctx.profile)
     draft = replace(draft, source=known_session(tx, draft.source, now))
-    refuse_taken_name(draft.subject, draft.project, "", tx, ctx)
+    refuse_taken_name(draft, "", tx, ctx)
     around = look_at_deleted(draft, tx, ctx.judge, across=False)
     while (tombstone := find_tombstone(draft, tx, around)) is not None:
         if not may_return(tombstone, draft.source, tx):

@@ -66,7 +66,7 @@ def find(
     if any(text is not None and "\0" in text for text in texts):
         raise Invalid("a filter contains a NUL character", field="filter")
     limit = MOST if limit is None else min(limit, MOST)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         if as_of is None:
             among, many = _sought(where, tx)
             found = tx.memories.find(
@@ -97,21 +97,9 @@ def _sought(where: Filter, tx: Transaction) -> tuple[list[str] | None, bool]:
     return (found, False) if len(found) <= MOST else (None, True)
 
 
-def subjects(*, ctx: SpaceContext, limit: int) -> list[tuple[str | None, int]]:
-    """What memories in use are about, and how many of each; none stands for general knowledge."""
-    with ctx.store.read(ctx.space) as tx:
-        return tx.memories.subjects(limit)
-
-
-def last_change(*, ctx: SpaceContext) -> int:
-    """The number of the newest change in this space."""
-    with ctx.store.read(ctx.space) as tx:
-        return tx.journal.last()
-
-
 def linked(memory_id: str, *, ctx: SpaceContext) -> list[tuple[Link, Memory]]:
     """The links of a memory with what stands at their other ends."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         links = tx.links.of(memory_id)
         others = [link.to_id if link.from_id == memory_id else link.from_id for link in links]
         found = {memory.id: memory for memory in mark(tx.memories.many(list(dict.fromkeys(others))), tx)}
@@ -120,7 +108,7 @@ def linked(memory_id: str, *, ctx: SpaceContext) -> list[tuple[Link, Memory]]:
 
 def show(memory_id: str, *, ctx: SpaceContext) -> Details:
     """Raises: NotFound."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         [memory] = mark([existing(tx, memory_id, forgotten=True)], tx)
         return Details(memory, tuple(tx.versions.of(memory_id)), tuple(tx.links.of(memory_id)))
 
@@ -131,7 +119,7 @@ def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> Story:
     A person sees it all, an agent what is in use and may be quoted.
     Raises: NotFound.
     """
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         [memory] = mark([existing(tx, memory_id, forgotten=not to_agent)], tx)
         if to_agent and not memory.active:
             raise NotFound(f"memory {memory_id} is {memory.state}: only a person can view it")
@@ -172,7 +160,7 @@ def memory_pages(ctx: SpaceContext, where: Filter) -> Iterator[Sequence[Memory]]
     """What `where` admits, oldest first. A last page that is full is followed by an empty one."""
     after: MemoryCursor | None = None
     while True:
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             page = tx.memories.find(where, order="created", limit=_PAGE, after=after)
         yield page
         if len(page) < _PAGE:

@@ -31,7 +31,7 @@ def forget(
     Either way it does not come back by itself: not its text, and not in other words.
     Raises: NotFound, Conflict.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
@@ -58,7 +58,7 @@ def restore(memory_id: str, *, ctx: SpaceContext, source: Source) -> Memory:
 
     Raises: NotFound, Conflict.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         if tx.memories.get(memory_id) is None and tx.tombstones.of(memory_id):
             raise NotFound(f"memory {memory_id} was deleted permanently and can't be restored")
@@ -77,7 +77,7 @@ def restored(known: Memory, *, tx: Transaction, ctx: SpaceContext, source: Sourc
 
     Raises: Conflict, when its name was given to another one meanwhile.
     """
-    refuse_taken_name(known.subject, known.project, known.id, tx, ctx)
+    refuse_taken_name(known, known.id, tx, ctx)
     unbury(tx, known)
     # What waited for a person waits again: this is no way around the inbox.
     state: State = "waiting" if known.waiting_for else "active"

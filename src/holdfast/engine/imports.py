@@ -64,10 +64,10 @@ def restore_rows(archive: Archive, *, ctx: SpaceContext, dry_run: bool = False) 
     A dry run answers what would come in, and takes nothing.
     Raises: Conflict, when the space has another profile.
     """
-    with ctx.store.read(ctx.space) as tx:  # judged before the space is locked: the verdicts are kept
+    with ctx.read() as tx:  # judged before the space is locked: the verdicts are kept
         for row in archive.rows.get("memories", ()):
             look_at_deleted(_drafted(row), tx, ctx.judge, across=False)
-    with suppress(_TakenBack), ctx.store.write(ctx.space) as tx:
+    with suppress(_TakenBack), ctx.write() as tx:
         done = take_rows(archive, tx, ctx.judge)
         if dry_run:
             raise _TakenBack
@@ -86,7 +86,7 @@ def take_rows(archive: Archive, tx: Transaction, judge: Judge) -> Imported:
     for row in archive.rows.get("memories", ()):
         if reason := wrong_memory(row, profile_of(tx.space)):
             raise Invalid(f"a memory of the archive {reason}: nothing was imported")
-    empty = tx.dump.last_seq() == 0
+    empty = tx.journal.last() == 0
     if empty and not tx.tombstones.count():
         tx.dump.adopt_key(header.key)
     known: set[str] = set()
@@ -140,7 +140,7 @@ def _decided(
     judge = _Prepared(ctx.judge, [each for *_, around in seen if around for each in around.judged])
     ready = replace(ctx, judge=judge)
     while True:
-        with suppress(_TakenBack), ctx.store.write(ctx.space) as tx:
+        with suppress(_TakenBack), ctx.write() as tx:
             told = [
                 ImportResult(line, _told(draft, tx, ready, review, around)) for line, draft, around in seen
             ]

@@ -9,13 +9,13 @@ from holdfast.domain.belief import believed
 from holdfast.domain.memory import LinkKind, Memory, Message, Session, Source
 from holdfast.domain.query import Filter, MemoryCursor
 from holdfast.engine import changes
+from holdfast.engine.consolidate import keep_apart, merge, proposal_of
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.memory_search import search
-from holdfast.engine.merge import keep_apart, merge, proposal_of
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.remember import weaken
-from holdfast.engine.space_context import SpaceContext, existing
+from holdfast.engine.space_context import SpaceContext, existing, of_that_name
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.consolidation import Proposal
 
@@ -67,8 +67,8 @@ class Pile:
 
 def inbox(*, ctx: SpaceContext) -> list[Item]:
     """What waits, oldest first."""
-    with ctx.store.read(ctx.space) as tx:
-        waiting = tx.memories.find(Filter(states=("waiting",)), order="created")
+    with ctx.read() as tx:
+        waiting = tx.memories.find(_WAITING, order="created")
         return [Item(memory, _known(memory, tx)) for memory in waiting]
 
 
@@ -79,7 +79,7 @@ def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> 
     Raises: NotFound, Conflict; then none was approved.
     """
     approved = []
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
@@ -87,7 +87,8 @@ def approve(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> 
                 approved.append(merge(proposal, waiting, tx, ctx, source, now))
                 continue
             unbury(tx, waiting)
-            superseded = _known(waiting, tx, kinds=("supersedes",)) or _of_that_name(waiting, tx, ctx)
+            # What got its name meanwhile, is replaced as well.
+            superseded = _known(waiting, tx, kinds=("supersedes",)) or of_that_name(waiting, tx, ctx)
             if superseded:
                 approved.append(_replaced(superseded[0], waiting, tx, ctx, source, now))
             else:
@@ -101,7 +102,7 @@ def reject(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> l
     Raises: NotFound, Conflict; then none was rejected.
     """
     rejected = []
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         for memory_id in memory_ids:
             waiting = _waiting(memory_id, tx)
@@ -112,13 +113,6 @@ def reject(memory_ids: Sequence[str], *, ctx: SpaceContext, source: Source) -> l
             gone = replace(waiting, state="forgotten", waiting_for=None)
             rejected.append(changes.change(tx, waiting, gone, "rejected", source=source, now=now))
     return rejected
-
-
-def _of_that_name(waiting: Memory, tx: Transaction, ctx: SpaceContext) -> tuple[Memory, ...]:
-    """What got the name of a waiting memory meanwhile, where one subject means one memory."""
-    if not ctx.profile.policy.subject_is_key or waiting.subject is None:
-        return ()
-    return tuple(tx.memories.named(waiting.subject, waiting.project))
 
 
 def _let_in(waiting: Memory, tx: Transaction, ctx: SpaceContext, source: Source, now: datetime) -> Memory:
@@ -138,17 +132,7 @@ def _replaced(
     """The known memory with all that was proposed; the proposal itself has done its work."""
     done = replace(waiting, state="forgotten", waiting_for=None)
     changes.change(tx, waiting, done, "approved", source=source, now=now, note=f"as {known.id}")
-    after = replace(
-        known.confirmed(now),
-        category=waiting.category,
-        subject=waiting.subject,
-        project=waiting.project,
-        tags=waiting.tags,
-        importance=waiting.importance,
-    )
-    if (waiting.content, waiting.summary) != (known.content, known.summary):
-        after = after.worded(waiting.content, summary=waiting.summary, now=now)
-    after = believed(after, waiting.confidence, ctx.profile.policy)
+    after = believed(known.confirmed(now).as_in(waiting, now), waiting.confidence, ctx.profile.policy)
     note = f"approved {waiting.id}"
     return changes.change(tx, known, after, "revised", source=waiting.source, now=now, note=note)
 
@@ -164,13 +148,7 @@ def _waiting(memory_id: str, tx: Transaction) -> Memory:
 
 
 def _known(memory: Memory, tx: Transaction, kinds: Sequence[str] | None = None) -> tuple[Memory, ...]:
-    found = []
-    for link in tx.links.of(memory.id):
-        if link.from_id == memory.id and (kinds is None or link.kind in kinds):
-            other = tx.memories.get(link.to_id)
-            if other is not None and other.state != "forgotten":
-                found.append(other)
-    return tuple(found)
+    return tuple(one.memory for one in _beside(memory, tx) if kinds is None or one.how in kinds)
 
 
 def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
@@ -180,12 +158,12 @@ def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = N
     """
     if not 1 <= limit <= 200:
         raise Invalid(f"limit must be 1 to 200, not {limit}", field="limit")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         found = tx.memories.find(_WAITING, order="created", limit=limit + 1, after=after)
         total = tx.memories.count(_WAITING)
     waiting = found[:limit]
     asked = _asked(waiting, ctx)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         pairs = zip(waiting, asked, strict=True)
         return Pile(tuple(_waiter(*pair, tx) for pair in pairs), total, more=len(found) > limit)
 
@@ -195,7 +173,7 @@ def stakes(memory_ids: Sequence[str], *, ctx: SpaceContext) -> list[Waiter]:
 
     Raises: NotFound.
     """
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return [_waiter(existing(tx, memory_id), None, tx) for memory_id in memory_ids]
 
 
@@ -227,10 +205,15 @@ def _near(memory: Memory, asked: PreparedQuery, known: Collection[str], tx: Tran
 
 def _linked(memory: Memory, tx: Transaction) -> list[Beside]:
     """What an approval would change stands first."""
+    order = ("supersedes", "contradicts", "elaborates", "related")
+    return sorted(_beside(memory, tx), key=lambda one: order.index(one.how))
+
+
+def _beside(memory: Memory, tx: Transaction) -> list[Beside]:
+    """What a waiting memory is linked to and is still there."""
     found = []
     for link in tx.links.of(memory.id):
         other = tx.memories.get(link.to_id) if link.from_id == memory.id else None
         if other is not None and other.state != "forgotten":
             found.append(Beside(other, link.kind))
-    order = ("supersedes", "contradicts", "elaborates", "related")
-    return sorted(found, key=lambda one: order.index(one.how))
+    return found

@@ -12,7 +12,7 @@ def link(from_id: str, to_id: str, kind: LinkKind, *, ctx: SpaceContext, source:
     Raises: NotFound, Invalid.
     """
     _check(from_id, to_id, kind)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         from_memory = existing(tx, from_id)
         existing(tx, to_id)
@@ -29,7 +29,7 @@ def unlink(from_id: str, to_id: str, kind: LinkKind | None, *, ctx: SpaceContext
 
     Raises: NotFound, when there is none.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         from_memory = existing(tx, from_id)
         count = tx.links.remove(from_id, to_id, kind)
         if not count:

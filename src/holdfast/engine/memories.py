@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
+from holdfast.domain.background import Job, JobState
 from holdfast.domain.budget import CONTEXT_TOKENS
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.health import HealthFinding
@@ -45,7 +46,6 @@ from holdfast.domain.query import (
 from holdfast.domain.spend import GroupedBy, SpendReport
 from holdfast.engine import (
     archive,
-    attention,
     audit,
     brief,
     cache_report,
@@ -92,18 +92,7 @@ from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item, Pile, Waiter
 from holdfast.engine.look import Look
 from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
-from holdfast.engine.ports import (
-    Clock,
-    Embedder,
-    Job,
-    JobState,
-    NewId,
-    Quiet,
-    Reader,
-    Store,
-    TimeUp,
-    never_quiet,
-)
+from holdfast.engine.ports import Clock, Embedder, NewId, Quiet, Reader, Store, TimeUp, never_quiet
 from holdfast.engine.reading import ChunkResult
 from holdfast.engine.recall import Recall
 from holdfast.engine.recapture import Recaptured
@@ -386,7 +375,7 @@ class Memories:
     @needs("admin")
     def export(self) -> Iterator[str]:
         """The whole space as lines of an archive."""
-        with self._synced.store.read(self.space) as tx:
+        with self._synced.read() as tx:
             yield from archive.lines(tx)
 
     @needs("admin")
@@ -451,12 +440,14 @@ class Memories:
     @needs("read")
     def subjects(self, *, limit: int = 200) -> list[tuple[str | None, int]]:
         """What memories are about, and how many of each; none stands for general knowledge."""
-        return find.subjects(ctx=self._synced, limit=limit)
+        with self._synced.read() as tx:
+            return tx.memories.subjects(limit)
 
     @needs("read")
     def last_change(self) -> int:
         """The number of the newest change in this space: the same number, the same memories."""
-        return find.last_change(ctx=self._synced)
+        with self._synced.read() as tx:
+            return tx.journal.last()
 
     @needs("read")
     def linked(self, memory_id: str) -> list[tuple[Link, Memory]]:
@@ -546,7 +537,8 @@ class Memories:
     @needs("read")
     def session_tallies(self, *session_ids: str) -> dict[str, tuple[int, int]]:
         """How many messages each session has, and how many memories came from it."""
-        return sessions.tallies(session_ids, ctx=self._synced)
+        with self._synced.read() as tx:
+            return tx.sessions.tallies(session_ids)
 
     @needs("read")
     def session_story(self, session_id: str, *, first: int = 1, limit: int = 100) -> SessionStory:
@@ -699,7 +691,7 @@ class Memories:
     @needs("write")
     def read_again(self, *, drop: bool = False) -> int:
         """Lets a model try again what it could not read, or leaves it unread; answers how many."""
-        return jobs.again(reading_queue.KIND, ctx=self._synced, drop=drop)
+        return jobs.again(reading_queue.READING, ctx=self._synced, drop=drop)
 
     # ------------------------------------------------------------------------------------- upkeep and figures
 
@@ -716,7 +708,7 @@ class Memories:
     @needs("read")
     def attention(self) -> list[HealthFinding]:
         """What in this space needs a look: work that failed or rests, files that ask."""
-        found = attention.attention(ctx=self._synced)
+        found = audit.attention(ctx=self._synced)
         state = self.directory()
         if state is not None and state.asks:
             says = "the files of this space need a decision"

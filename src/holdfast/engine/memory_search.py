@@ -58,10 +58,11 @@ def search(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int) ->
     total = tx.words.total()
     telling = Telling.of(question.terms, counts, total)
     weighed = _weighed(holds, cosines, telling)
-    best = nlargest(enough, weighed, key=lambda each: each.relevance)
+    best = nlargest(enough, weighed, key=lambda owner: sum(weighed[owner].values()))
     # Only now are rows read in full: most candidates are told apart by their words and cosines alone.
-    memories = {memory.id: memory for memory in tx.memories.many([each.owner for each in best])}
-    return _read(asked, [each.found(memories[each.owner]) for each in best], cosines, telling, total)
+    memories = {memory.id: memory for memory in tx.memories.many(best)}
+    found = _found({owner: weighed[owner] for owner in best}, memories, cosines)
+    return _read(asked, found, cosines, telling, total)
 
 
 def count_elsewhere(asked: PreparedQuery, where: Filter, tx: Transaction, threshold: float | None) -> int:
@@ -78,7 +79,8 @@ def count_elsewhere(asked: PreparedQuery, where: Filter, tx: Transaction, thresh
     holds = {owner: held(text) for owner, text in wordings.items()}
     telling = Telling.of(terms, counts, tx.words.total())
     weighed = _weighed({one: holds[one] for one in outside}, cosines, telling)
-    return sum(each.relevance >= (each.floor if threshold is None else threshold) for each in weighed)
+    least = floor(by_meaning=cosines is not None) if threshold is None else threshold
+    return sum(sum(parts.values()) >= least for parts in weighed.values())
 
 
 def search_past(asked: PreparedQuery, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:
@@ -90,8 +92,8 @@ def search_past(asked: PreparedQuery, where: Filter, moment: datetime, tx: Trans
     telling = Telling.of(terms, counts, len(past))
     cosines = _past_cosines(asked, past, tx)
     weighed = _weighed(holds, cosines, telling)
-    best = sorted(weighed, key=lambda each: -each.relevance)
-    return _read(asked, [each.found(past[each.owner]) for each in best], cosines, telling, len(past))
+    found = sorted(_found(weighed, past, cosines), key=lambda each: -each.relevance)
+    return _read(asked, found, cosines, telling, len(past))
 
 
 def _read(
@@ -175,23 +177,11 @@ def _cosines(
     return None if found is None else {owner: cosine for owner, (cosine,) in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    """A candidate whose row was not read yet."""
-
-    owner: str
-    relevance: float
-    evidence: Mapping[str, float]
-    floor: float
-
-    def found(self, memory: Memory) -> FoundMemory:
-        return FoundMemory(memory, self.relevance, self.evidence, self.floor)
-
-
 def _weighed(
     holds: Mapping[str, TextTerms], cosines: Mapping[str, float] | None, telling: Telling
-) -> list[_Weighed]:
-    found = []
+) -> dict[str, Mapping[str, float]]:
+    """What speaks for each candidate that anything speaks for; no row was read for it yet."""
+    found: dict[str, Mapping[str, float]] = {}
     for owner, held_by_it in holds.items():
         cosine = cosines.get(owner) if cosines is not None else None
         if cosine is not None:
@@ -200,7 +190,18 @@ def _weighed(
             parts = {"words": on_the_scale_of_meaning(share(telling, held_by_it))}
         else:
             parts = {"words": share(telling, held_by_it)}
-        relevance = sum(parts.values())
-        if relevance > 0:
-            found.append(_Weighed(owner, relevance, parts, floor(by_meaning=cosines is not None)))
+        if sum(parts.values()) > 0:
+            found[owner] = parts
     return found
+
+
+def _found(
+    weighed: Mapping[str, Mapping[str, float]],
+    memories: Mapping[str, Memory],
+    cosines: Mapping[str, float] | None,
+) -> list[FoundMemory]:
+    """The candidates with their rows, in their order."""
+    least = floor(by_meaning=cosines is not None)
+    return [
+        FoundMemory(memories[owner], sum(parts.values()), parts, least) for owner, parts in weighed.items()
+    ]

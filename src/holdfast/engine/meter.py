@@ -35,7 +35,7 @@ def ask(
     readers = ctx.readers
     assert readers is not None
     most = Usage(input=_tokens(question, ctx), output=question.max_tokens)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         call = _call(purpose, model, most, ctx, session)
         _refuse_beyond_the_caps(call, most, tx, readers, model)
         tx.spend.add(call)
@@ -66,15 +66,14 @@ def spend(*, ctx: SpaceContext, by: GroupedBy = "purpose", days: int | None = No
         raise Invalid(f"days must be 1 or more, not {days}", field="days")
     now = ctx.now()
     since = _day(now) - timedelta(days=days - 1) if days is not None else None
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         groups = tuple(tx.spend.grouped(by, since=since))
         total, today = tx.spend.total(since=since), tx.spend.total(since=_day(now))
     readers = ctx.readers
     if readers is None:
         return SpendReport(by=by, groups=groups, total=total, today=today)
     spent = today.at_most(readers.cautious)
-    asked = [model for model in (readers.gate, readers.extract, readers.judge) if model is not None]
-    least = 0 if all(model.price == FREE for model in asked) else 1
+    least = 0 if all(model is None or model.price == FREE for model in readers.by_purpose.values()) else 1
     stopped = over(readers.caps, least, spent, None)
     return SpendReport(by=by, groups=groups, total=total, today=today, caps=readers.caps, stopped=stopped)
 
@@ -109,7 +108,7 @@ def _refuse_beyond_the_caps(
 
 def _settle(call: ModelCall, usage: Usage, model: LanguageModel, ctx: SpaceContext) -> None:
     money = model.price.of(usage) if model.price is not None else None
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.spend.save(replace(call, usage=usage, micro_dollars=money))
 
 

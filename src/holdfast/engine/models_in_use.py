@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from holdfast.domain.background import VectorModel
 from holdfast.domain.spend import Caps, Purpose
 from holdfast.engine import meter
-from holdfast.engine.ports import LanguageModel, Transaction, VectorModel
+from holdfast.engine.ports import LanguageModel, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.model_call import ModelPrompt
@@ -66,7 +67,7 @@ class Trial:
 def models(*, ctx: SpaceContext) -> Models:
     """Those that are configured, and how far the vectors are."""
     name = ctx.embedder.name if ctx.embedder else None
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         vectors = embedding_progress(name, tx)
     return Models(
         embedder=name,
@@ -97,10 +98,8 @@ def _tried(model: LanguageModel, purpose: Purpose, ctx: SpaceContext) -> str | N
 
 
 def _readers(ctx: SpaceContext) -> dict[Purpose, LanguageModel | None]:
-    readers = ctx.readers
-    if readers is None:
-        return {"gate": None, "extract": None, "judge": None}
-    return {"gate": readers.gate, "extract": readers.extract, "judge": readers.judge}
+    none: dict[Purpose, LanguageModel | None] = {"gate": None, "extract": None, "judge": None}
+    return ctx.readers.by_purpose if ctx.readers is not None else none
 
 
 def embedding_progress(wanted: str | None, tx: Transaction) -> EmbeddingProgress:
@@ -116,6 +115,6 @@ def embedding_progress(wanted: str | None, tx: Transaction) -> EmbeddingProgress
 def _figures(model: VectorModel | None, tx: Transaction) -> tuple[int, int]:
     keeps = tx.space.keeps_messages
     if model is None:
-        return 0, tx.dump.last_seq() + (tx.sessions.message_count() if keeps else 0)
+        return 0, tx.journal.last() + (tx.sessions.message_count() if keeps else 0)
     messages = (model.messages_to, model.last_message) if keeps else (0, 0)
     return model.memories_to + messages[0], model.last_change + messages[1]

@@ -76,15 +76,15 @@ class Findings:
 def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> Surroundings:
     """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
     meaning = meaning_of(draft, ctx)
-    with ctx.store.read(ctx.space) as tx:
-        seq = tx.dump.last_seq()
+    with ctx.read() as tx:
+        seq = tx.journal.last()
         found = [*candidates(draft, tx, ctx, meaning), *extra]
     return Surroundings(seq, _judged(nearest(found, meaning), ctx.judge), meaning)
 
 
 def still(seen: Surroundings, draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surroundings:
     """The same inside a write transaction: looked at again if the space has changed since."""
-    seq = tx.dump.last_seq()
+    seq = tx.journal.last()
     if seq == seen.seq:
         return seen
     extra = [each.candidate for each in seen.of("saved")]
@@ -146,13 +146,13 @@ def look_beside(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surrounding
     """What waits or was archived that a checked draft may say again."""
     new = statement_of(draft)
     found = list(out_of_sight(draft, new, tx, ctx))
-    return Surroundings(tx.dump.last_seq(), _judged(nearest(found, None), ctx.judge))
+    return Surroundings(tx.journal.last(), _judged(nearest(found, None), ctx.judge))
 
 
 def look_at_deleted(draft: Draft, tx: Transaction, judge: Judge, *, across: bool) -> Surroundings:
     """What was deleted that a checked draft may say again; `across`: whatever its subject and category."""
     found = list(deleted(draft, tx, across))
-    return Surroundings(tx.dump.last_seq(), _judged(nearest(found, None), judge))
+    return Surroundings(tx.journal.last(), _judged(nearest(found, None), judge))
 
 
 def maybe_same(one: str, other: str) -> bool:

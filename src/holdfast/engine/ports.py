@@ -6,10 +6,10 @@ Small Protocols, so that storage and models depend on the engine and never the o
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Literal, Protocol, TypeVar, Unpack, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, Unpack, runtime_checkable
 
+from holdfast.domain.background import Embedded, Job, JobTally, Missing, VectorModel
 from holdfast.domain.health import Damage
 from holdfast.domain.history import Action, Entry, Receipt, Use
 from holdfast.domain.memory import (
@@ -28,6 +28,7 @@ from holdfast.domain.memory import (
 )
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Order, TimeCursor
+from holdfast.domain.space import Bound, FileRow, Space, Token
 from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.model_call import ModelAnswer, ModelPrompt
@@ -50,59 +51,7 @@ Owner_co = TypeVar("Owner_co", bound=Memory | Message, covariant=True)
 Owner_contra = TypeVar("Owner_contra", bound=Memory | Message, contravariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
-    """A named, isolated set of memories with one profile."""
-
-    name: str
-    profile: str
-    profile_text: str | None
-    key: str
-    keeps_messages: bool = True  # false: what is said in it is not stored
-    created_at: datetime
-
-
-JobState = Literal["queued", "running", "done", "failed"]
 CountedBy = Literal["category", "confidence", "state", "importance", "accesses", "from_message"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A piece of background work of one space."""
-
-    id: str
-    kind: str
-    payload: Mapping[str, Any]
-    state: JobState = "queued"
-    attempts: int = 0
-    error: str | None = None
-    due_at: datetime
-    leased_until: datetime | None = None  # whose worker is silent for longer, is done again
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class JobTally:
-    """How many jobs of one kind are in one state."""
-
-    kind: str
-    state: JobState
-    count: int
-    oldest_due_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
-    """What lets its holder into spaces; of the secret only a hash is kept."""
-
-    id: str
-    name: str | None
-    hash: str
-    scopes: tuple[str, ...]
-    spaces: tuple[str, ...] | None  # none: every space, those to come as well
-    created_at: datetime
-    revoked_at: datetime | None = None
-    used_at: datetime | None = None  # about when it was last shown
 
 
 class Judge(Protocol):
@@ -152,37 +101,6 @@ class InProcess(Protocol):
 
     def load(self) -> None: ...  # raises Unavailable; what the first text would do otherwise
     def parts(self, text: str) -> Iterator[bytes]: ...  # what `documents` says of it, one vector at a time
-
-
-@dataclass(frozen=True, slots=True)
-class Missing(Generic[Owner_co]):
-    """What has to be embedded next: with the vectors of `owners` all is done up to `upto`."""
-
-    owners: Sequence[Owner_co]
-    upto: int  # a number of the journal, or a message's position
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """The vectors of a text's parts."""
-
-    owner: str
-    version: int  # of a memory
-    parts: Sequence[bytes]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorModel:
-    """A model that a space has vectors of, and how far they reach."""
-
-    name: str
-    memories_to: int  # of `last_change`
-    messages_to: int  # of `last_message`
-    last_change: int  # the journal's newest number
-    last_message: int  # the newest message's position
-    ready: bool  # once complete: searched, and kept up with what is new
-    calibration: Mapping[str, float] | None
-    created_at: datetime
 
 
 class VectorRows(Protocol[Owner_co]):
@@ -332,7 +250,7 @@ class LinkRows(Protocol):
     def into(self, memory_ids: Collection[str]) -> list[Link]: ...
     def of_session(self, session_id: str) -> list[Link]: ...
     def of_kind(self, kind: LinkKind) -> list[Link]: ...
-    def superseding(self, memory_ids: Collection[str] | None = None) -> list[Link]: ...
+    def superseding(self, memory_ids: Collection[str]) -> list[Link]: ...
     def remove(self, from_id: str, to_id: str, kind: LinkKind | None) -> int: ...
 
 
@@ -400,7 +318,7 @@ class JobRows(Protocol):
     def add(self, job: Job) -> bool: ...
     def get(self, job_id: str) -> Job | None: ...
     def due(
-        self, kinds: Sequence[str], now: datetime, *, latest: bool = False, session: str | None = None
+        self, kind: str, now: datetime, *, latest: bool = False, session: str | None = None
     ) -> Job | None: ...
     def save(self, job: Job) -> None: ...
     def remove(self, job_id: str) -> None: ...
@@ -428,31 +346,6 @@ class SpendRows(Protocol):
     def save(self, call: ModelCall) -> None: ...
     def total(self, *, since: datetime | None = None, session: str | None = None) -> Spent: ...
     def grouped(self, by: GroupedBy, *, since: datetime | None = None) -> list[tuple[str | None, Spent]]: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRow:
-    """Where a memory stands as a file."""
-
-    path: str
-    memory: str | None  # none: a file that says nothing
-    given: str | None = None  # its text, where it is not what we would write
-    mark: str | None = None  # of the memory that the text was made of
-    hash: str | None = None  # of the bytes on disk when both sides last agreed; none: never there
-    stat: str | None = None  # what the file looked like then
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """The directory that a space is bound to."""
-
-    path: str
-    layout: str
-    index_hash: str | None = None
-    asks: str | None = None  # what a person has to decide first
-    refused: Mapping[str, Sequence[str]] = field(default_factory=dict)  # path: its state, and why
-    bound_at: datetime
-    agreed_at: datetime | None = None
 
 
 class FileRows(Protocol):
@@ -483,7 +376,6 @@ class Dump(Protocol):
     def clear(self, keep: Sequence[str] = ()) -> None: ...
     def reindex(self, memory_ids: Sequence[str]) -> None: ...
     def complete(self) -> bool: ...
-    def last_seq(self) -> int: ...
     def next_seq(self) -> int: ...
     def adopt_key(self, key: str) -> None: ...
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from holdfast.domain.background import VectorModel
 from holdfast.domain.calibration import Calibration, calibrated
 from holdfast.engine.embedder_calls import embedded, given
 from holdfast.engine.embedding import caught_up, cosine, embed_missing, searched_with
-from holdfast.engine.ports import Embedder, Reader, VectorModel, VectorRows
+from holdfast.engine.ports import Embedder, Reader, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
-from holdfast.language.question import Question, question
+from holdfast.language.question import ParsedQuestion, question
 
 MOST_READ = 2_000  # characters of a question that are read beside each candidate
 EMBEDDED_FIRST = 2_000  # texts without a vector that a question waits for; the rest follow with `tend`
@@ -39,7 +40,7 @@ class QueryVectors:
 class PreparedQuery:
     """A question that is ready to be searched for."""
 
-    question: Question
+    question: ParsedQuestion
     meaning: QueryVectors | None  # none: by words alone
     reader: Reader | None = None  # none: nothing is read
 
@@ -91,7 +92,7 @@ def ask(
     texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool
 ) -> list[PreparedQuery]:
     """The questions, read; those to messages also as the people that they name would have put them."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         speakers = tx.sessions.speakers() if messages else []
         models = {model.name: model for model in tx.models.all()} if ctx.embedder else {}
         keeps = tx.space.keeps_messages
@@ -124,7 +125,7 @@ def _fed(ctx: SpaceContext) -> dict[str, VectorModel]:
         embed_missing(ctx, limit=EMBEDDED_FIRST)
     except Unavailable as trouble:
         _log.warning("semantic search is not complete: %s", trouble)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return {model.name: model for model in tx.models.all()}
 
 

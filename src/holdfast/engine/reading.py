@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.profile import Profile
@@ -19,9 +20,9 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memory_search import search
 from holdfast.engine.meter import CapReached, ask
 from holdfast.engine.model_judge import Opinion
-from holdfast.engine.ports import Job, Quiet, never_quiet
+from holdfast.engine.ports import Quiet, never_quiet
 from holdfast.engine.quote_rules import deleted_from
-from holdfast.engine.reading_queue import KIND, cited
+from holdfast.engine.reading_queue import READING, cited
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, Unavailable
@@ -67,7 +68,7 @@ def read_due(
     """
     if ctx.readers is None or ctx.readers.extract is None:
         return None
-    job = jobs.take((KIND,), ctx=ctx, session_id=session_id)
+    job = jobs.take(READING, ctx=ctx, session_id=session_id)
     if job is None:
         return None
     session_id = str(job.payload["session"])
@@ -109,7 +110,7 @@ def _read(job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet) -> ChunkRe
 
 def _chunk(job: Job, session_id: str, ctx: SpaceContext) -> tuple[Session | None, Chunk | None]:
     """What is to be read, as it is now: what was erased meanwhile is not there any more."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         session = tx.sessions.get(session_id)
         found = {message.id: message for message in tx.sessions.messages_by_id(cited(job.payload))}
     before, new = (
@@ -211,7 +212,7 @@ def _remembered(
 
 def _taken_back(message_id: str, ctx: SpaceContext) -> bool:
     """Whether what was captured of a message has been forgotten since; then nothing else is made of it."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return deleted_from(message_id, tx)
 
 
@@ -238,7 +239,7 @@ def related(chunk: Chunk, session: Session, *, ctx: SpaceContext) -> list[Memory
     text = "\n".join(spoken)[-_ASKED:] or own_voice(chunk.new[-1].content or "")[-_ASKED:]
     where = Filter(project=session.project, other_projects=False)
     [asked] = query_prepare.ask([text], ctx=ctx, asked_at=ctx.now(), messages=False)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         near = [found.memory for found in search(asked, where, tx, MOST)]
         said = {message.id for message in chunk.messages}
         mine = tx.memories.find(Filter(session=session.id), order="recent", limit=_OF_A_SESSION)

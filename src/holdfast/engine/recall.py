@@ -81,7 +81,7 @@ def recall(query: Query, *, ctx: SpaceContext) -> Recall:
         raise Invalid("threshold must be a number, for example 0.4", field="threshold")
     asked_at = as_of or query.asked_at or ctx.now()
     [asked] = ask([text], ctx=ctx, asked_at=asked_at, messages=query.messages)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         where = query.where or Filter(
             project=query.project or project_of(query.session, tx), other_projects=False
         )
@@ -267,7 +267,7 @@ def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> 
     memories = [hit.memory.id for hit in found.memories]
     if session is None and not memories:
         return
-    with without_receipt(ctx.space), ctx.store.write(ctx.space) as tx:
+    with without_receipt(ctx.space), ctx.write() as tx:
         tx.memories.touch(memories, now)
         if session is None:
             return

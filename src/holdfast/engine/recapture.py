@@ -11,18 +11,15 @@ from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.outcomes import Added, Contradicting
 from holdfast.domain.query import Filter
 from holdfast.engine import changes
-from holdfast.engine.capture_queue import KIND, job_id, read_up_to, skipped
+from holdfast.engine.capture import AT_A_TIME, BEFORE, MOST_OF_A_SESSION
 from holdfast.engine.ports import Quiet, Transaction, never_quiet
+from holdfast.engine.reading_queue import CAPTURE, job_id, read_up_to, skipped
 from holdfast.engine.remember import remember
 from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.chunks import sources
 from holdfast.language.extract import FoundDraft, findings, key
-
-_AT_A_TIME = 100  # messages that are fetched in one go
-_BEFORE = 6  # messages that are fetched again as context
-_MOST_OF_A_SESSION = 10_000  # memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +39,8 @@ def recapture(*, ctx: SpaceContext, quiet: Quiet = never_quiet, dry_run: bool = 
     name = f"recapture-{ctx.new_id()}"
     added: list[Draft] = []
     gone: list[Memory] = []
-    with ctx.store.read(ctx.space) as tx:
-        read = [str(payload["session"]) for payload in tx.jobs.payloads(KIND)]
+    with ctx.read() as tx:
+        read = [str(payload["session"]) for payload in tx.jobs.payloads(CAPTURE)]
         sessions = sorted(tx.sessions.many(read), key=lambda session: (session.started_at, session.id))
     for session in sessions:
         if quiet(session.project, session.id) is None:
@@ -60,19 +57,19 @@ def _changes(session: Session, ctx: SpaceContext) -> tuple[list[FoundDraft], lis
     """What is found in a session and was not before, and what was found before and is not now."""
     found = list(_read_again(session, ctx))
     now = {(draft.source.message, draft.content) for draft in (each.draft for each in found)}
-    with ctx.store.read(ctx.space) as tx:
-        mine = tx.memories.find(Filter(session=session.id), order="created", limit=_MOST_OF_A_SESSION)
+    with ctx.read() as tx:
+        mine = tx.memories.find(Filter(session=session.id), order="created", limit=MOST_OF_A_SESSION)
         old = [one for one in mine if (one.source.message, one.content) not in now and _is_captured(one, tx)]
         return [each for each in found if tx.calls.get(key(each.draft)) is None], old
 
 
 def _read_again(session: Session, ctx: SpaceContext) -> Iterator[FoundDraft]:
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         job = tx.jobs.get(job_id(session.id))
     upto, off = (read_up_to(job), skipped(job)) if job else (0, [])
-    for first in range(1, upto + 1, _AT_A_TIME):
-        numbers = range(max(first - _BEFORE, 1), min(first + _AT_A_TIME - 1, upto) + 1)
-        with ctx.store.read(ctx.space) as tx:
+    for first in range(1, upto + 1, AT_A_TIME):
+        numbers = range(max(first - BEFORE, 1), min(first + AT_A_TIME - 1, upto) + 1)
+        with ctx.read() as tx:
             messages = tx.sessions.around([(session.id, number) for number in numbers])
         spoken = [one for one in sources(messages) if not any(a <= one.number <= b for a, b in off)]
         for place, message in enumerate(spoken):
@@ -91,7 +88,7 @@ def _is_captured(memory: Memory, tx: Transaction) -> bool:
 
 def _left_out(memory: Memory, name: str, ctx: SpaceContext) -> bool:
     """Takes a memory out of use; nobody said that it is wrong, so it may be said again."""
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         known = tx.memories.get(memory.id)
         if known is None or known.version != 1 or known.state == "forgotten":

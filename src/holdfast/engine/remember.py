@@ -20,16 +20,24 @@ from holdfast.domain.outcomes import (
 from holdfast.domain.retention import archived as is_archived
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
+from holdfast.engine.admission import (
+    archived_before,
+    brought_back,
+    forbidden,
+    propose,
+    protected,
+    refused,
+    wait,
+    why_wait,
+)
 from holdfast.engine.corrections import corrected
 from holdfast.engine.idempotency import fingerprint, once
-from holdfast.engine.inbox_rules import propose, protected, wait, why_wait
 from holdfast.engine.intake import sanitize
 from holdfast.engine.model_judge import Opinion, apply_opinions, judged
 from holdfast.engine.neighbours import Surroundings, findings, look, still
 from holdfast.engine.ports import Transaction
-from holdfast.engine.revive import archived_before, brought_back, forbidden, refused
 from holdfast.engine.sessions import known_session
-from holdfast.engine.space_context import SpaceContext, known_spelling
+from holdfast.engine.space_context import SpaceContext, known_spelling, of_that_name
 from holdfast.engine.split import keep_wording
 from holdfast.engine.supersession import lead_again, mark, supersede
 from holdfast.engine.tool_dedupe import saved_already, saved_by_tools
@@ -62,7 +70,7 @@ def remember(
     if news is not None:
         draft, replaced = corrected(draft, news, seen.meaning, ctx)
         words = (*words, *replaced)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         decided = partial(
             decide,
             draft,
@@ -109,8 +117,8 @@ def decide(
         return refusal
     if captured and (saved := saved_already(draft, tx, around)):
         return _saved(saved, draft, tx, now)
-    if named := _of_that_name(draft, tx, ctx):
-        return _overwritten(named, draft, tx, ctx, now)
+    if named := of_that_name(draft, tx, ctx):
+        return _overwritten(named[0], draft, tx, ctx, now)
     weighed = apply_opinions(told, found, draft, tx)
     found, draft = weighed.findings, weighed.draft
     if weighed.replaces is not None:
@@ -136,14 +144,6 @@ def _added(
     for other in related:
         changes.connect(tx, memory.id, other.id, "related", source=draft.source, now=now)
     return Added(memory, related)
-
-
-def _of_that_name(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Memory | None:
-    """The memory that a draft replaces where one subject means one memory."""
-    if not ctx.profile.policy.subject_is_key or draft.subject is None:
-        return None
-    named = tx.memories.named(draft.subject, draft.project)
-    return named[0] if named else None
 
 
 def _saved(saved: Memory | Tombstone, draft: Draft, tx: Transaction, now: datetime) -> Outcome:

@@ -9,8 +9,8 @@ from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile
 from holdfast.domain.subjects import same_subject
 from holdfast.engine import changes
+from holdfast.engine.admission import propose, protected
 from holdfast.engine.candidates import looks_across
-from holdfast.engine.inbox_rules import propose, protected
 from holdfast.engine.intake import sanitize
 from holdfast.engine.neighbours import find_tombstone, look_at_deleted
 from holdfast.engine.ports import Transaction
@@ -43,7 +43,7 @@ def revise(
     if revision.empty:
         raise Invalid("nothing to change: give a text, a confidence, a category or another field")
     _judge_ahead(memory_id, revision, source, ctx)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         known = existing(tx, memory_id)
         expect(known, expect_version)
@@ -54,7 +54,7 @@ def _judge_ahead(memory_id: str, revision: Revision, source: Source, ctx: SpaceC
     """Has a new wording judged before the space is locked: the verdicts are kept."""
     if revision.content is None:
         return
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         draft = _drafted(existing(tx, memory_id), revision, source, ctx.profile)
         look_at_deleted(draft, tx, ctx.judge, across=looks_across(ctx))
 
@@ -77,7 +77,7 @@ def revised(
         draft = known_spelling(draft, tx, ctx)
     _refuse_buried(draft, known, tx, ctx)
     if (draft.subject, draft.project) != (known.subject, known.project):
-        refuse_taken_name(draft.subject, draft.project, known.id, tx, ctx)
+        refuse_taken_name(draft, known.id, tx, ctx)
     after = _applied(known, draft, revision, ctx.profile, now)
     if replace(after, updated_at=known.updated_at) == known:
         return Revised(known, known)  # nothing is other than it was
@@ -134,21 +134,9 @@ def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, ctx: SpaceConte
 
 
 def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, now: datetime) -> Memory:
-    assert draft.category is not None
-    assert draft.importance is not None
     assert draft.confidence is not None
-    after = replace(
-        known,
-        category=draft.category,
-        subject=draft.subject,
-        project=draft.project,
-        tags=draft.tags,
-        importance=draft.importance,
-        pinned=known.pinned if revision.pinned is None else revision.pinned,
-        updated_at=now,
-    )
-    if (draft.content, draft.summary) != (known.content, known.summary):
-        after = after.worded(draft.content, summary=draft.summary, now=now)
+    pinned = known.pinned if revision.pinned is None else revision.pinned
+    after = replace(known.as_in(draft, now), pinned=pinned, updated_at=now)
     # A new wording leaves belief alone, even where the memory is inactive.
     return believed(after, draft.confidence, profile.policy) if revision.confidence is not None else after
 
@@ -158,7 +146,7 @@ def promote(memory_id: str, *, ctx: SpaceContext, source: Source) -> Revised | W
 
     Raises: NotFound; Conflict, when a global memory has its name.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         known = existing(tx, memory_id)
         if known.project is None:
             return Revised(known, known)

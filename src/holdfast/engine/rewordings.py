@@ -11,11 +11,12 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import islice
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Citation, Message
 from holdfast.domain.passage import pieces
 from holdfast.engine import jobs
 from holdfast.engine.neighbours import maybe_same
-from holdfast.engine.ports import Job, Judge, Transaction
+from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.quote_rules import quotable
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
@@ -47,14 +48,14 @@ def seek(tx: Transaction, memory_id: str, now: datetime) -> None:
         elif known.state == "running":
             tx.jobs.save(replace(known, payload=payload))  # its worker looks again before it ends
         else:
-            tx.jobs.save(_queued(replace(known, payload=payload), now))
+            tx.jobs.save(replace(known, payload=payload).queued(now))
 
 
 def expect(tx: Transaction, session_id: str, now: datetime) -> None:
     """Notes that something more was said in a session."""
     known = tx.jobs.get(_job_id(session_id))
     if known is not None and known.state == "done" and _read(known):
-        tx.jobs.save(_queued(known, now))
+        tx.jobs.save(known.queued(now))
 
 
 def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> bool:
@@ -62,7 +63,7 @@ def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> bool:
 
     Raises: Unavailable.
     """
-    job = jobs.take((KIND,), ctx=ctx, session_id=session_id)
+    job = jobs.take(KIND, ctx=ctx, session_id=session_id)
     if job is None:
         return False
     try:
@@ -78,7 +79,7 @@ def _look(job: Job, ctx: SpaceContext) -> None:
     said: list[_Said] = []
     read: dict[str, int] = {}
     compared = 0
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         last = tx.sessions.last_number(session_id)
         for memory_id, upto in _read(job).items():
             if compared >= _COMPARED or len(said) >= _JUDGED:
@@ -88,7 +89,7 @@ def _look(job: Job, ctx: SpaceContext) -> None:
             end = min(upto + _AT_A_TIME, last)
             new = tx.sessions.around([(session_id, at) for at in range(upto + 1, end + 1)]) if known else []
             read[memory_id] = end if known else -1
-            for message in sorted(new, key=lambda one: one.number):
+            for message in new:
                 if compared >= _COMPARED or len(said) >= _JUDGED:
                     read[memory_id] = message.number - 1
                     break
@@ -102,17 +103,17 @@ def _mark(
     job: Job, session_id: str, read: Mapping[str, int], found: Sequence[Citation], ctx: SpaceContext
 ) -> None:
     now = ctx.now()
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.citations.add(*found)
         stored = tx.jobs.get(job.id)
-        if stored is None or stored.state != "running" or stored.attempts != job.attempts:
-            return  # another worker has it
+        if stored is None or not jobs.still_ours(tx, job):
+            return
         meanwhile = {one: upto for one, upto in _read(stored).items() if upto != _read(job).get(one)}
         left = {one: upto for one, upto in {**read, **meanwhile}.items() if upto >= 0}
         last = tx.sessions.last_number(session_id)
         marked = replace(stored, payload={"session": session_id, "read": left}, leased_until=None)
         if any(upto < last for upto in left.values()):
-            tx.jobs.save(_queued(marked, now))
+            tx.jobs.save(marked.queued(now))
         else:
             tx.jobs.save(replace(marked, state="done", error=None))
 
@@ -163,7 +164,3 @@ def _job_id(session_id: str) -> str:
 def _read(job: Job) -> dict[str, int]:
     """By memory the number of the last message that was read."""
     return {str(memory_id): int(upto) for memory_id, upto in job.payload["read"].items()}
-
-
-def _queued(job: Job, now: datetime) -> Job:
-    return replace(job, state="queued", attempts=0, due_at=now, leased_until=None)

@@ -13,8 +13,8 @@ from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.spend import Spent
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import SpaceContext
-from holdfast.errors import Invalid, NotFound
+from holdfast.engine.space_context import SpaceContext, existing_session
+from holdfast.errors import Invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +52,8 @@ def session_story(session_id: str, *, ctx: SpaceContext, first: int = 1, limit: 
     """
     if first < 1 or not 1 <= limit <= 1_000:
         raise Invalid("first must be 1 or more, and limit 1 to 1,000", field="first")
-    with ctx.store.read(ctx.space) as tx:
-        session = tx.sessions.get(session_id)
-        if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+    with ctx.read() as tx:
+        session = existing_session(tx, session_id)
         stretch = _Stretch.of(session_id, first, limit, tx)
         receipts = tx.receipts.of_session(session_id)
         entries = [entry for entry in tx.journal.of_session(session_id) if entry.memory is not None]
@@ -95,9 +93,7 @@ class _Stretch:
         said = tx.sessions.last_number(session_id)
         last = min(first + limit - 1, said)
         numbers = range(first, last + 2)  # with the one that begins the next stretch
-        found = sorted(
-            tx.sessions.around([(session_id, number) for number in numbers]), key=lambda one: one.number
-        )
+        found = tx.sessions.around([(session_id, number) for number in numbers])
         here = tuple(one for one in found if one.number <= last)
         following = [one for one in found if one.number > last]
         begin = here[0].said_at if here and first > 1 else None

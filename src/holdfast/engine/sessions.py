@@ -11,11 +11,11 @@ from holdfast.domain.query import TimeCursor
 from holdfast.domain.secrets import marks_in
 from holdfast.domain.text import clean
 from holdfast.engine import rewordings
-from holdfast.engine.capture_queue import expect
 from holdfast.engine.intake import checked_id, checked_role, checked_tier, safe, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.reading_queue import expect
+from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.language.off_record import is_private
@@ -65,28 +65,20 @@ def listed(
     """
     if (limit is not None and limit < 0) or offset < 0:
         raise Invalid("limit and offset must be 0 or more", field="limit")
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return tx.sessions.latest(limit, offset, after=after, not_of=None if upkeep else "tend")
-
-
-def tallies(session_ids: Sequence[str], *, ctx: SpaceContext) -> dict[str, tuple[int, int]]:
-    """How many messages each session has, and how many memories came from it."""
-    with ctx.store.read(ctx.space) as tx:
-        return tx.sessions.tallies(session_ids)
 
 
 def conversation(session_id: str, *, ctx: SpaceContext) -> Conversation:
     """Raises: NotFound."""
-    with ctx.store.read(ctx.space) as tx:
-        session = tx.sessions.get(session_id)
-        if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+    with ctx.read() as tx:
+        session = existing_session(tx, session_id)
         return Conversation(session, tuple(tx.sessions.messages(session_id)))
 
 
 def message(message_id: str, *, ctx: SpaceContext) -> Message:
     """Raises: NotFound."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         found = tx.sessions.message(message_id)
     if found is None:
         raise NotFound(f"there is no message {message_id!r} in space {ctx.space!r}")
@@ -100,10 +92,8 @@ def around(message_id: str, *, ctx: SpaceContext, reach: int) -> list[Message]:
     """
     found = message(message_id, ctx=ctx)
     numbers = range(max(found.number - reach, 0), found.number + reach + 1)
-    with ctx.store.read(ctx.space) as tx:
-        return sorted(
-            tx.sessions.around([(found.session, number) for number in numbers]), key=lambda one: one.number
-        )
+    with ctx.read() as tx:
+        return tx.sessions.around([(found.session, number) for number in numbers])
 
 
 def open_session(
@@ -122,7 +112,7 @@ def open_session(
         started_at=now,
         **safe_fields(fields),
     )
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         decay(tx, ctx, now)
         known = tx.sessions.get(session.id)
         if known is not None:
@@ -150,10 +140,8 @@ def close_session(
 
     Raises: NotFound.
     """
-    with ctx.store.write(ctx.space) as tx:
-        session = tx.sessions.get(session_id)
-        if session is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
+    with ctx.write() as tx:
+        session = existing_session(tx, session_id)
         session = replace(
             session,
             ended_at=ended_at or ctx.now(),
@@ -172,7 +160,7 @@ def say(session_id: str, said: NewMessage, *, ctx: SpaceContext) -> Message:
     Raises: Invalid; Conflict, where something else was said under that id.
     """
     message = _message(said, checked_id(session_id), ctx)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         if not tx.space.keeps_messages:
             return replace(message, content=None)
         known = tx.sessions.message(message.id)
@@ -192,7 +180,7 @@ def say_all(
     Raises: Invalid or Conflict, and then none was kept.
     """
     messages = [_message(one, checked_id(session_id), ctx) for one in said]
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         if not tx.space.keeps_messages:
             return []
         if own_ids:

@@ -6,14 +6,14 @@ With the language models of a space, what they are told, and what they may cost.
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from holdfast.domain.budget import Estimate
-from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.memory import Draft, Memory, Session
 from holdfast.domain.profile import Profile
-from holdfast.domain.spend import Caps, Price
+from holdfast.domain.spend import Caps, Price, Purpose
 from holdfast.engine.ports import Clock, Embedder, Judge, LanguageModel, NewId, Reader, Store, Transaction
 from holdfast.errors import Conflict, NotFound, Outdated, Unavailable
 
@@ -41,6 +41,10 @@ class Readers:
     cautious: Price  # what limits take a model for whose price is not known
     resting: dict[str, datetime] = field(default_factory=dict)  # until when nobody is asked for a purpose
 
+    @property
+    def by_purpose(self) -> dict[Purpose, LanguageModel | None]:
+        return {"gate": self.gate, "extract": self.extract, "judge": self.judge}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceContext:
@@ -57,13 +61,20 @@ class SpaceContext:
     embedder: Embedder | None = None  # none: recall by words
     open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
     budget: int | None = None  # tokens of a brief; none = the profile's
-    arrive: Callable[["SpaceContext"], None] | None = (
-        None  # takes over what was changed outside, before each verb
-    )
+    #: Takes over what was changed outside, before each verb.
+    arrive: Callable[["SpaceContext"], None] | None = None
     readers: Readers | None = None  # none: capture by our own reader alone
 
     def now(self) -> datetime:
         return self.clock()
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """What the space holds, as of one moment."""
+        return self.store.read(self.space)
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """A change of the space: all of it, or nothing."""
+        return self.store.write(self.space)
 
 
 def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:
@@ -85,6 +96,14 @@ def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Mem
     return memory
 
 
+def existing_session(tx: Transaction, session_id: str) -> Session:
+    """Raises: NotFound."""
+    session = tx.sessions.get(session_id)
+    if session is None:
+        raise NotFound(f"there is no session {session_id!r} in space {tx.space.name!r}")
+    return session
+
+
 def known_spelling(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Draft:
     """The draft with its subject as it was spelt first; where a subject is a name, each spelling is one."""
     if draft.subject is None or ctx.profile.policy.subject_is_key:
@@ -101,16 +120,19 @@ def expect(memory: Memory, version: int | None) -> None:
         )
 
 
-def refuse_taken_name(
-    subject: str | None, project: str | None, memory_id: str, tx: Transaction, ctx: SpaceContext
-) -> None:
+def of_that_name(memory: Draft | Memory, tx: Transaction, ctx: SpaceContext) -> list[Memory]:
+    """What has the name of a memory or a draft, where one subject means one memory."""
+    if not ctx.profile.policy.subject_is_key or memory.subject is None:
+        return []
+    return tx.memories.named(memory.subject, memory.project)
+
+
+def refuse_taken_name(known: Draft | Memory, memory_id: str, tx: Transaction, ctx: SpaceContext) -> None:
     """Raises Conflict when one subject means one memory and another one has it."""
-    if not ctx.profile.policy.subject_is_key or subject is None:
-        return
-    for other in tx.memories.named(subject, project):
+    for other in of_that_name(known, tx, ctx):
         if other.id != memory_id:
             raise Conflict(
-                f"memory {other.id} already has the name {subject!r}: "
+                f"memory {other.id} already has the name {known.subject!r}: "
                 "choose another name, or delete that one first"
             )
 

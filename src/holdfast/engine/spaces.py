@@ -4,9 +4,11 @@ import re
 import secrets
 from dataclasses import dataclass, replace
 
+from holdfast.domain.memory import STATES
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.engine.ports import Clock, Space, Store
+from holdfast.domain.space import Space
+from holdfast.engine.ports import Clock, Store
 from holdfast.errors import Invalid, NotFound
 from holdfast.profiles import BUILT_IN, built_in, parse
 
@@ -53,10 +55,7 @@ def set_keeps_messages(name: str, keeps: bool, *, store: Store) -> Space:
 
     Raises: NotFound.
     """
-    space = store.space(name)
-    if space is None:
-        raise NotFound(f"there is no space {name!r}", command="`holdfast space list` shows them")
-    space = replace(space, keeps_messages=keeps)
+    space = replace(_existing(name, store), keeps_messages=keeps)
     store.save_space(space)
     return space
 
@@ -71,15 +70,8 @@ def profile_of(space: Space) -> Profile:
 def overview(name: str, *, store: Store) -> Overview:
     """Raises: NotFound."""
     with store.read(name) as tx:
-        memories = tx.memories
-        return Overview(
-            space=tx.space,
-            active=memories.count(Filter(states=("active",))),
-            inactive=memories.count(Filter(states=("inactive",))),
-            waiting=memories.count(Filter(states=("waiting",))),
-            forgotten=memories.count(Filter(states=("forgotten",))),
-            sessions=tx.sessions.count(),
-        )
+        counts = {state: tx.memories.count(Filter(states=(state,))) for state in STATES}
+        return Overview(space=tx.space, **counts, sessions=tx.sessions.count())
 
 
 def delete_space(name: str, *, store: Store) -> None:
@@ -87,7 +79,13 @@ def delete_space(name: str, *, store: Store) -> None:
 
     Raises: NotFound.
     """
-    if store.space(name) is None:
-        raise NotFound(f"there is no space {name!r}", command="`holdfast space list` shows them")
+    _existing(name, store)
     store.delete_space(name)
     store.scrub([], [], name)
+
+
+def _existing(name: str, store: Store) -> Space:
+    space = store.space(name)
+    if space is None:
+        raise NotFound(f"there is no space {name!r}", command="`holdfast space list` shows them")
+    return space

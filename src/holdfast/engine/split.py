@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from holdfast.domain.belief import believed
-from holdfast.domain.history import Entry, recollected
+from holdfast.domain.history import Entry, without_confirmation
 from holdfast.domain.memory import Draft, Memory, Repetition, Session, Source
 from holdfast.domain.text import normal_form
 from holdfast.engine import changes
@@ -36,7 +36,7 @@ def split(memory_id: str, number: int, *, ctx: SpaceContext, source: Source) -> 
     The new one has the source and the date of the wording. Neither becomes one with the other again by
     itself. Raises: NotFound, Conflict.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         known = existing(tx, memory_id)
         wording = _chosen(known, number, tx)
@@ -117,11 +117,10 @@ def _without(
     importance = known.importance - sum(after["importance"] - before["importance"] for before, after in steps)
     bare = believed(replace(known, importance=max(importance, 1)), confidence, ctx.profile.policy)
     for before, after in reversed(steps):
-        if recollected(after)["confirmed_at"] != bare.confirmed_at:
+        earlier = without_confirmation(bare, before, after)
+        if earlier is None:
             break
-        was = recollected(before)
-        times = {name: was[name] for name in ("updated_at", "confirmed_at", "decayed_weeks")}
-        bare = replace(bare, **times)
+        bare = earlier
     if normal_form(bare.content) != normal_form(wording.content):
         return bare
     others = [

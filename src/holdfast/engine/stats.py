@@ -11,12 +11,13 @@ from datetime import date, datetime, timedelta
 from itertools import accumulate
 from typing import Any, Final
 
+from holdfast.domain.background import JobState, JobTally
 from holdfast.domain.memory import STATES, Memory, State
 from holdfast.domain.query import Filter
 from holdfast.domain.spend import Spent, total
-from holdfast.engine.capture_queue import KIND as CAPTURE
 from holdfast.engine.models_in_use import embedding_progress
-from holdfast.engine.ports import CountedBy, JobState, JobTally, Store, Transaction
+from holdfast.engine.ports import CountedBy, Store, Transaction
+from holdfast.engine.reading_queue import CAPTURE
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import NotFound
 
@@ -87,7 +88,7 @@ class Figures:
 
 def stats(*, ctx: SpaceContext) -> Stats:
     """The figures of now."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         names = ctx.profile.category_names
         asked = [*_ASKED, *(("category", name) for name in names)]
         found = dict(zip(asked, tx.memories.having(asked, IN_USE), strict=True))

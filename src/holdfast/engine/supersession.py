@@ -3,7 +3,7 @@
 Kept as `supersedes` links, which count as long as both memories are active: what ends the newer one ends it.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,18 +14,15 @@ from holdfast.engine import changes
 from holdfast.engine.ports import Transaction
 
 
-def superseded_by(tx: Transaction, memory_ids: Collection[str] | None = None) -> dict[str, str]:
-    """The successor of each of these memories that is superseded; without ids, of all."""
-    if memory_ids is not None and not memory_ids:
-        return {}
-    found = successors(tx.links.superseding(memory_ids))
-    return found if memory_ids is None else {one: found[one] for one in memory_ids if one in found}
+def superseded_by(tx: Transaction, memory_ids: Collection[str]) -> dict[str, str]:
+    """The successor of each of these memories that is superseded."""
+    found = successors(tx.links.superseding(memory_ids)) if memory_ids else {}
+    return {one: found[one] for one in memory_ids if one in found}
 
 
 def mark(memories: Sequence[Memory], tx: Transaction) -> list[Memory]:
     """The memories, the superseded ones with their successors' ids."""
-    found = superseded_by(tx, [memory.id for memory in memories if memory.active])
-    return [replace(each, superseded_by=found[each.id]) if each.id in found else each for each in memories]
+    return _marked(memories, superseded_by(tx, [memory.id for memory in memories if memory.active]))
 
 
 def mark_past(memories: Sequence[Memory], moment: datetime, tx: Transaction) -> list[Memory]:
@@ -38,7 +35,10 @@ def mark_past(memories: Sequence[Memory], moment: datetime, tx: Transaction) -> 
         and {link.from_id, link.to_id} <= then.keys()
         and then[link.from_id].project in (None, then[link.to_id].project)
     ]
-    found = successors(links)
+    return _marked(memories, successors(links))
+
+
+def _marked(memories: Sequence[Memory], found: Mapping[str, str]) -> list[Memory]:
     return [replace(each, superseded_by=found[each.id]) if each.id in found else each for each in memories]
 
 

@@ -131,10 +131,10 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
 
 def _fade_all(ctx: SpaceContext, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
     """Lets all fade that is due, a few memories in a transaction; none, once the clock is in doubt."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         more = needs_upkeep(tx, now)
     while more:
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             step = decay(tx, ctx, now, most=_AT_A_TIME, clock_is_right=clock_is_right)
         yield step
         more = bool(step.decayed)
@@ -146,7 +146,7 @@ def preview(*, ctx: SpaceContext) -> Preview:
     """What `tend` would do now, vectors aside."""
     now = ctx.now()
     make_current(ctx)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         fading = tuple(_fading(tx, ctx, now))
         doubt = doubt_about(tx, now) if fading else None
     fading = fading if doubt is None else ()
@@ -159,7 +159,7 @@ def preview(*, ctx: SpaceContext) -> Preview:
 
 
 def _vectors(ctx: SpaceContext) -> EmbeddingProgress:
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         return embedding_progress(ctx.embedder.name if ctx.embedder else None, tx)
 
 
@@ -170,10 +170,10 @@ def needs_upkeep(tx: Transaction, now: datetime) -> bool:
 
 def make_current(ctx: SpaceContext) -> None:
     """Makes the ranks anew where a release brought other rules."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         if tx.ranks.is_current():
             return
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         tx.ranks.rank_all()
 
 
@@ -231,7 +231,7 @@ def overdue(ctx: SpaceContext, now: datetime) -> Iterator[list[Due]]:
         yield []
     shown: dict[str, datetime] = {}
     for batch in _batches(maybe_due(active, ctx.profile, now)):
-        with ctx.store.read(ctx.space) as tx:
+        with ctx.read() as tx:
             uses = {memory.id: tx.receipts.uses(memory.id) for memory in batch}
         shown |= {each: max(use.created_at for use in found) for each, found in uses.items() if found}
         yield []
@@ -253,7 +253,7 @@ def archive(ctx: SpaceContext, now: datetime) -> Iterator[list[tuple[Memory, str
     for found in overdue(ctx, now):
         yield []
         for batch in _batches(found):
-            with ctx.store.write(ctx.space) as tx:
+            with ctx.write() as tx:
                 done = [_archived(tx, each, now) for each in batch]
             yield [each for each in done if each is not None]
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from holdfast.domain.access import Grant
+from holdfast.domain.space import Token
 from holdfast.engine.events import one_line
-from holdfast.engine.ports import Clock, NewId, Store, Token
+from holdfast.engine.ports import Clock, NewId, Store
 from holdfast.errors import Invalid, NotFound, Unavailable
 
 _PREFIX = "hf_"  # so that scanners for leaked secrets, and people, know one when they see it
@@ -18,7 +19,7 @@ _NOTED_EVERY = timedelta(hours=1)  # a token that is shown all day writes this o
 
 
 @dataclass(frozen=True, slots=True)
-class NewToken:
+class IssuedToken:
     """A token just made, with the secret that nobody is shown again."""
 
     token: Token
@@ -33,7 +34,7 @@ def create_token(
     scopes: tuple[str, ...],
     spaces: tuple[str, ...] | None,
     name: str | None = None,
-) -> NewToken:
+) -> IssuedToken:
     """Makes a token for some spaces, or for all.
 
     Raises: Invalid, for an unknown scope, a proxy's token that is not for one space, or one for metrics that
@@ -61,7 +62,7 @@ def create_token(
         created_at=clock(),
     )
     store.tokens.add(token)
-    return NewToken(token, secret)
+    return IssuedToken(token, secret)
 
 
 def grant_of(secret: str, *, store: Store, now: datetime) -> Grant | None:
@@ -83,17 +84,6 @@ def grant_by_hash(token_hash: str, *, store: Store, now: datetime) -> Grant | No
         with suppress(Unavailable):  # a note, which must not keep out a reader of a full disk
             store.tokens.used(token.id, now)
     return Grant.of(*token.scopes, spaces=token.spaces, token=token.id)
-
-
-def revoke_token(token_id: str, *, store: Store, now: datetime) -> Token:
-    """Ends a token at once.
-
-    Raises: NotFound.
-    """
-    token = store.tokens.revoke(token_id, now)
-    if token is None:
-        raise NotFound(f"there is no token {token_id!r}", command="`holdfast token list` shows them")
-    return token
 
 
 def hashed(secret: str) -> str:

@@ -39,7 +39,7 @@ class _Saved:
 
 def saved_by_tools(draft: Draft, ctx: SpaceContext) -> list[Candidate]:
     """What tools saved while a draft's message was said, to be judged against each of its statements."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         saved = list(_saved(draft, tx))
     found = []
     for part in statements(draft.content) if saved else ():
@@ -119,7 +119,7 @@ def _turn(session: str, message_id: str, tx: Transaction) -> tuple[datetime | No
     if message is None:
         return None, None
     reach = range(max(message.number - _LONGEST_TURN, 1), message.number + _LONGEST_TURN + 1)
-    around = sorted(tx.sessions.around([(session, number) for number in reach]), key=lambda one: one.number)
+    around = tx.sessions.around([(session, number) for number in reach])
     opening = max(
         (one.number for one in around if one.role == PERSON and one.number <= message.number),
         default=message.number,

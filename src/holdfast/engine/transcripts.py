@@ -112,17 +112,17 @@ def _redacted(said: Sequence[NewMessage], kept: Sequence[Message]) -> list[str]:
 
 def _note(told: Session, ctx: SpaceContext) -> None:
     """Keeps what is new about a session; most of the time there is nothing, and no need for the lock."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         known = tx.sessions.get(told.id)
     if known is None or _both(known, told) != known:
-        with ctx.store.write(ctx.space) as tx:
+        with ctx.write() as tx:
             known = tx.sessions.get(told.id)
             tx.sessions.save(told if known is None else _both(known, told))
 
 
 def _unknown(said: Sequence[NewMessage], ctx: SpaceContext, notes: SessionNotes) -> list[NewMessage]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         known = _texts([one.message_id for one in said if one.message_id is not None], tx)
         new = []
         for one in said:
@@ -155,10 +155,7 @@ def _both(known: Session, told: Session) -> Session:
     ended = max(known.ended_at, told.ended_at or known.ended_at) if known.ended_at else None
     return replace(
         known,
-        name=known.name or told.name,
-        client=known.client or told.client,
-        directory=known.directory or told.directory,
-        project=known.project or told.project,
+        **{name: getattr(known, name) or getattr(told, name) for name in SessionFields.__annotations__},
         started_at=min(known.started_at, told.started_at),
         ended_at=ended,
     )

@@ -8,7 +8,7 @@ session, but for the links that it took away.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 from holdfast.domain.belief import believed
 from holdfast.domain.history import Entry, recollected
@@ -16,7 +16,7 @@ from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.engine.split import split_from, split_off, unsplit
 from holdfast.engine.supersession import end_leading
 from holdfast.errors import Conflict, NotFound
@@ -29,6 +29,9 @@ TAKEN_BACK = ", taken back"  # behind the session whose undoing was undone
 _VOUCHING = ("reinforced", "merged", "revised", "approved", "restored")
 
 
+Fate = Literal["removed", "changed", "kept"]
+
+
 @dataclass(frozen=True, slots=True)
 class Undone:
     """What was taken back, and what stays because others relied on it since."""
@@ -37,6 +40,13 @@ class Undone:
     changed: tuple[Memory, ...]
     kept: tuple[Memory, ...]
     links: int
+
+    @classmethod
+    def of(cls, fates: Sequence[tuple[Fate, Memory]], links: int) -> "Undone":
+        removed, changed, kept = (
+            tuple(memory for fate, memory in fates if fate == each) for each in get_args(Fate)
+        )
+        return cls(removed, changed, kept, links)
 
 
 def taken_back(note: str | None) -> bool:
@@ -50,7 +60,7 @@ def undo(memory_ids: Sequence[str], *, since: int, ctx: SpaceContext, source: So
     Raises: NotFound, for a memory that was removed for good; Conflict, when others changed one since, or
     nothing is there to take back. Then none was changed.
     """
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         followed = {
             note for one in memory_ids for note in (f"approved {one}", f"by {one}", f"split from {one}")
@@ -124,30 +134,23 @@ def undo_session(session_id: str, *, ctx: SpaceContext, source: Source) -> Undon
 
     Raises: NotFound.
     """
-    with ctx.store.write(ctx.space) as tx:
+    done = []
+    with ctx.write() as tx:
         now = ctx.now()
-        if tx.sessions.get(session_id) is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
-        removed: list[Memory] = []
-        changed: list[Memory] = []
-        kept: list[Memory] = []
-        for memory, entries in _touched(session_id, tx):
-            if entries[0].action in ("added", "waiting"):
-                vouched = _vouched_for(memory, entries, session_id, tx)
-                (kept if vouched else removed).append(memory)
-                if not vouched:
-                    _remove(memory, tx, source, now)
-            elif after := _session_taken_back(memory, entries, session_id, tx, ctx, now):
-                changed.append(
-                    changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
-                )
+        for fate, memory, entries in _fates(session_id, tx):
+            if fate == "removed":
+                _remove(memory, tx, source, now)
+            elif fate == "changed":
+                after = _session_taken_back(memory, entries, session_id, tx, ctx)
+                memory = changes.change(tx, memory, after, "undone", source=source, now=now, note=session_id)
+            done.append((fate, memory))
         tx.repetitions.remove_session(session_id)
         links = [
             link
             for link in tx.links.of_session(session_id)
             if tx.links.remove(link.from_id, link.to_id, link.kind)
         ]
-    return Undone(tuple(removed), tuple(changed), tuple(kept), len(links))
+    return Undone.of(done, len(links))
 
 
 def undoing(session_id: str, *, ctx: SpaceContext) -> Undone:
@@ -155,19 +158,22 @@ def undoing(session_id: str, *, ctx: SpaceContext) -> Undone:
 
     Raises: NotFound.
     """
-    with ctx.store.read(ctx.space) as tx:
-        if tx.sessions.get(session_id) is None:
-            raise NotFound(f"there is no session {session_id!r} in space {ctx.space!r}")
-        removed: list[Memory] = []
-        changed: list[Memory] = []
-        kept: list[Memory] = []
-        for memory, entries in _touched(session_id, tx):
-            if entries[0].action in ("added", "waiting"):
-                (kept if _vouched_for(memory, entries, session_id, tx) else removed).append(memory)
-            elif entries[0].before is not None and entries[-1].after is not None:
-                changed.append(memory)
-        links = len(tx.links.of_session(session_id))
-    return Undone(tuple(removed), tuple(changed), tuple(kept), links)
+    with ctx.read() as tx:
+        fates = [(fate, memory) for fate, memory, _ in _fates(session_id, tx)]
+        return Undone.of(fates, len(tx.links.of_session(session_id)))
+
+
+def _fates(session_id: str, tx: Transaction) -> list[tuple[Fate, Memory, Sequence[Entry]]]:
+    """What becomes of each memory that a session wrote, with what the session did to it."""
+    existing_session(tx, session_id)
+    found: list[tuple[Fate, Memory, Sequence[Entry]]] = []
+    for memory, entries in _touched(session_id, tx):
+        if entries[0].action in ("added", "waiting"):
+            vouched = _vouched_for(memory, entries, session_id, tx)
+            found.append(("kept" if vouched else "removed", memory, entries))
+        elif entries[0].before is not None and entries[-1].after is not None:
+            found.append(("changed", memory, entries))
+    return found
 
 
 def _vouched_for(memory: Memory, entries: Sequence[Entry], session_id: str, tx: Transaction) -> bool:
@@ -221,12 +227,10 @@ def _session_taken_back(
     session_id: str,
     tx: Transaction,
     ctx: SpaceContext,
-    now: datetime,
-) -> Memory | None:
+) -> Memory:
     """The memory without the session's changes; where others went on since, only its share of belief goes."""
-    before, last = entries[0].before, entries[-1].after
-    if before is None or last is None:
-        return None
+    before = entries[0].before
+    assert before is not None
     if any(_by_others(entry, entries[0], session_id) for entry in tx.journal.of(memory.id)):
         gone = split_off(memory.id, tx)  # it took its share of belief with it
         steps = [(e.before, e.after) for e in entries if e.before and e.after and e.note not in gone]

@@ -17,7 +17,8 @@ from typing import Final, TypeVar
 
 from holdfast.app import paths
 from holdfast.domain.query import Filter
-from holdfast.engine.ports import Bound, Store, TimeUp
+from holdfast.domain.space import Bound
+from holdfast.engine.ports import Store, TimeUp
 from holdfast.engine.space_context import SpaceContext, is_shown_later
 from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
 from holdfast.files import memory_paths as standing
@@ -99,10 +100,8 @@ class Directories:
         """
         binding = self._binding(ctx.space)
         if binding is None:
-            raise NotFound(
-                f"space {ctx.space!r} is not bound to a directory on this machine",
-                command="`holdfast files init DIR`",
-            )
+            here = f"space {ctx.space!r} is not bound to a directory on this machine"
+            raise NotFound(here, command="`holdfast files init DIR`")
         with self._alone(binding.path):
             with self._store.read(ctx.space) as tx:
                 bound = tx.files.bound()

@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Final
 
 from holdfast.domain.file_paths import INDEX, MOST_FILES
+from holdfast.domain.space import Bound, FileRow
 from holdfast.engine.file_changes import set_aside
-from holdfast.engine.ports import Bound, FileRow, TimeUp
+from holdfast.engine.ports import TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files import frontmatter, memory_paths, note_format
@@ -52,7 +53,7 @@ class DirectorySync:
 
         Raises: Unavailable, TooLong.
         """
-        with self._ctx.store.read(self._ctx.space) as tx:
+        with self._ctx.read() as tx:
             rows = {row.path: row for row in tx.files.all()}
         self.listing = self._root.list()
         self._root.sweep(self.listing)
@@ -73,14 +74,14 @@ class DirectorySync:
 
     def untouched(self, listing: Listing) -> bool:
         """Whether no file was edited since the last sync, as far as its stamps tell."""
-        with self._ctx.store.read(self._ctx.space) as tx:
+        with self._ctx.read() as tx:
             rows = {row.path: row for row in tx.files.all()}
         self.listing = listing
         return not (self._gone(rows) or self._other(rows, most=1) or self._unsure) and self._index_is_ours()
 
     def lags(self) -> bool:
         """Whether a file was not written after its memory changed, because a process was killed."""
-        with self._ctx.store.read(self._ctx.space) as tx:
+        with self._ctx.read() as tx:
             found = places(tx, self._ctx)
             standing = {place.path for place in found}
             if any(row.path not in standing for row in tx.files.all()):
@@ -106,16 +107,14 @@ class DirectorySync:
         asks = asks_about(why, self._bound.path)
         self.report.asks = asks
         if self._bound.asks != asks:
-            with self._ctx.store.write(self._ctx.space) as tx:
+            with self._ctx.write() as tx:
                 tx.files.bind(replace(self._bound, asks=asks))
         return self.report
 
     def _forget_disk(self, gone: set[str]) -> None:
-        with self._ctx.store.write(self._ctx.space) as tx:
-            for path in gone:
-                row = tx.files.get(path)
-                if row is not None:
-                    tx.files.put(replace(row, hash=None, stat=None))
+        with self._ctx.write() as tx:
+            known = tx.files.among(gone).values()
+            tx.files.put(*(replace(row, hash=None, stat=None) for row in known))
 
     def _other(self, rows: dict[str, FileRow], *, most: int | None = None) -> dict[str, OnDisk]:
         """The files that are new or changed since the last sync; at most `most` of them."""
@@ -169,7 +168,7 @@ class DirectorySync:
     ) -> None:
         if not changed and not gone:
             return
-        with self._ctx.store.write(self._ctx.space) as tx:
+        with self._ctx.write() as tx:
             ApplyEdits(tx, self._ctx, self.report).all(changed, gone, time_up, forget=forget)
             # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
             self._bound = replace(self._bound, index_hash=None)
@@ -180,9 +179,9 @@ class DirectorySync:
     def _write(self, time_up: TimeUp) -> None:
         """Writes the files that differ from their memories, then the index, as far as the time allows."""
         if self._bound.layout == "folders":
-            with self._ctx.store.write(self._ctx.space) as tx:
+            with self._ctx.write() as tx:
                 regrouped(tx, self._ctx)
-        with self._ctx.store.read(self._ctx.space) as tx:
+        with self._ctx.read() as tx:
             followed = tx.journal.last()
             taken = frozenset(self.listing.files) | frozenset(self.listing.left_alone)
             rows = {row.path: row for row in tx.files.all()}
@@ -230,12 +229,12 @@ class DirectorySync:
             return
         draft = note_format.draft_of(frontmatter.read(text), path, self._ctx.profile, BY_HAND)
         reason = f"{path} was edited while Holdfast changed it"
-        with self._ctx.store.write(self._ctx.space) as tx:
+        with self._ctx.write() as tx:
             waiting = set_aside(draft, reason, tx=tx, ctx=self._ctx, now=self._ctx.now())
         self.report.conflicts.append(waiting.id)
 
     def _bound_hash(self, path: str) -> str | None:
-        with self._ctx.store.read(self._ctx.space) as tx:
+        with self._ctx.read() as tx:
             row = tx.files.get(path)
         return row.hash if row is not None else None
 
@@ -248,7 +247,7 @@ class DirectorySync:
         same = rows == rows_now and state == self._bound and self.report.quiet and not self._unsure
         if same and self._bound.agreed_at is not None and not self.report.written:
             return
-        with self._ctx.store.write(self._ctx.space) as tx:
+        with self._ctx.write() as tx:
             for path, row in rows_now.items():
                 if row != rows.get(path):
                     note(row, rows.get(path), tx)

@@ -10,9 +10,10 @@ from datetime import datetime
 
 from holdfast.domain.memory import Draft, Memory, Revision
 from holdfast.domain.query import Filter
+from holdfast.domain.space import FileRow
 from holdfast.engine.file_changes import StaysDeleted, added, put_back, set_aside
 from holdfast.engine.forget import forgotten
-from holdfast.engine.ports import FileRow, TimeUp, Transaction
+from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.revise import Revised, revised
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid

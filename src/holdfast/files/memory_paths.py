@@ -13,8 +13,9 @@ from holdfast.domain.memory import Memory, Revision, Source
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.domain.render import inline, link_target, link_text, render
+from holdfast.domain.space import FileRow
 from holdfast.domain.text import clean
-from holdfast.engine.ports import FileRow, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.engine.revise import revised
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, NotFound

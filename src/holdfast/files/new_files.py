@@ -9,10 +9,11 @@ from datetime import datetime
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.secrets import redact
+from holdfast.domain.space import FileRow
 from holdfast.domain.text import clean
 from holdfast.engine import changes
 from holdfast.engine.file_changes import unopposed
-from holdfast.engine.ports import FileRow, Transaction
+from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.files import frontmatter, note_format
 from holdfast.files.frontmatter import Sheet

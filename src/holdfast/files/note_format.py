@@ -5,8 +5,8 @@ import json
 
 from holdfast.domain.memory import Draft, Memory, Revision, Source
 from holdfast.domain.profile import Profile
+from holdfast.domain.space import FileRow
 from holdfast.domain.text import clean
-from holdfast.engine.ports import FileRow
 from holdfast.files import frontmatter
 from holdfast.files.frontmatter import Sheet
 

@@ -43,7 +43,7 @@ _MOST_HEADING = 8_192  # characters of a file beside its text
 
 def listed(*, ctx: SpaceContext) -> list[FileEntry]:
     """All files, by path."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         nested = is_nested(tx)
         return [_entry(place, ctx, nested) for place in places(tx, ctx)]
 
@@ -51,7 +51,7 @@ def listed(*, ctx: SpaceContext) -> list[FileEntry]:
 def read(path: str, *, ctx: SpaceContext) -> FileText:
     """Raises: Invalid, NotFound."""
     path = checked_path(path)
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         place = place_at(path, tx, ctx)
         if place is None:
             raise no_file(path)
@@ -61,7 +61,7 @@ def read(path: str, *, ctx: SpaceContext) -> FileText:
 
 def index(*, ctx: SpaceContext) -> str:
     """The text of the index: every file under its type, 200 lines at most."""
-    with ctx.store.read(ctx.space) as tx:
+    with ctx.read() as tx:
         found = [place for place in places(tx, ctx) if place.memory is not None]
         return index_of(found, ctx)
 
@@ -86,7 +86,7 @@ def write(
     path = checked_path(path)
     if category is not None and category not in ctx.profile.category_names:
         raise UnknownCategory(category, ctx.profile.category_names)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         place = place_at(path, tx, ctx)
         if place is None and not path.endswith(".md"):
@@ -130,7 +130,7 @@ def put(
             f"the file has {len(text):,} characters: the limit is {ctx.profile.limits.content_max:,}",
             field="content",
         )
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         now = ctx.now()
         place = place_at(path, tx, ctx)
         if place is not None and new:
@@ -156,7 +156,7 @@ def rename(old: str, new: str, *, ctx: SpaceContext, source: Source) -> list[tup
     Raises: Invalid, NotFound, Conflict.
     """
     old, new = checked_path(old), checked_path(new)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         found = at_or_below(old, tx, ctx)
         if not found:
             raise no_file(old)
@@ -179,7 +179,7 @@ def delete(path: str, *, ctx: SpaceContext, source: Source) -> list[str]:
     Raises: Invalid, NotFound.
     """
     path = checked_path(path)
-    with ctx.store.write(ctx.space) as tx:
+    with ctx.write() as tx:
         found = at_or_below(path, tx, ctx)
         if not found:
             raise no_file(path)

@@ -89,7 +89,9 @@ def duplicate(one: Memory, other: Memory, verdict: Verdict) -> Proposal | None:
 
 def outdated(newer: Memory, older: Memory, now: datetime) -> Proposal | None:
     """What to propose of a memory that a newer one contradicts and that nobody confirmed for a while."""
-    in_time = older.confirmed_at < newer.created_at and now - newer.created_at >= SETTLED_AFTER
+    in_time = (
+        older.unconfirmed_for(newer.created_at) > timedelta() and now - newer.created_at >= SETTLED_AFTER
+    )
     if not in_time or older.pinned or not (newer.active and older.active):
         return None
     reason = (

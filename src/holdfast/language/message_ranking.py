@@ -20,7 +20,7 @@ from holdfast.domain.ranking import (
 )
 from holdfast.domain.terms import TextTerms, held, stems
 from holdfast.language.named_days import nearness
-from holdfast.language.question import Question
+from holdfast.language.question import ParsedQuestion
 
 AS_SAID = 0.63  # the cosine with the question as the speaker would have put it
 AS_ASKED = 0.34  # the cosine with the question as it stands
@@ -82,7 +82,7 @@ class ScoredMessage:
 def heard(
     messages: Iterable[Message],
     cosines: Mapping[str, Sequence[float]],
-    question: Question,
+    question: ParsedQuestion,
     telling: Telling,
 ) -> dict[Place, ScoredMessage]:
     """The messages by their places; `cosines` has one for each form of the question."""

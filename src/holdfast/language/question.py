@@ -31,7 +31,7 @@ _BACK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ParsedQuestion:
     """A question, read."""
 
     text: str
@@ -48,13 +48,13 @@ class Question:
         return (self.text, *said)
 
 
-def question(text: str, speakers: Iterable[str], asked_on: date) -> Question:
+def question(text: str, speakers: Iterable[str], asked_on: date) -> ParsedQuestion:
     """`text`, read by somebody who knows the speakers of the space and the day."""
     plain = words(text)
     who = meant(text, speakers)
     terms = tuple(asked(text))
     name_stems = {stem(name) for name in who.names}
-    return Question(
+    return ParsedQuestion(
         text=text,
         terms=terms,
         spoken_terms=tuple(term for term in terms if term not in name_stems) or terms,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine
 
-from holdfast.engine.ports import Space
+from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
 from holdfast.store import health, migrate, postgres, scrub, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable

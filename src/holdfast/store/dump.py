@@ -115,11 +115,8 @@ class TableDump(SpaceRows):
         counted = self._connection.execute(query).scalar_one_or_none()
         return counted is not None and (counted == 0 or self._highest() > 0)
 
-    def last_seq(self) -> int:
-        return self._head(schema.heads.c.seq)
-
     def next_seq(self) -> int:
-        seq = self.last_seq() + 1
+        seq = self._head(schema.heads.c.seq) + 1
         self._set(seq=seq)
         return seq
 

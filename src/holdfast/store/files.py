@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy import select
 
-from holdfast.engine.ports import Bound, FileRow
+from holdfast.domain.space import Bound, FileRow
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import directories, files, memories
 

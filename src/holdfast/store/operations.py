@@ -1,15 +1,15 @@
 """Queries over what goes on in a space: events, actions on services, jobs, and what models cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
 
+from holdfast.domain.background import Job, JobTally
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.query import TimeCursor
 from holdfast.domain.spend import GroupedBy, ModelCall, Spent, Usage
-from holdfast.engine.ports import Job, JobTally
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import AnyRow, SpaceRows
 from holdfast.store.schema import cooldowns, events, jobs, spaces, spend
@@ -81,7 +81,7 @@ class JobTable(SpaceRows):
         return self._value(Job, self._select(Job, jobs.c.id == job_id))
 
     def due(
-        self, kinds: Sequence[str], now: datetime, *, latest: bool = False, session: str | None = None
+        self, kind: str, now: datetime, *, latest: bool = False, session: str | None = None
     ) -> Job | None:
         """The oldest job, or the latest, that waits for its time or whose worker's lease ran out.
 
@@ -90,7 +90,7 @@ class JobTable(SpaceRows):
         waiting = and_(jobs.c.state == "queued", jobs.c.due_at <= now)
         left_behind = and_(jobs.c.state == "running", jobs.c.leased_until <= now)
         query = (
-            self._select(Job, jobs.c.kind.in_(kinds), or_(waiting, left_behind))
+            self._select(Job, jobs.c.kind == kind, or_(waiting, left_behind))
             .order_by(jobs.c.due_at.desc() if latest else jobs.c.due_at, jobs.c.id)
             .limit(1 if session is None else None)
         )

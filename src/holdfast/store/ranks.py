@@ -16,7 +16,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import in_order, successors
 from holdfast.domain.render import folded, rank_of
-from holdfast.engine.ports import Space
+from holdfast.domain.space import Space
 from holdfast.profiles import profile_named
 from holdfast.store.relations import superseding
 from holdfast.store.rows import SpaceRows

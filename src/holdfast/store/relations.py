@@ -64,8 +64,8 @@ class LinkTable(SpaceRows):
         """All links of a kind, oldest first."""
         return self._links(links.c.kind == kind)
 
-    def superseding(self, memory_ids: Collection[str] | None = None) -> list[Link]:
-        """The `supersedes` links between active memories, of these or of all, oldest first."""
+    def superseding(self, memory_ids: Collection[str]) -> list[Link]:
+        """The `supersedes` links between these memories and others, all of them active, oldest first."""
         return superseding(self._sql, memory_ids)
 
     def remove(self, from_id: str, to_id: str, kind: LinkKind | None) -> int:

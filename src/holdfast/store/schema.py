@@ -29,11 +29,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
+from holdfast.domain.background import Job
 from holdfast.domain.history import Entry, Receipt, ReceiptItem
 from holdfast.domain.memory import Citation, Link, Memory, Message, Repetition, Session, Tombstone, Version
 from holdfast.domain.operations import Attempt, Event
+from holdfast.domain.space import Bound, FileRow, Space, Token
 from holdfast.domain.spend import ModelCall
-from holdfast.engine.ports import Bound, FileRow, Job, Space, Token
 from holdfast.store.types import JsonColumn, Name, UtcTime, Vector
 
 metadata = MetaData(

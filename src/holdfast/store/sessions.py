@@ -104,7 +104,7 @@ class SessionTable(SpaceRows):
         return self._by_id(Message, message_ids)
 
     def around(self, places: Sequence[tuple[str, int]]) -> list[Message]:
-        """The messages at `places`, each a session and a number, as far as there are any."""
+        """The messages at `places`, each a session and a number, in their order, as far as there are any."""
         return self._sql.messages_at(sorted(set(places)))
 
     def find_messages(self, where: Filter, limit: int) -> list[Message]:

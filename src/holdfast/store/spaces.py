@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from holdfast.engine.ports import Space, Token
+from holdfast.domain.space import Space, Token
 from holdfast.profiles import profile_named
 from holdfast.store.mapping import row_of, value_of, values_of
 from holdfast.store.queries import queries_of

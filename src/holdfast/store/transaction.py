@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.ports import Space, Transaction
+from holdfast.domain.space import Space
+from holdfast.engine.ports import Transaction
 from holdfast.store.dump import TableDump
 from holdfast.store.files import FileTable
 from holdfast.store.full_text import MEMORIES, MESSAGES, Totals

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from sqlalchemy import Column, Table, Text, and_, case, null, or_, select, type_coerce
 
+from holdfast.domain.background import Missing, VectorModel
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.ports import Missing, VectorModel
 from holdfast.store.mapping import value_of, values_of
 from holdfast.store.rows import AnyRow, SpaceRows
 from holdfast.store.schema import (

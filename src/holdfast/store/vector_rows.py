@@ -13,8 +13,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
+from holdfast.domain.background import Embedded, Missing
 from holdfast.domain.memory import Memory, Message
-from holdfast.engine.ports import Embedded, Missing
 from holdfast.errors import Unavailable
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import heads, vector_blocks, vector_models

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from holdfast.app.wiring import utc_now
+from holdfast.domain.background import Job
 from holdfast.engine.memories import Memories
-from holdfast.engine.ports import Job
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.app.wiring import utc_now
+from holdfast.domain.background import Job
 from holdfast.domain.outcomes import settled
-from holdfast.engine.ports import Job
 from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.reading import Page

@@ -16,7 +16,7 @@ from examples.bridged_chat import Bridge
 from holdfast import Client, Memories
 from holdfast.app.wiring import open_store
 from holdfast.engine.administration import Administration
-from holdfast.engine.capture_queue import EVERY, EVERY_MESSAGES
+from holdfast.engine.reading_queue import EVERY, EVERY_MESSAGES
 from tests.real_agents.scripted_model import ScriptedModel
 from tests.requirements_ledger import requirement
 from tests.web.rest.conftest import Served

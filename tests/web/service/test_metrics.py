@@ -9,9 +9,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from holdfast.app.wiring import utc_now
+from holdfast.domain.background import Job
 from holdfast.domain.spend import ModelCall, Usage
 from holdfast.engine.jobs import LEASE
-from holdfast.engine.ports import Job
 from holdfast.errors import Unavailable
 from tests.requirements_ledger import requirement
 from tests.web.rest.conftest import Served

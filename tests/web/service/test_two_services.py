@@ -55,7 +55,7 @@ def test_each_session_is_read_once_whoever_does_it_and_whoever_dies(
     with Memories.open(service_url) as dying:  # an instance that ends with a job in its hands
         dying.say("held", "user", FACTS[0])
         dying.close_session("held")
-        held = jobs.take(("capture",), ctx=context_for("default", dying.store))
+        held = jobs.take("capture", ctx=context_for("default", dying.store))
     with two(service_url, tmp_path) as (one, other):
         for number, fact in enumerate(FACTS[1:13]):
             tell((one, other)[number % 2], f"talk-{number}", fact)

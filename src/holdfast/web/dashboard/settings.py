@@ -8,9 +8,9 @@ from starlette.responses import RedirectResponse, Response
 from holdfast.app import client_setup
 from holdfast.domain.access import SCOPES
 from holdfast.domain.profile import Policy, Profile
+from holdfast.domain.space import Token
 from holdfast.domain.spend import dollars
-from holdfast.engine.ports import Token
-from holdfast.engine.tokens import NewToken
+from holdfast.engine.tokens import IssuedToken
 from holdfast.errors import NotFound
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
 from holdfast.web.dashboard.visit import Deciding, Reading, Sent, Visit
@@ -109,7 +109,7 @@ def checkup(visit: Deciding) -> Response:
     return page(visit, "settings_checkup_page.html", found=found)
 
 
-def _page(visit: Visit, made: NewToken | None = None) -> Response:
+def _page(visit: Visit, made: IssuedToken | None = None) -> Response:
     models = visit.memories.models()
     owner = visit.may_decide and visit.grant.spaces is None  # of this machine's files, not of spaces alone
     return page(

@@ -7,10 +7,10 @@ from typing import IO, Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
+from holdfast.domain.background import JobState
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.spend import GroupedBy, SpendReport
-from holdfast.engine.ports import JobState
 from holdfast.engine.spaces import Overview
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses

@@ -109,7 +109,7 @@ def audit(memories: Reading) -> JsonResponse:
     return JsonResponse(memories.audit())
 
 
-def said(messages: list[request_bodies.Message]) -> list[NewMessage]:
+def said(messages: list[request_bodies.SentMessage]) -> list[NewMessage]:
     """Messages as the engine takes them."""
     return [
         NewMessage(

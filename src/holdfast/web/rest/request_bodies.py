@@ -121,7 +121,7 @@ class Question(Body):
     asked_at: Moment | None = None
 
 
-class Message(Body):
+class SentMessage(Body):
     """A message. Messages with a known id are ignored."""
 
     role: Annotated[str, Field(min_length=1, max_length=40)] = Field(
@@ -134,7 +134,7 @@ class Message(Body):
 
 
 class Messages(Body):
-    messages: Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES)]
+    messages: Annotated[list[SentMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
 
 
 class Posted(Messages):
@@ -146,7 +146,7 @@ class Posted(Messages):
 class Recent(Body):
     """The last messages, oldest first. Default: those stored for the session."""
 
-    messages: Annotated[list[Message], Field(max_length=20)] = []
+    messages: Annotated[list[SentMessage], Field(max_length=20)] = []
     project: Name | None = None
     budget: Tokens = CONTEXT_TOKENS
     limit: Annotated[int, Field(ge=0, le=100)] = CONTEXT_LINES

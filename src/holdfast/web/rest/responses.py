@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from holdfast.domain.background import Job
 from holdfast.domain.memory import Link, Memory, Message, Session, Version
 from holdfast.domain.operations import Event, Standing
 from holdfast.domain.outcomes import Deletion
+from holdfast.domain.space import Token
 from holdfast.engine.imports import Imported, ImportResult
 from holdfast.engine.inbox import Item
-from holdfast.engine.ports import Job, Token
 from holdfast.engine.spaces import Overview
 from holdfast.wire.values import shaped
 

@@ -131,7 +131,7 @@ def posted(
 
 
 def _kept(
-    memories: Memories, session_id: str, heard: list[request_bodies.Message], request: Request
+    memories: Memories, session_id: str, heard: list[request_bodies.SentMessage], request: Request
 ) -> JsonResponse:
     new = memories.say_all(session_id, said(heard))
     request.state.heard()  # the work in the background can begin

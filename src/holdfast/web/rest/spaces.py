@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 
-from holdfast.engine.ports import Token
+from holdfast.domain.space import Token
 from holdfast.engine.spaces import Overview
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.access import Administering, LookingAround, registry_of

@@ -1,0 +1,56 @@
+"""A space, the tokens that open it, and the directory of files that it may be bound to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """A named, isolated set of memories with one profile."""
+
+    name: str
+    profile: str
+    profile_text: str | None
+    key: str
+    keeps_messages: bool = True  # false: what is said in it is not stored
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """What lets its holder into spaces; of the secret only a hash is kept."""
+
+    id: str
+    name: str | None
+    hash: str
+    scopes: tuple[str, ...]
+    spaces: tuple[str, ...] | None  # none: every space, those to come as well
+    created_at: datetime
+    revoked_at: datetime | None = None
+    used_at: datetime | None = None  # about when it was last shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRow:
+    """Where a memory stands as a file."""
+
+    path: str
+    memory: str | None  # none: a file that says nothing
+    given: str | None = None  # its text, where it is not what we would write
+    mark: str | None = None  # of the memory that the text was made of
+    hash: str | None = None  # of the bytes on disk when both sides last agreed; none: never there
+    stat: str | None = None  # what the file looked like then
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """The directory that a space is bound to."""
+
+    path: str
+    layout: str
+    index_hash: str | None = None
+    asks: str | None = None  # what a person has to decide first
+    refused: Mapping[str, Sequence[str]] = field(default_factory=dict)  # path: its state, and why
+    bound_at: datetime
+    agreed_at: datetime | None = None
