@@ -1,4 +1,4 @@
-"""`python -m bench`: measures judgements, recall, capture, speed, load, files and pages, from a clone."""
+"""`python -m bench`: measures judgements, recall, capture, tasks, speed, load, files, pages, from a clone."""
 
 import click
 
@@ -12,6 +12,7 @@ from bench.commands.judged import queries, relations
 from bench.commands.load import load
 from bench.commands.overview import overview
 from bench.commands.speed import speed
+from bench.commands.tasks import tasks
 from bench.commands.week import week
 from holdfast.cli import OneLineErrors, WholeLines
 from holdfast.cli.call import Call
@@ -27,7 +28,7 @@ class Benchmarks(OneLineErrors, WholeLines):
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 @click.pass_context
 def bench(ctx: click.Context, as_json: bool) -> None:
-    """Measure judgements, recall, capture, speed, load, files and pages.
+    """Measure judgements, recall, capture, tasks, speed, load, files and pages.
 
     \b
         python -m bench relations
@@ -39,8 +40,8 @@ def bench(ctx: click.Context, as_json: bool) -> None:
 
 
 for command in (
-    relations, queries, gate, week, capture, locomo, longmemeval, months, speed, load, files, dashboard,
-    hooks, overview,
+    relations, queries, gate, week, tasks, capture, locomo, longmemeval, months, speed, load, files,
+    dashboard, hooks, overview,
 ):  # fmt: skip
     bench.add_command(command)
 

@@ -16,7 +16,10 @@ from bench.__main__ import bench
 from bench.commands import speed
 from bench.pages import MOST_KB, MOST_MS, views
 from bench.speed import report
+from bench.tasks import load
 from tests.bench import talks
+from tests.loopback import Answer
+from tests.reading.scripted import USAGE, Asked, Scripted, said
 from tests.requirements_ledger import requirement
 
 PAIRS = [
@@ -136,6 +139,53 @@ def test_a_week_is_played_from_capture_to_the_prompts(tmp_path: Path) -> None:
 
     assert metrics["captured"] == metrics["helped"] == 1.0
     assert metrics["junk"] == metrics["corrections"] == 0.0
+
+
+FACT = "The UPS carries 250 W at most."
+TASK = {
+    "id": "power",
+    "project": "homelab",
+    "prompt": "May the new server draw 300 W?",
+    "needs": [{"says": FACT, "about": ["UPS"], "right": "250 W"}],
+    "sessions": [
+        {"at": "2026-03-02T09:00:00Z", "project": "homelab", "turns": [{"role": "user", "text": FACT}]}
+    ],
+}
+MISSED = {**TASK, "id": "missed", "needs": [{"says": "Use VLAN 30.", "about": [], "right": "VLAN 30"}]}
+
+
+def test_a_task_takes_a_turn_less_where_memory_holds_what_it_needs(tmp_path: Path) -> None:
+    told = figures("tasks", "--data", str(talks.written(tmp_path / "tasks.jsonl", [TASK, MISSED])))
+
+    assert told["turns"] == {"without": {"power": 2, "missed": 2}, "with": {"power": 1, "missed": 2}}
+    assert (told["metrics"]["without.at_once"], told["metrics"]["with.at_once"]) == (0, 1)
+    assert told["metrics"]["without.tokens_out"] > told["metrics"]["with.tokens_out"]
+
+
+@pytest.mark.parametrize("vendor", ["anthropic", "openai"])
+def test_tasks_are_done_by_a_language_model_that_is_asked_over_http(tmp_path: Path, vendor: str) -> None:
+    def play(asked: Asked) -> Answer:
+        knows = FACT in f"{asked.system} {asked.user}"
+        kind, text = ("answer", "No, 250 W at most") if knows else ("question", "How strong is the UPS?")
+        return said(asked, json.dumps({"kind": kind, "text": text}))
+
+    data = str(talks.written(tmp_path / "tasks.jsonl", [TASK]))
+    with Scripted(play).running() as server:
+        told = figures("tasks", "--data", data, "--model", server.spec(vendor, "scripted"))
+
+    counted = [told["metrics"][f"{run}.tokens_in"] for run in ("without", "with")]
+    assert told["turns"] == {"without": {"power": 2}, "with": {"power": 1}}
+    assert counted == [2 * USAGE[0], USAGE[0]]  # as the server counts
+
+
+def test_no_task_of_ours_tells_in_its_prompt_what_it_needs() -> None:
+    tasks = load(None)
+
+    assert len({task.id for task in tasks}) == 30
+    for task in tasks:
+        for need in task.needs:
+            assert need.right in need.says
+            assert need.seen not in task.prompt
 
 
 def test_months_are_read_and_asked_through_the_product(tmp_path: Path) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +26,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "claude_code" in getattr(item, "fixturenames", ()):
             item.add_marker("agents")
             item.add_marker("slow")
+
+
+@contextmanager
+def serving(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """The real service in an agent's environment."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["url"]
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ import pytest
 from holdfast import Memories
 from holdfast.agents.hooks.command import NO_SERVICE
 from holdfast.app import client_setup
-from tests.real_agents.conftest import Environment
+from tests.real_agents.conftest import Environment, serving
 from tests.real_agents.scripted_model import Request, ScriptedModel, Tool
 from tests.requirements_ledger import requirement
 
@@ -52,17 +51,8 @@ def memories(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> It
 
 @pytest.fixture
 def service(environment: dict[str, str], memories: Memories) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--json"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-    assert process.stdout is not None
-    assert json.loads(process.stdout.readline())["url"]
-    yield process
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    with serving(environment) as process:
+        yield process
 
 
 @pytest.fixture
@@ -205,7 +195,7 @@ def test_with_the_service_killed_the_brief_that_it_left_is_there(
     connect(environment, project)
     ready = Path(environment["HOLDFAST_HOME"], "briefs", "default", "website.md")
     # So that the service knows the project: on a busy machine a hook may be too late to tell it.
-    _wait_until(lambda: bool(run("Hello")) and ready.exists() and "Hugo" in ready.read_text())
+    wait_until(lambda: bool(run("Hello")) and ready.exists() and "Hugo" in ready.read_text())
     service.kill()
     service.wait()
 
@@ -270,7 +260,7 @@ def test_a_package_that_was_removed_does_not_break_sessions(
     assert json.loads(done.stdout)["result"] == "All is well."
 
 
-def _wait_until(done: Callable[[], bool]) -> None:
+def wait_until(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not done():
         assert time.monotonic() < deadline
