@@ -142,6 +142,9 @@ class SpaceRegistry:
             extract([], said, wiring.own_reader())
         yield
         with suppress(HoldfastError):
+            wiring.own_reader().helps("what is known", ["nothing"])  # its own network, beside the finder's
+        yield
+        with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):
                 self.embedder.load()
         yield
