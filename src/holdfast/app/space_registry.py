@@ -149,7 +149,9 @@ class SpaceRegistry:
                 self.embedder.load()
         yield
         with suppress(HoldfastError):
-            self.memories().recall("what is known", limit=1)
+            # A recall embeds what has no vector yet, which may be much: then it comes in slices, and not here.
+            if not self.memories().embed(1, time_up=lambda: True):
+                self.memories().recall("what is known", limit=1)
 
     def close(self) -> None:
         """Lets go of the database."""

@@ -54,7 +54,6 @@ _OTHER_P = (
 def find_commands(text: str) -> Found:
     """Passwords given to programs by short flags."""
     for program, flag in _FLAGS:
-        yield None
         yield from _given(text, program, flag)
 
 
