@@ -149,7 +149,7 @@ class SpaceRegistry:
                 self.embedder.load()
         yield
         with suppress(HoldfastError):
-            # A recall embeds what has no vector yet, which may be much: then it comes in slices, and not here.
+            # A recall embeds what has no vector yet; where that is much, it is done in slices, not here.
             if not self.memories().embed(1, time_up=lambda: True):
                 self.memories().recall("what is known", limit=1)
 
