@@ -11,8 +11,7 @@ from holdfast.domain.query import TimeCursor
 from holdfast.domain.secrets import marks_in
 from holdfast.engine import rewordings
 from holdfast.engine.capture_queue import expect
-from holdfast.engine.intake import checked_id, checked_role, checked_tier, safe_or_none
-from holdfast.engine.message_text import ReadText, read_text
+from holdfast.engine.intake import ReadText, checked_id, checked_role, checked_tier, read_text, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
