@@ -41,6 +41,7 @@ def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable
     create_space(_NOTES, store=store, clock=wiring.utc_now, profile="files")
     memories = Memories.of(store, DEFAULT, embedder=wiring.open_embedder())
     memories.remember(corpus.fact(size).content)  # loads the models, as a service does when it starts
+    wiring.own_reader().facts([("user", corpus.fact(size).content)])
     spaces = (lambda: [DEFAULT], lambda name: memories)
     texts = [corpus.fact(number).content for number in range(size)]
     figures: Figures = {}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.domain.text import clean, normal_form
+from holdfast.domain.text import clean, normal_form, parts
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=60)  # lone surrogates included
 # Where Unicode's rules have traps: accents apart, ligatures, hidden marks, sharp s, final sigma, Turkish i.
@@ -118,3 +118,18 @@ def test_of_a_pile_of_marks_on_one_letter_eight_stay() -> None:
 
     assert piled == "Petra" + "\u0363" * 8 + " is here"
     assert clean("Petra" + "\u0363" * 8) == "Petra" + "\u0363" * 8
+
+
+@given(
+    st.text(alphabet=st.sampled_from("a é\u0301\n\r\x0b。漢\U000e0100\u200b”\x00"), max_size=200),
+    st.integers(1, 9),
+)
+def test_a_text_can_be_cleaned_part_by_part(text: str, times: int) -> None:
+    long = text * (times * 400)
+
+    found = list(parts(long))
+
+    assert "".join(found) == long
+    assert "".join(map(clean, found)) == clean(long)
+    if " " in text or "\n" in text:
+        assert all(len(part) <= 16_384 for part in found)

@@ -166,3 +166,40 @@ def test_a_long_session_is_kept_in_parts(memories: Memories) -> None:
 def test_an_id_that_can_be_none_is_refused(memories: Memories, session_id: str) -> None:
     with pytest.raises(Invalid, match="invalid id"):
         memories.take_session(session_id, SAID)
+
+
+def test_a_long_message_is_read_over_several_calls_and_kept_as_in_one(memories: Memories) -> None:
+    long = "".join(f"Line {number} of the log\n" for number in range(4_000)) + "password=hunter2x\n<private>x"
+    said = [NewMessage(role="user", content=long, message_id="m1", said_at=BEGAN), SAID[1]]
+
+    calls = 0
+    while True:
+        notes = SessionNotes()
+        memories.take_session("steps", said, notes=notes, time_up=lambda: True)
+        calls += 1
+        if not notes.unfinished:
+            break
+    other = [NewMessage(role=one.role, content=one.content, message_id=f"{one.message_id}b") for one in said]
+    memories.take_session("once", other)
+
+    (_, in_steps), (_, at_once) = kept(memories, "steps"), kept(memories, "once")
+    assert calls > len(long) // 16_384 * 10  # every pattern reads every piece
+    assert [(one.content, one.off_record) for one in in_steps] == [
+        (one.content, one.off_record) for one in at_once
+    ]
+    assert "hunter2x" not in (in_steps[0].content or "")
+    assert memories.take_session("steps", said) == 0
+
+
+def test_the_words_of_a_long_message_are_found_however_it_was_read(memories: Memories) -> None:
+    long = "".join(f"pump{number} hums at noon\n" for number in range(2_000))
+    said = [NewMessage(role="user", content=long, message_id="m1", said_at=BEGAN)]
+    notes = SessionNotes(unfinished=True)
+    while notes.unfinished:
+        notes = SessionNotes()
+        memories.take_session("s1", said, notes=notes, time_up=lambda: True)
+
+    with memories.store.read(memories.space) as tx:
+        found = [tx.message_words.matching([word], 1) for word in ("pump0", "pump1999", "noon")]
+
+    assert found == [["m1"], ["m1"], ["m1"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from holdfast import Filter, Memories
 from holdfast.app.wiring import open_store, utc_now
 from holdfast.engine.space_context import shown_later
 from holdfast.engine.spaces import create_space
+from holdfast.files.safe_directory import FileStamp, SafeDirectory
 from holdfast.files.watcher import Watching, follow
 from tests.requirements_ledger import requirement
 from tests.web.service.conftest import Service, with_store
@@ -65,10 +67,35 @@ def test_a_large_directory_is_taken_over_in_slices(sqlite_notes: Memories, folde
     while more[-1]:
         more.append(chore(lambda: True))
 
-    assert 0 < first <= 25
-    assert len(more) == 9  # the index is written in a slice of its own
+    assert 0 < first <= 15
+    assert len(more) == 13  # the index is written in a slice of its own
     assert sqlite_notes.find().total == 180
     assert len(list(folder.glob("note_*.md"))) == 180
+
+
+def test_what_was_taken_over_is_not_read_again_with_every_slice(
+    sqlite_notes: Memories, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(90):
+        file = folder / f"note_{number}.md"
+        file.write_text(f"Note number {number} says {number * 7}.\n")
+    now = time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: now + 10_000_000_000)  # they have settled long since
+    read: list[str] = []
+    whole = SafeDirectory.read
+
+    def counted(self: SafeDirectory, path: str, most: int) -> tuple[bytes, FileStamp]:
+        read.append(path)
+        return whole(self, path, most)
+
+    monkeypatch.setattr(SafeDirectory, "read", counted)
+    chore = follow(lambda: sqlite_notes.store)
+
+    while chore(lambda: True):
+        pass
+
+    assert sqlite_notes.find().total == 90
+    assert sum(path.startswith("note_") for path in read) <= 3 * 90 + 1  # and not 15 + 30 + 45 ...
 
 
 def test_many_files_are_written_in_slices(notes: Memories, folder: Path) -> None:

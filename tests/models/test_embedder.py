@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from holdfast.errors import Unavailable
 from holdfast.models import own_models
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedder import OVERLAP, PART, OwnEmbedder, _split
 from holdfast.models.wordpiece import WordPiece, basic_words
 from tests.requirements_ledger import requirement
 
@@ -80,6 +81,18 @@ def test_a_long_text_is_split_into_overlapping_parts(embedder: OwnEmbedder) -> N
 def test_any_text_has_a_vector(embedder: OwnEmbedder, text: str) -> None:
     for vector in embedder.documents([text])[0]:
         assert np.isfinite(np.frombuffer(vector, dtype="<f4")).all()
+
+
+def test_no_more_of_a_long_text_is_read_than_the_parts_that_are_made() -> None:
+    taken = count(1)
+    parts = _split(islice(taken, 100_000))
+
+    next(parts)
+    read = next(taken)
+    left = list(parts)
+
+    assert read < 300
+    assert len(left) == (100_000 - OVERLAP) // (PART - OVERLAP)
 
 
 def test_words_are_cut_into_the_longest_known_pieces() -> None:

@@ -18,16 +18,20 @@ from sqlalchemy import event
 
 from holdfast import Memories
 from holdfast.app.wiring import context_for, open_store
-from holdfast.domain.memory import Memory, Message
+from holdfast.domain.memory import Draft, Memory, Message
 from holdfast.domain.query import EVERYTHING
+from holdfast.engine import changes
 from holdfast.engine.archive import read
 from holdfast.engine.backup import backup_lines, put_back
 from holdfast.engine.embedding import embed_missing, text_of
+from holdfast.engine.intake import sanitize
 from holdfast.engine.ports import Store, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import set_keeps_messages
 from holdfast.errors import Unavailable
+from holdfast.store import vector_feed
 from holdfast.store.database import Database
+from holdfast.store.mapping import values_of
 from holdfast.testing import FixedClock
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement
@@ -327,3 +331,25 @@ def test_progress_can_be_read_off_the_models(ctx: SpaceContext, memories: Memori
         )
 
     assert seen == [(3, 4, 0, 4, False), (4, 4, 2, 4, False), (4, 4, 4, 4, True)]
+
+
+def test_a_batch_is_made_from_as_many_rows_as_it_has_memories(
+    ctx: SpaceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def counted(kind: type[Memory], rows: Sequence[object]) -> list[Memory]:
+        made.append(len(rows))
+        return values_of(kind, rows)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(vector_feed, "values_of", counted)
+    with ctx.store.write(ctx.space) as tx:
+        drafts = [Draft(content=f"Host {number} is up", category="fact") for number in range(60)]
+        changes.add_all(tx, ctx, [sanitize(draft, ctx.profile) for draft in drafts], now=ctx.now())
+        tx.models.begin(MODEL.name, ctx.now())
+
+    with ctx.store.read(ctx.space) as tx:
+        missing = tx.memory_vectors.missing(MODEL.name, 4)
+
+    assert [memory.content for memory in missing.owners] == [f"Host {number} is up" for number in range(4)]
+    assert made == [4]

@@ -142,11 +142,16 @@ class SpaceRegistry:
             extract([], said, wiring.own_reader())
         yield
         with suppress(HoldfastError):
+            wiring.own_reader().helps("what is known", ["nothing"])  # its own network, beside the finder's
+        yield
+        with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):
                 self.embedder.load()
         yield
         with suppress(HoldfastError):
-            self.memories().recall("what is known", limit=1)
+            # A recall embeds what has no vector yet; where that is much, it is done in slices, not here.
+            if not self.memories().embed(1, time_up=lambda: True):
+                self.memories().recall("what is known", limit=1)
 
     def close(self) -> None:
         """Lets go of the database."""

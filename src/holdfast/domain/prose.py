@@ -34,7 +34,7 @@ _TAG = re.compile(
 
 def own_words(text: str) -> str:
     """`text` with everything that it merely shows blanked out, character by character; line breaks stay."""
-    shown = [*((start, end) for start, end, _ in find_regions(text)), *_blocks(text)]
+    shown = [*((start, end) for start, end, _ in filter(None, find_regions(text))), *_blocks(text)]
     bare = _blanked(text, shown)
     return _blanked(bare, list(_elements(bare)))
 

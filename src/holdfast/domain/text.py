@@ -5,6 +5,7 @@ Knows nothing of secrets (see `redact`) or of how prompts escape text (see `rend
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 # Characters that only hide or reorder text. The joiners U+200C and U+200D stay: emoji and Persian need them.
 # A variation selector stays only behind the ideograph that it varies: a run of them spells hidden text.
@@ -22,6 +23,9 @@ _MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
 # a program: fillers, an empty Braille cell, what stands for half a character.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Mc", "Me"))
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufffd")
+_PART = re.compile(r"[\s\S]{0,16383}[\n \u3002]|[\s\S]+?(?:[\n \u3002]|\Z)")
+# What ASCII has of all these.
+_ODD_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 # A sign before a word may be part of it: -5 is not 5, .env is not env.
 _PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w):|(?<!\w)-(?!\d)|[.:/-](?!\w)")
 
@@ -31,7 +35,7 @@ def clean(text: str, *, one_line: bool = False) -> str:
 
     Line breaks of every kind become newlines, or spaces when `one_line`.
     """
-    if text.isascii() and text.isprintable():  # as most texts are: there is nothing of the kind
+    if text.isascii() and not _ODD_ASCII.search(text):  # as most texts are: there is nothing of the kind
         return _SPACES.sub(" ", text) if one_line else text
     text = _SURROGATES.sub("\ufffd", text)
     text = _HIDDEN.sub("", _CONTROLS.sub("", _BREAKS.sub("\n", text)))
@@ -40,6 +44,14 @@ def clean(text: str, *, one_line: bool = False) -> str:
     text = unicodedata.normalize("NFC", text)  # last: what was hidden between a letter and its accent is gone
     text = _MAY_BE_MARKS.sub(_without_piles, text)
     return _SPACES.sub(" ", text) if one_line else text
+
+
+def parts(text: str) -> Iterator[str]:
+    """`text` in parts that end behind a break between words, so that each can be cleaned or read by itself.
+
+    They have at most 16,384 characters, except where there is no break in so many.
+    """
+    return (found[0] for found in _PART.finditer(text))
 
 
 def is_visible(text: str) -> bool:

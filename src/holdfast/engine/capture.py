@@ -83,7 +83,9 @@ def capture_due(
     which what was deleted may stand in other words. Ended by `time_up`, it leaves the rest of the session to
     the next call.
     """
-    rewordings.look_due(ctx=ctx)
+    looked_at = rewordings.look_due(ctx=ctx)
+    if looked_at is not None and time_up():
+        return Captured(session=looked_at, messages=0)
     job = jobs.take(CAPTURE, ctx=ctx, latest=True)
     return _done(job, ctx, quiet, time_up) if job is not None else None
 

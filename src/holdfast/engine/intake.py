@@ -1,17 +1,23 @@
 """The way in for every text: measured, cleaned, freed of secrets, then checked against the profile.
 
-And for the ids, roles and tiers that hosts give to sessions and messages.
+And for the ids, roles and tiers that hosts give to sessions and messages. A long message takes seconds, so it
+is read in steps: who has other things to do goes on with it later.
 """
 
 import hashlib
 import hmac
-from dataclasses import replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.domain.memory import ROLES, Draft, known_role
 from holdfast.domain.profile import Profile
-from holdfast.domain.secrets import redact
-from holdfast.domain.text import clean, normal_form
+from holdfast.domain.secrets import redact, redacting
+from holdfast.domain.terms import stems
+from holdfast.domain.text import clean, normal_form, parts
+from holdfast.engine.ports import TimeUp
 from holdfast.errors import Invalid
+from holdfast.language.off_record import is_private
+from holdfast.language.passages import TimeIsUp
 
 _ONLY_PRIVATE = ("[private]",)
 
@@ -84,3 +90,80 @@ def checked_tier(tier: int | None) -> int | None:
     if tier is not None and tier not in TIERS:
         raise Invalid(f"unknown tier {tier}: use 1, 2 or 3", field="tier")
     return tier
+
+
+# Messages
+
+_LONG = 16_000  # characters that are read in one go
+
+
+@dataclass(frozen=True, slots=True)
+class MessageText:
+    """What is kept of a text."""
+
+    text: str
+    private: bool  # whether a part of it was marked as private
+    words: Sequence[str]  # for the full-text index
+
+
+#: Reads a text; all of it, or as much of it as there is time for.
+ReadText = Callable[[str], MessageText]
+_Steps = Generator[None, None, MessageText]
+#: By space and session the long texts that are under way, or were read and are not kept yet, by their hash.
+_UNDER_WAY: dict[tuple[str, str], dict[bytes, _Steps | MessageText]] = {}
+
+
+def read_text(text: str) -> MessageText:
+    """All of it, in one go."""
+    return _finished(_reading(text), lambda: False)
+
+
+def in_steps(space: str, session_id: str, time_up: TimeUp) -> ReadText:
+    """Reads until the time is up, at least one step, and goes on there the next time.
+
+    What it returns raises: TimeIsUp.
+    """
+
+    def read(text: str) -> MessageText:
+        if len(text) <= _LONG:
+            return read_text(text)
+        under_way = _UNDER_WAY.setdefault((space, session_id), {})
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        found = under_way.setdefault(digest, _reading(text))
+        if not isinstance(found, MessageText):
+            found = under_way[digest] = _finished(found, time_up)
+            if time_up():  # to keep a long text is a step, too
+                raise TimeIsUp
+        return found
+
+    return read
+
+
+def forget_steps(space: str, session_id: str) -> None:
+    """What was read is kept now."""
+    _UNDER_WAY.pop((space, session_id), None)
+
+
+def _reading(text: str) -> _Steps:
+    cleaned: list[str] = []
+    for part in parts(text):
+        cleaned.append(clean(part))  # first: hidden characters inside a key must not save it
+        yield
+    plain = "".join(cleaned)
+    safe = (yield from redacting(plain)).text
+    words: list[str] = []
+    for part in parts(safe):
+        words += stems(part)
+        yield
+    return MessageText(safe, is_private(plain), words)
+
+
+def _finished(steps: _Steps, time_up: TimeUp) -> MessageText:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: MessageText = done.value
+            return found
+        if time_up():
+            raise TimeIsUp

@@ -58,20 +58,20 @@ def expect(tx: Transaction, session_id: str, now: datetime) -> None:
         tx.jobs.save(known.queued(now))
 
 
-def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> bool:
-    """Reads some messages of the next session that waits for it, or of the named one; false when none does.
+def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> str | None:
+    """Reads some messages of the next session that waits for it, or of the named one; answers which.
 
     Raises: Unavailable.
     """
     job = jobs.take(KIND, ctx=ctx, session_id=session_id)
     if job is None:
-        return False
+        return None
     try:
         _look(job, ctx)
     except Unavailable as trouble:
         jobs.fail(job, str(trouble), ctx=ctx)
         raise
-    return True
+    return str(job.payload["session"])
 
 
 def _look(job: Job, ctx: SpaceContext) -> None:

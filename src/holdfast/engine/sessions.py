@@ -9,16 +9,14 @@ from typing import Any, TypedDict, Unpack
 from holdfast.domain.memory import Message, Session, SessionFields, Source
 from holdfast.domain.query import TimeCursor
 from holdfast.domain.secrets import marks_in
-from holdfast.domain.text import clean
 from holdfast.engine import rewordings
-from holdfast.engine.intake import checked_id, checked_role, checked_tier, safe, safe_or_none
+from holdfast.engine.intake import ReadText, checked_id, checked_role, checked_tier, read_text, safe_or_none
 from holdfast.engine.off_record import heeded
 from holdfast.engine.ports import Transaction
 from holdfast.engine.reading_queue import expect
 from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.engine.tend import decay
 from holdfast.errors import Conflict, Invalid, NotFound
-from holdfast.language.off_record import is_private
 
 _log = logging.getLogger(__name__)
 MOST_MESSAGE = 1_000_000
@@ -159,19 +157,24 @@ def say(session_id: str, said: NewMessage, *, ctx: SpaceContext) -> Message:
     In a space that keeps no messages nothing is stored, and the answer has no content.
     Raises: Invalid; Conflict, where something else was said under that id.
     """
-    message = _message(said, checked_id(session_id), ctx)
+    message, words = _message(said, checked_id(session_id), ctx, read_text)
     with ctx.write() as tx:
         if not tx.space.keeps_messages:
             return replace(message, content=None)
         known = tx.sessions.message(message.id)
         if known is None:
-            return _kept(tx, session_id, [message], ctx)[0]
+            return _kept(tx, session_id, [message], {message.id: words}, ctx)[0]
         _refuse_taken([message], {known.id: known})
         return known
 
 
 def say_all(
-    session_id: str, said: Sequence[NewMessage], *, ctx: SpaceContext, own_ids: bool = False
+    session_id: str,
+    said: Sequence[NewMessage],
+    *,
+    ctx: SpaceContext,
+    own_ids: bool = False,
+    read: ReadText = read_text,
 ) -> list[Message]:
     """Keeps messages of a session in one step and answers those that are new.
 
@@ -179,14 +182,16 @@ def say_all(
     made the ids, so one that stands for something else already is a slip and no copy.
     Raises: Invalid or Conflict, and then none was kept.
     """
-    messages = [_message(one, checked_id(session_id), ctx) for one in said]
+    both = [_message(one, checked_id(session_id), ctx, read) for one in said]
+    messages = [message for message, _ in both]
     with ctx.write() as tx:
         if not tx.space.keeps_messages:
             return []
         if own_ids:
             known = tx.sessions.messages_by_id([message.id for message in messages])
             _refuse_taken(messages, {message.id: message for message in known})
-        return _kept(tx, session_id, messages, ctx)
+        words = {message.id: words for message, words in reversed(both)}
+        return _kept(tx, session_id, messages, words, ctx)
 
 
 def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> None:
@@ -207,7 +212,13 @@ def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> 
         )
 
 
-def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], ctx: SpaceContext) -> list[Message]:
+def _kept(
+    tx: Transaction,
+    session_id: str,
+    messages: Sequence[Message],
+    words: Mapping[str, Sequence[str]],
+    ctx: SpaceContext,
+) -> list[Message]:
     known_session(tx, Source(session=session_id), ctx.now())
     known = {message.id for message in tx.sessions.messages_by_id([message.id for message in messages])}
     new: dict[str, Message] = {}
@@ -218,32 +229,36 @@ def _kept(tx: Transaction, session_id: str, messages: Sequence[Message], ctx: Sp
     kept = [replace(message, number=number) for number, message in enumerate(new.values(), start=first)]
     kept = heeded(kept, tx, ctx)
     tx.sessions.say(kept)
-    tx.message_words.put(*kept)
+    tx.message_words.put(*kept, words=words)
     if kept:
         expect(tx, session_id, ctx.now())
         rewordings.expect(tx, session_id, ctx.now())
     return kept
 
 
-def _message(said: NewMessage, session_id: str, ctx: SpaceContext) -> Message:
+def _message(
+    said: NewMessage, session_id: str, ctx: SpaceContext, read: ReadText
+) -> tuple[Message, Sequence[str]]:
+    """The message, and the words that it is found by."""
     if len(said.content) > MOST_MESSAGE:
         raise Invalid(
             f"the message has {len(said.content):,} characters: the limit is {MOST_MESSAGE:,}",
             field="content",
         )
-    content = safe(said.content)
-    if content != said.content and (kinds := marks_in(content)):  # hooks have no other way to say it
+    kept = read(said.content)
+    if kept.text != said.content and (kinds := marks_in(kept.text)):  # hooks have no other way to say it
         _log.info("session %s: redacted from a message: %s", session_id, ", ".join(kinds))
-    return Message(
+    message = Message(
         id=checked_id(said.message_id if said.message_id is not None else ctx.new_id()),
         session=session_id,
         number=0,
         role=checked_role(said.role),
         speaker=safe_or_none(said.speaker),
-        content=content,
+        content=kept.text,
         said_at=said.said_at or ctx.now(),
-        off_record=is_private(clean(said.content)),
+        off_record=kept.private,
     )
+    return message, kept.words
 
 
 def known_session(tx: Transaction, source: Source, now: datetime) -> Source:

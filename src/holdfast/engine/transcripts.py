@@ -12,10 +12,11 @@ from typing import Unpack
 
 from holdfast.domain.memory import Message, Session, SessionFields
 from holdfast.domain.secrets import marks_in
-from holdfast.engine.intake import checked_id, safe, text_hash
+from holdfast.engine.intake import ReadText, checked_id, forget_steps, in_steps, read_text, text_hash
 from holdfast.engine.ports import TimeUp, Transaction
 from holdfast.engine.sessions import NewMessage, safe_fields, say_all
 from holdfast.engine.space_context import SpaceContext
+from holdfast.language.passages import TimeIsUp
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction
@@ -61,7 +62,7 @@ def take_session(
     )
     found = notes or SessionNotes()
     if dry_run:
-        return len(_unknown(said, ctx, found))
+        return len(_unknown(said, ctx, found, read_text))
     _note(told, ctx)
     kept = _kept(told.id, said, ctx, found, time_up)
     for message_id in found.changed if notes is None else ():
@@ -78,17 +79,22 @@ def _kept(
 ) -> int:
     """How many messages were new. In batches, so that other writers get their turn during a long import."""
     start, kept = 0, 0
+    read = read_text if time_up is None else in_steps(ctx.space, session_id, time_up)
     while batch := said[start : start + _BATCH] if time_up is None else _few(said[start:]):
         start += len(batch)
-        new = _unknown(batch, ctx, notes)
-        if not new:
-            continue
-        if kept and time_up is not None and time_up():
+        try:
+            new = _unknown(batch, ctx, notes, read)
+            notes.unfinished = bool(new and kept and time_up is not None and time_up())
+            messages = say_all(session_id, new, ctx=ctx, read=read) if new and not notes.unfinished else []
+        except TimeIsUp:
             notes.unfinished = True
-            break
-        messages = say_all(session_id, new, ctx=ctx)
+        if notes.unfinished:
+            return kept
+        if not messages:
+            continue
         notes.redacted = list(dict.fromkeys([*notes.redacted, *_redacted(new, messages)]))
         kept += len(messages)
+    forget_steps(ctx.space, session_id)
     return kept
 
 
@@ -120,16 +126,20 @@ def _note(told: Session, ctx: SpaceContext) -> None:
             tx.sessions.save(told if known is None else _both(known, told))
 
 
-def _unknown(said: Sequence[NewMessage], ctx: SpaceContext, notes: SessionNotes) -> list[NewMessage]:
+def _unknown(
+    said: Sequence[NewMessage], ctx: SpaceContext, notes: SessionNotes, read: ReadText
+) -> list[NewMessage]:
     """Those that are not kept yet: a transcript is read again and again, and cleaning texts is work."""
     with ctx.read() as tx:
         known = _texts([one.message_id for one in said if one.message_id is not None], tx)
         new = []
         for one in said:
             if one.message_id is not None and one.message_id in known:
-                if _is_same(one.content, known[one.message_id]):
+                if _is_same(one.content, known[one.message_id], read):
                     continue
-                other = f"{one.message_id[:_MOST_STEM]}~{text_hash(safe(one.content), tx.space.key)[:12]}"
+                other = (
+                    f"{one.message_id[:_MOST_STEM]}~{text_hash(read(one.content).text, tx.space.key)[:12]}"
+                )
                 if other in known or _texts([other], tx):
                     continue
                 notes.changed.append(one.message_id)
@@ -144,9 +154,9 @@ def _texts(message_ids: Sequence[str], tx: Transaction) -> dict[str, str | None]
     return {message.id: message.content for message in tx.sessions.messages_by_id(message_ids)}
 
 
-def _is_same(content: str, known: str | None) -> bool:
+def _is_same(content: str, known: str | None, read: ReadText) -> bool:
     """Whether a message was kept already; what was erased is none that could be compared."""
-    return known in (None, content) or safe(content) == safe(known or "")
+    return known in (None, content) or read(content).text == read(known or "").text
 
 
 def _both(known: Session, told: Session) -> Session:

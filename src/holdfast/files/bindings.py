@@ -58,6 +58,7 @@ class Directories:
         self._inside = threading.local()  # a sync writes to the store, which must not start another one
         self._clean: dict[str, tuple[str, ...]] = {}  # the directory as it was when both sides agreed
         self._followed: dict[str, int] = {}  # the last change of each space that its files show
+        self._looked: dict[str, dict[str, str]] = {}  # the files that an unfinished sync has read
         self._behind: set[str] = set()  # spaces whose files could not follow, or not all yet
         self._asked: dict[str, str | None] = {}  # what each directory was last heard to ask
 
@@ -114,13 +115,14 @@ class Directories:
             except NotFound:
                 return self._vanished(ctx, bound)
             with root:
-                meeting = DirectorySync(ctx, root, bound)
-                report = meeting.held(
-                    accept_empty=accept_empty, write_back=write_back, most=most, time_up=time_up
-                )
+                meeting = DirectorySync(ctx, root, bound, self._looked.setdefault(ctx.space, {}))
+                how = {"accept_empty": accept_empty, "write_back": write_back}
+                report = meeting.held(**how, most=most, time_up=time_up)
             self._clean.pop(ctx.space, None)
             self._followed[ctx.space] = meeting.followed
             (self._behind.add if report.unfinished else self._behind.discard)(ctx.space)
+            if not report.unfinished:
+                self._looked.pop(ctx.space)
             return report
 
     def bind(self, ctx: SpaceContext, path: str, layout: str | None = None) -> SyncReport:
@@ -206,7 +208,7 @@ class Directories:
             followed = self._followed.get(ctx.space) == last
             if followed and self._clean.get(ctx.space) == snapshot:
                 return None
-            meeting = DirectorySync(ctx, root, bound)
+            meeting = DirectorySync(ctx, root, bound, {})
             if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
                 return self.sync(ctx, most=most, time_up=time_up)
             self._followed[ctx.space] = last
@@ -226,10 +228,8 @@ class Directories:
         with self._store.read(ctx.space) as tx:
             bound = tx.files.bound()
         if bound is not None and (bound.path != path or self._binding(ctx.space) is not None):
-            raise Conflict(
-                f"space {ctx.space!r} is bound to {bound.path}",
-                command="`holdfast files unbind` unbinds it",
-            )
+            unbind = "`holdfast files unbind` unbinds it"
+            raise Conflict(f"space {ctx.space!r} is bound to {bound.path}", command=unbind)
         for other in self._registry.read():
             nested = os.path.commonpath([other.path, path]) in (other.path, path)
             if nested and (other.db, other.space) != (self._where, ctx.space):

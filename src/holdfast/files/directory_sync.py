@@ -32,12 +32,13 @@ _MOST_HEADING: Final = 65_536
 class DirectorySync:
     """One sync."""
 
-    def __init__(self, ctx: SpaceContext, root: SafeDirectory, bound: Bound) -> None:
+    def __init__(self, ctx: SpaceContext, root: SafeDirectory, bound: Bound, looked: dict[str, str]) -> None:
         self._ctx = ctx
         self._root = root
         self._bound = bound
         self.report = SyncReport()
         self.listing = Listing()
+        self._looked = looked  # the states of files that were read when they had settled
         self.followed = 0  # the number of the change up to which the files say what the memories say
         self._unsure = False  # whether a file had to be read because it was changed when we last looked
 
@@ -125,7 +126,8 @@ class DirectorySync:
             row = rows.get(path)
             if row is None and not _is_note(path):
                 continue
-            if row is not None and row.stat == seen.state and seen.changed_ns < since:
+            settled = seen.changed_ns < since or self._looked.get(path) == seen.state
+            if row is not None and row.stat == seen.state and settled:
                 continue
             state, why = self._bound.refused.get(path, ("", ""))
             if state == seen.state:
@@ -151,10 +153,12 @@ class DirectorySync:
         except (Invalid, TooLong) as reason:
             return OnDisk(seen, "", None, str(reason))
         digest = hashlib.sha256(content).hexdigest()
+        if settled := time.time_ns() - seen.changed_ns > _UNSURE_NS:
+            self._looked[path] = seen.state
         if row is not None and row.hash == digest and row.stat in (None, seen.state):
-            self._unsure |= time.time_ns() - seen.changed_ns > _UNSURE_NS
+            self._unsure |= settled
             return None
-        if not content and row is not None and time.time_ns() - seen.changed_ns < _UNSURE_NS:
+        if not content and row is not None and not settled:
             return None  # emptied by an editor that is about to write
         if row is None and known >= MOST_FILES:
             return OnDisk(seen, digest, None, f"there are {MOST_FILES:,} files already")
@@ -224,8 +228,7 @@ class DirectorySync:
     def _rescue(self, path: str, lost: bytes | None) -> None:
         """Keeps an edit that was made in the moment that we replaced the file."""
         text = lost.decode(errors="replace") if lost is not None else ""
-        known = self._bound_hash(path)
-        if lost is None or not text.strip() or hashlib.sha256(lost).hexdigest() == known:
+        if lost is None or not text.strip() or hashlib.sha256(lost).hexdigest() == self._bound_hash(path):
             return
         draft = note_format.draft_of(frontmatter.read(text), path, self._ctx.profile, BY_HAND)
         reason = f"{path} was edited while Holdfast changed it"
@@ -259,10 +262,8 @@ class DirectorySync:
     def _write_index(self, found: list[MemoryFile]) -> str:
         current = self._index_on_disk()
         shown = [place for place in found if place.memory is not None]
-        if self._bound.layout == "shared":
-            text = memory_paths.shared_index(current, shown)
-        else:
-            text = index_of(shown, self._ctx)
+        shared = self._bound.layout == "shared"
+        text = memory_paths.shared_index(current, shown) if shared else index_of(shown, self._ctx)
         if text != current:
             self._root.write(INDEX, text.encode())
             self.report.written.append(INDEX)
@@ -277,8 +278,7 @@ class DirectorySync:
     def _index_is_ours(self) -> bool:
         """Whether the index is what we last wrote."""
         current = self._index_on_disk()
-        known = self._bound.index_hash
-        return current is not None and known == hashlib.sha256(current.encode()).hexdigest()
+        return current is not None and self._bound.index_hash == hashlib.sha256(current.encode()).hexdigest()
 
     def _keep_index_lines(self) -> None:
         """Lines that somebody added to the index become a note, because the index is rewritten."""

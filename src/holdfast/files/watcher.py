@@ -17,7 +17,7 @@ from holdfast.files.registry import Binding, Registry
 
 _LOOK_AGAIN = 1_000  # milliseconds after which the list of directories is read again
 _SETTLE = 200  # milliseconds that belong together
-_FILES_AT_A_TIME = 25
+_FILES_AT_A_TIME = 15
 _log = logging.getLogger(__name__)
 
 

@@ -25,7 +25,7 @@ class Wish:
 
 def is_private(text: str) -> bool:
     """Whether a part of a text is marked as private."""
-    return any(kind == PRIVATE for _, _, kind in find_regions(text))
+    return any(kind == PRIVATE for _, _, kind in filter(None, find_regions(text)))
 
 
 def wish(text: str, answered: str | None) -> Wish:

@@ -47,7 +47,7 @@ class FactReader(Protocol):
 
 
 class TimeIsUp(Exception):
-    """The time was up between two windows of a message."""
+    """The time was up in the middle of a message."""
 
 
 @dataclass(slots=True)

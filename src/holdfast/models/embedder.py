@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
+from holdfast.domain.text import parts
 from holdfast.models import own_models
 
 MOST_TOKENS = 256  # the model cuts what is longer
@@ -40,7 +42,7 @@ class OwnEmbedder:
     def parts(self, text: str) -> Iterator[bytes]:
         """The same of one text, a part at a time."""
         pieces = own_models.word_pieces()
-        for part in _split(pieces.numbers_of(text)):
+        for part in _split(number for piece in parts(text) for number in pieces.numbers_of(piece)):
             yield self._vector(pieces.framed(part))
 
     def query(self, text: str) -> bytes:
@@ -66,10 +68,13 @@ class OwnEmbedder:
         return found
 
 
-def _split(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Overlapping parts; a text that the model takes whole stays whole."""
-    if len(numbers) <= MOST_TOKENS - 2:
-        yield numbers
+def _split(numbers: Iterator[int]) -> Iterator[Sequence[int]]:
+    """Overlapping parts, each once its tokens are known; a text that the model takes whole stays whole."""
+    row = list(islice(numbers, MOST_TOKENS - 1))
+    if len(row) <= MOST_TOKENS - 2:
+        yield row
         return
-    for start in range(0, len(numbers) - OVERLAP, PART - OVERLAP):
-        yield numbers[start : start + PART]
+    while len(row) > OVERLAP:
+        yield row[:PART]
+        row = row[PART - OVERLAP :]
+        row += islice(numbers, max(PART - len(row), 0))

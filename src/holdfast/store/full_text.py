@@ -9,6 +9,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection, bindparam, select
@@ -36,8 +37,10 @@ class Indexed(Generic[Owner]):
         """The column that names the owner."""
         return f"{self.name}_id"
 
-    def words(self, owner: Owner) -> list[str]:
-        return stems(self.text(owner))
+    def words(self, owner: Owner, known: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Sequence[str]:
+        """Those of its text; `known` has them by the owner's id, where the text was read already."""
+        text = self.text(owner)
+        return known[owner.id] if text and owner.id in known else stems(text)
 
 
 MEMORIES: Indexed[Memory] = Indexed("memory", said)

@@ -4,7 +4,8 @@ A tsvector holds at most a megabyte and says nothing when it is cut; the words o
 prefix would pass that. A mark of eight characters, made of space and word, never does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Generic
 
 from sqlalchemy import Connection, text
@@ -26,11 +27,14 @@ class PostgresFullText(Generic[Owner]):
         self._owner = index.owner
         self._counts: dict[str, int] = {}  # a search asks twice, and the next one for the same words
 
-    def put(self, *owners: Owner) -> None:
-        """Makes them findable by their present wording; what has no words is found by none."""
+    def put(self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
+        """Makes them findable by their present wording; what has no words is found by none.
+
+        `words` are those of texts that were read already, by the owner's id.
+        """
         self.drop(*(owner.id for owner in owners))
         found = {
-            owner.id: sorted({mark(self._space, word) for word in self._index.words(owner)})
+            owner.id: sorted({mark(self._space, word) for word in set(self._index.words(owner, words))})
             for owner in owners
         }
         rows = [

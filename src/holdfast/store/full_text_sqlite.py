@@ -4,7 +4,8 @@ A word's places are read as bare numbers and added up here; FTS5's own ranking c
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Generic
 
 from sqlalchemy import Connection, text
@@ -26,10 +27,15 @@ class SqliteFullText(Generic[Owner]):
         self._words = f"{index.name}_words"
         self._docs = f"{index.name}_docs"
 
-    def put(self, *owners: Owner) -> None:
-        """Makes them findable by their present wording; what has no words is found by none."""
+    def put(self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
+        """Makes them findable by their present wording; what has no words is found by none.
+
+        `words` are those of texts that were read already, by the owner's id.
+        """
         self.drop(*(owner.id for owner in owners))
-        found = {owner.id: " ".join(map(self._prefix.__add__, self._index.words(owner))) for owner in owners}
+        found = {
+            owner.id: " ".join(map(self._prefix.__add__, self._index.words(owner, words))) for owner in owners
+        }
         worded = [owner_id for owner_id, words in found.items() if words]
         if not worded:
             return

@@ -7,7 +7,7 @@ again; its vector goes when it is not active any more.
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from sqlalchemy import Column, Table, Text, and_, case, null, or_, select, type_
 
 from holdfast.domain.background import Missing, VectorModel
 from holdfast.domain.memory import Memory, Message
-from holdfast.store.mapping import value_of, values_of
+from holdfast.store.mapping import values_of
 from holdfast.store.rows import AnyRow, SpaceRows
 from holdfast.store.schema import (
     heads,
@@ -136,16 +136,15 @@ class MemoryFeed(SpaceRows):
         if not entries:
             return Missing((), last)
         wanted = self._wanted(entries, model)
-        owners: dict[str, Memory] = {}
+        owners: dict[str, None] = {}  # by their ids, in order
         upto = reached
         for entry in entries:
-            memory = wanted.get(entry.memory_id)
-            if memory is not None and memory.id not in owners:
+            if entry.memory_id in wanted and entry.memory_id not in owners:
                 if len(owners) == limit:
-                    return Missing(tuple(owners.values()), upto)
-                owners[memory.id] = memory
+                    return Missing(self._owners(owners), upto)
+                owners[entry.memory_id] = None
             upto = entry.seq
-        return Missing(tuple(owners.values()), upto if len(entries) == _WINDOW else last)
+        return Missing(self._owners(owners), upto if len(entries) == _WINDOW else last)
 
     def outdated(self, reached: int, upto: int, model: str) -> Sequence[str]:
         """Memories that have a vector and are not active any more."""
@@ -183,7 +182,13 @@ class MemoryFeed(SpaceRows):
         )
         return list(self._connection.execute(query))
 
-    def _wanted(self, entries: Sequence[AnyRow], model: str) -> Mapping[str, Memory]:
+    def _owners(self, ids: Collection[str]) -> tuple[Memory, ...]:
+        """The memories of these ids. Making them from rows takes the most time: only of those wanted now."""
+        query = self._select(Memory, self._one_of(memories.c.id, sorted(ids)))
+        found = {memory.id: memory for memory in values_of(Memory, self._connection.execute(query).all())}
+        return tuple(found[one] for one in ids)
+
+    def _wanted(self, entries: Sequence[AnyRow], model: str) -> set[str]:
         ids = {entry.memory_id for entry in entries if entry.memory_id is not None}
         relabelled = {entry.memory_id for entry in entries if _relabelled(entry)}
         has_one = and_(
@@ -193,7 +198,7 @@ class MemoryFeed(SpaceRows):
             memory_vectors.c.part == 0,
         )
         query = (
-            select(memories, memory_vectors.c.version.label("embedded"))
+            select(memories.c.id, memories.c.version, memory_vectors.c.version.label("embedded"))
             .outerjoin(memory_vectors, has_one)
             .where(
                 memories.c.space == self._space,
@@ -202,7 +207,7 @@ class MemoryFeed(SpaceRows):
             )
         )
         return {
-            row.id: value_of(Memory, row)
+            row.id
             for row in self._connection.execute(query)
             if row.embedded != row.version or row.id in relabelled
         }

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.domain.secrets import redact
+from holdfast.domain.secrets import redact, redacting, spans
 from tests.domain.secrets.benign import without_trigger
-from tests.domain.secrets.generators import BASE64, TOKENS, chars
+from tests.domain.secrets.generators import BASE64, TOKENS, chars, pem, planted
 from tests.requirements_ledger import requirement
 
 PIECES = (
@@ -40,6 +40,38 @@ def test_a_second_time_changes_nothing(text: str) -> None:
     assert twice.text == once.text
     assert twice.found == ()
     assert bool(once.found) == (once.text != text)
+
+
+def many_secrets(seed: int) -> str:
+    """Secrets of every kind, among other words and in a key of many lines, some of them cut or escaped."""
+    rng = Random(seed)
+    texts = [text for _, text, _ in rng.sample(list(planted(seed, 150)), 8)]
+    texts += [pem(rng, rng.choice(("\n", "\\n")))[0], "<private>a", "b</private>", without_trigger(rng)]
+    rng.shuffle(texts)
+    return rng.choice(("\n", " ", "", "\\n")).join(texts)
+
+
+@requirement("trust.secrets")
+@given(mixed | with_token | st.integers(0, 10**9).map(many_secrets), st.integers(1, 300))
+def test_a_text_is_read_in_pieces_as_if_it_were_one(text: str, piece: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spans, "PIECE", 10**9)
+        whole = redact(text)
+        patch.setattr(spans, "PIECE", piece)
+
+        assert redact(text) == whole
+
+
+@pytest.mark.parametrize(
+    "unit", ["lorem ipsum ", "password=hunter2 ", "password is ", "\\n", "a.b@c:", "-p "]
+)
+def test_a_long_text_is_read_in_as_many_steps_as_it_has_pieces(unit: str) -> None:
+    some, more = (unit * (size // len(unit)) for size in (2 * spans.PIECE, 8 * spans.PIECE))
+
+    steps, more_steps = (sum(1 for _ in redacting(text)) for text in (some, more))
+
+    patterns = 8  # that read all of any text
+    assert more_steps - steps >= 6 * patterns
 
 
 @given(st.integers(0, 10**9))

@@ -12,6 +12,7 @@ from time import monotonic
 import pytest
 
 from holdfast import Filter, Memories
+from holdfast.app.space_registry import SpaceRegistry
 from holdfast.app.wiring import context_for, open_store
 from holdfast.domain.calibration import MEASURED_WITH
 from holdfast.domain.memory import Draft
@@ -313,3 +314,18 @@ def test_models_are_loaded_before_the_first_slice() -> None:
     worker.stop(60)
 
     assert order == ["model", "rules", "slice"]
+
+
+def test_the_warm_up_leaves_what_has_no_vector_yet_to_the_slices(sqlite_url: str, clock: FixedClock) -> None:
+    registry = SpaceRegistry(sqlite_url)
+    registry.embedder = Hashing(MEASURED_WITH)
+    memories = registry.memories()
+    fill(memories.store, memories.space, clock, [f"Host {number} is up" for number in range(40)])
+
+    for _ in registry.warm_up():
+        pass
+
+    with memories.store.read(memories.space) as tx:
+        left = tx.memory_vectors.missing(MEASURED_WITH, 100).owners
+    registry.close()
+    assert len(left) == 39

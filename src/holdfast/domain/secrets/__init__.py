@@ -7,6 +7,8 @@ files or logs: it is handed a text and gives one back.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from holdfast.domain.secrets.assignments import find_assignments
 from holdfast.domain.secrets.cards import find_cards
 from holdfast.domain.secrets.commands import find_commands
@@ -16,7 +18,7 @@ from holdfast.domain.secrets.regions import find_regions
 from holdfast.domain.secrets.spans import Span, View, clear_of_markers, marker, marks_in, unescaped, united
 from holdfast.domain.secrets.wire import find_wire
 
-__all__ = ["Redacted", "marks_in", "redact"]
+__all__ = ["Redacted", "marks_in", "redact", "redacting"]
 
 # A replacement may, in odd texts, bring together what was apart; so the result is
 # read again until nothing more is found. Ordinary texts need one second look.
@@ -75,20 +77,42 @@ class Redacted:
 
 def redact(text: str) -> Redacted:
     """The text without its secrets and private regions, all else byte for byte."""
+    steps = redacting(text)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: Redacted = done.value
+            return found
+
+
+def redacting(text: str) -> Generator[None, None, Redacted]:
+    """The same in steps that take a moment, however long the text is; whoever takes them can pause."""
     spans: list[Span] = []
-    shown = View(text, [])
+    shown, view = text, View(text)
     for _ in range(_LOOKS):
-        fresh = clear_of_markers(shown.text, _find(shown.text, _ESCAPED_TWICE))
+        fresh = clear_of_markers(shown, (yield from _find(shown, _ESCAPED_TWICE)))
         if not fresh:
             break
         # What was found earlier keeps its name, so it stands first.
-        spans = united([*spans, *(shown.origin(span) for span in fresh)])
-        shown = View(text, [(start, end, marker(kind)) for start, end, kind in spans])
-    return Redacted(shown.text, tuple(kind for _, _, kind in spans))
+        spans = united([*spans, *map(view.origin, fresh)])
+        view = View(text)
+        for start, end, kind in spans:
+            view.replace(start, end, marker(kind))
+        shown = view.text()
+        yield
+    return Redacted(shown, tuple(kind for _, _, kind in spans))
 
 
-def _find(text: str, depth: int) -> list[Span]:
-    spans = [span for find in _FINDERS for span in find(text)]
-    if depth and (plain := unescaped(text)):
-        spans.extend(plain.origin(span) for span in _find(plain.text, depth - 1))
+def _find(text: str, depth: int) -> Generator[None, None, list[Span]]:
+    spans: list[Span] = []
+    for find in _FINDERS:
+        for span in find(text):
+            if span is None:
+                yield
+            else:
+                spans.append(span)
+        yield
+    if depth and (view := (yield from unescaped(text))):
+        spans.extend(map(view.origin, (yield from _find(view.text(), depth - 1))))
     return spans

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from holdfast.domain.secrets.spans import Span, lazy
+from holdfast.domain.secrets.spans import Found, lazy, matches
 from holdfast.domain.secrets.values import is_password, is_said, is_token
 
 _SEP = r"[_\-. ]?"
@@ -98,12 +98,10 @@ def _quoted() -> re.Pattern[str]:
 
 
 @cache
-def _bare(at_most: str = str(_JUDGED)) -> re.Pattern[str]:
+def _bare(step: str = "", at_most: str = str(_JUDGED)) -> re.Pattern[str]:
     # A comma, semicolon or ampersand ends the value only where another key follows.
     return re.compile(
-        r"(?:[^\s\"'`<>&,;\\]|[&,;](?![\s\w.%-]{0,40}[=:]|\s|$|[\"'})\]])|\\(?![nrt\"'\\/u])){1,"
-        + at_most
-        + "}"
+        rf"(?:[^\s\"'`<>&,;\\]{step}|[&,;](?![\s\w.%-]{{0,40}}[=:]|\s|$|[\"'}})\]])|\\(?![nrt\"'\\/u])){{1,{at_most}}}"
     )
 
 
@@ -111,16 +109,18 @@ def _whole(text: str, at: int, end: int) -> tuple[int, int]:
     """A value is judged by its first characters, to keep judging cheap, but goes as a whole."""
     if end - at < _JUDGED - 8:
         return at, end
-    longer = _bare("").match(text, at)
+    longer = _bare("++", "").match(text, at)
     return at, max(end, at + len(_trimmed(longer[0]))) if longer else end
 
 
-def find_assignments(text: str) -> list[Span]:
+def find_assignments(text: str) -> Found:
     """Every value whose key says that it is a secret."""
-    spans: list[Span] = []
     lowered = _lowered(text)
     done = 0
-    for key in _key().finditer(lowered):
+    for key in matches(_key(), lowered):
+        if key is None:
+            yield None
+            continue
         start, end = key.span()
         if start < done or text.startswith("[redacted:", start - 10) or not _starts_word(text, start, key[0]):
             continue
@@ -128,8 +128,7 @@ def find_assignments(text: str) -> list[Span]:
         if value:
             done = value[1]
             if value[0] < done:
-                spans.append((*value, _kind(key[0])))
-    return spans
+                yield *value, _kind(key[0])
 
 
 def _lowered(text: str) -> str:

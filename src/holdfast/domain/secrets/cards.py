@@ -6,7 +6,7 @@ so the issuer's range and the grouping must fit as well.
 
 from __future__ import annotations
 
-from holdfast.domain.secrets.spans import Span, lazy
+from holdfast.domain.secrets.spans import Found, lazy, matches
 
 CARD = "card-number"
 
@@ -26,14 +26,15 @@ _grouping = lazy(
 _table = lazy(r"(?=[A-F]{0,4}[0-9])[0-9A-F]{4,5}")
 
 
-def find_cards(text: str) -> list[Span]:
+def find_cards(text: str) -> Found:
     """Card numbers, written together or in groups."""
-    spans: list[Span] = []
-    for found in _digits().finditer(text):
+    for found in matches(_digits(), text):
+        if found is None:
+            yield None
+            continue
         start, end = found.start(), found.start() + _card_length(found[0])
         if end > start and not _in_table(text, start, end):
-            spans.append((start, end, CARD))
-    return spans
+            yield start, end, CARD
 
 
 def _card_length(written: str) -> int:

@@ -7,10 +7,9 @@ work of `assignments`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
-from holdfast.domain.secrets.spans import Span, lazy
+from holdfast.domain.secrets.spans import PIECE, Found, lazy
 from holdfast.domain.secrets.values import is_placeholder
 
 _VALUE = r"(?:\"(?P<double>[^\"\n]{1,200})\"|'(?P<single>[^'\n]{1,200})'|(?P<bare>[^\s\"'|&;<>]{1,200}))"
@@ -52,14 +51,18 @@ _OTHER_P = (
 )  # fmt: skip
 
 
-def find_commands(text: str) -> list[Span]:
+def find_commands(text: str) -> Found:
     """Passwords given to programs by short flags."""
-    return [span for program, flag in _FLAGS if program in text for span in _given(text, program, flag)]
+    for program, flag in _FLAGS:
+        yield from _given(text, program, flag)
 
 
-def _given(text: str, program: str, flag: str) -> Iterator[Span]:
-    at = text.find(program)
+def _given(text: str, program: str, flag: str) -> Found:
+    at, pause = text.find(program), PIECE
     while at >= 0:
+        if at >= pause:
+            pause = at + PIECE
+            yield None
         line_end = text.find("\n", at, at + _LONGEST_LINE)
         end = line_end if line_end >= 0 else min(len(text), at + _LONGEST_LINE)
         if program == "-p " and any(

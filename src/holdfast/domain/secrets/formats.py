@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from holdfast.domain.secrets.entropy import looks_mixed, looks_random
-from holdfast.domain.secrets.spans import Span, lazy
+from holdfast.domain.secrets.spans import PIECE, Found, Span, lazy, matches
 
 # How a row is read:
 #   kind, literal, pattern           the pattern starts with the literal; a letter may stand before it
@@ -25,13 +25,11 @@ _W = r"[A-Za-z0-9_-]"
 _A = r"[A-Za-z0-9]"
 _H = r"[0-9a-f]"
 _END = r"(?![A-Za-z0-9])"
+_AWS = "aws-access-key-id"
 
 ROWS: tuple[tuple[str, str, str], ...] = (
     # Clouds and hosting
-    *(
-        ("=aws-access-key-id", p, rf"{p}[A-Z0-9]{{16}}{_END}")
-        for p in ("AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA")
-    ),
+    *((f"={_AWS}", p, rf"{p}[A-Z0-9]{{16}}{_END}") for p in ("AKIA", "ASIA", "ABIA", "ACCA", "AROA", "AIDA")),
     ("aws-bedrock-key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,}={0,2}"),
     ("google-api-key", "AIza", rf"AIza{_W}{{35,}}"),
     ("google-oauth-secret", "GOCSPX-", rf"GOCSPX-{_W}{{20,}}"),
@@ -166,17 +164,18 @@ def _pattern(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
-def find_formats(text: str) -> list[Span]:
+def find_formats(text: str) -> Found:
     """Every token in a known provider's format."""
-    spans: list[Span] = []
+    aws: list[Span] = []
+    long = len(text) > PIECE
     for row, literal, expression in ROWS:
-        if literal in text:
-            kind = row.lstrip("=~<")
-            matches = (
-                _inside(text, expression) if row[0] == "<" else _leading(text, literal, expression, row[0])
-            )
-            spans.extend((start, end, kind) for start, end in matches)
-    return [*spans, *_aws_secrets(text, spans)]
+        if long:
+            yield None
+        for span in _matched(text, row, literal, expression) if literal in text else ():
+            yield span
+            if span is not None and span[2] == _AWS:
+                aws.append(span)
+    yield from _aws_secrets(text, aws)
 
 
 _forty = lazy(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
@@ -184,21 +183,29 @@ _forty = lazy(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 
 def _aws_secrets(text: str, spans: list[Span]) -> Iterator[Span]:
     """The half of an AWS key pair that has no mark of its own, but stands soon after the half that has."""
-    for _, end, kind in spans:
-        near = _forty().search(text, end, end + 160) if kind == "aws-access-key-id" else None
+    for _, end, _ in spans:
+        near = _forty().search(text, end, end + 160)
         if near and looks_mixed(near[0]):
             yield *near.span(), "aws-secret-key"
 
 
-def _leading(text: str, literal: str, expression: str, rule: str) -> Iterator[tuple[int, int]]:
+def _matched(text: str, row: str, literal: str, expression: str) -> Found:
+    kind = row.lstrip("=~<")
+    if row[0] == "<":
+        for inside in matches(_pattern(expression), text):
+            yield inside and (*inside.span(), kind)
+        return
     match = _pattern(expression).match
-    at = text.find(literal)
+    at, pause = text.find(literal), PIECE
     while at >= 0:
+        if at >= pause:
+            pause = at + PIECE
+            yield None
         resume = at + 1
-        if (rule not in "=~" or _free_before(text, at)) and (found := match(text, at)):
+        if (row[0] not in "=~" or _free_before(text, at)) and (found := match(text, at)):
             resume = found.end()
-            if rule != "~" or _drawn(found[0]):
-                yield found.span()
+            if row[0] != "~" or _drawn(found[0]):
+                yield *found.span(), kind
         at = text.find(literal, resume)
 
 
@@ -211,8 +218,3 @@ def _free_before(text: str, at: int) -> bool:
     if at == 0 or not (text[at - 1].isalnum() and text[at - 1].isascii()):
         return at == 0 or text[at - 1] not in "_"
     return at >= 3 and text[at - 3] == "%" and all(c in "0123456789abcdefABCDEF" for c in text[at - 2 : at])
-
-
-def _inside(text: str, expression: str) -> Iterator[tuple[int, int]]:
-    for found in _pattern(expression).finditer(text):
-        yield found.span()

@@ -6,10 +6,9 @@ Each is known by its form and a check sum, or by its form and the word before it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
-from holdfast.domain.secrets.spans import Span, lazy
+from holdfast.domain.secrets.spans import Found, lazy, matches
 from holdfast.domain.secrets.values import is_placeholder, is_said
 
 # How long an account number of each country is; others are none.
@@ -27,6 +26,9 @@ _NO_SEED = frozenset(
     "the and are was for not must has have had your its our but their been were from should each only".split()
 )
 _IS = r"(?:\s(?:is|was|are|ist|sind|war|lautet|est|es|è|é|e['’]|now)){0,2}\s{0,3}[:=]?\s{0,3}[\"'`“]?"
+# What any seed phrase or check code needs: a search for a word is much faster than one for a pattern.
+_OF_SEEDS = ("seed", "phrase", "recovery", "backup", "wallet", "mnemonic")
+_OF_CODES = ("cvc", "cvv", "csc", "cvn", "security code")
 _POSTGRES_PORTS = ("*", "5432", "5433", "5434", "6432")
 
 _account = lazy(r"[A-Z](?<![0-9A-Za-z][A-Z])[A-Z][0-9]{2}(?:[ ]?[0-9A-Za-z]){11,28}")
@@ -69,16 +71,23 @@ def _pgpass() -> re.Pattern[str]:
     )
 
 
-def find_personal(text: str) -> list[Span]:
+def find_personal(text: str) -> Found:
     """Account numbers, PINs, check codes of cards, wallet seeds and lines of a .pgpass file."""
-    spans = [*_accounts(text), *_seeds(text), *_passwords(text)]
-    for kind, pattern in (("pin", _pin()), ("card-code", _check_code())):
-        spans.extend((*found.span("value"), kind) for found in pattern.finditer(text))
-    return spans
+    lowered = text.lower()
+    yield from _accounts(text)
+    yield from _seeds(text) if any(word in lowered for word in _OF_SEEDS) else ()
+    yield from _passwords(text)
+    for found in matches(_pin(), text):
+        yield found and (*found.span("value"), "pin")
+    for found in matches(_check_code(), text) if any(word in lowered for word in _OF_CODES) else ():
+        yield found and (*found.span("value"), "card-code")
 
 
-def _accounts(text: str) -> Iterator[Span]:
-    for found in _account().finditer(text):
+def _accounts(text: str) -> Found:
+    for found in matches(_account(), text):
+        if found is None:
+            yield None
+            continue
         length = _LENGTHS.get(found[0][:2], 0)
         end, left = found.start(), length
         while left and end < found.end():
@@ -94,17 +103,23 @@ def _checks(number: str) -> bool:
     return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
 
 
-def _seeds(text: str) -> Iterator[Span]:
-    for found in _seed().finditer(text):
+def _seeds(text: str) -> Found:
+    for found in matches(_seed(), text):
+        if found is None:
+            yield None
+            continue
         words = re.findall(r"[a-z]{3,8}", found["value"])
         if len(words) in _SEED_WORDS and _NO_SEED.isdisjoint(words):
             yield *found.span("value"), "seed-phrase"
 
 
-def _passwords(text: str) -> Iterator[Span]:
+def _passwords(text: str) -> Found:
     if text.count(":") < 4:
         return
-    for found in _pgpass().finditer(text):
+    for found in matches(_pgpass(), text):
+        if found is None:
+            yield None
+            continue
         value = found["value"]
         named = found["base"].isdigit() or found["user"].isdigit() or is_placeholder(value)
         if not named and (found["port"] in _POSTGRES_PORTS or is_said(value, strong=True)):

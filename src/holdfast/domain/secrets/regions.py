@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from holdfast.domain.secrets.spans import PRIVATE, Span, lazy
+from holdfast.domain.secrets.spans import PRIVATE, Found, Span, lazy, matches
 
 KEY_BLOCK = "private-key"
 
@@ -39,15 +39,18 @@ def _body() -> re.Pattern[str]:
 _tail = lazy(r"(?:\s|(?:[nrt]\\{1,4})){0,40}[A-Za-z0-9+/=]{16,20000}(?=$|[\s\"'\\>#])")
 
 
-def find_regions(text: str) -> list[Span]:
+def find_regions(text: str) -> Found:
     """Private regions and private key blocks, in order of appearance of each sort."""
-    return [*_private(text), *_key_blocks(text)]
+    yield from _private(text)
+    yield from _key_blocks(text)
 
 
-def _private(text: str) -> list[Span]:
-    spans: list[Span] = []
+def _private(text: str) -> Found:
     opened_at = depth = 0
-    for tag in _tag().finditer(text):
+    for tag in matches(_tag(), text):
+        if tag is None:
+            yield None
+            continue
         closing, empty = tag.groups()
         if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
             continue  # a sentence about the tag, set as code
@@ -59,33 +62,33 @@ def _private(text: str) -> list[Span]:
             # Counted, because ending at the first close would show what follows a nested region.
             depth -= 1
             if depth == 0:
-                spans.append((opened_at, tag.end(), PRIVATE))
+                yield opened_at, tag.end(), PRIVATE
     if depth:
-        spans.append((opened_at, len(text), PRIVATE))
-    return spans
+        yield opened_at, len(text), PRIVATE
 
 
-def _key_blocks(text: str) -> list[Span]:
+def _key_blocks(text: str) -> Found:
     if "PRIVATE KEY" not in text:
-        return []
-    spans: list[Span] = []
+        return
     begun: re.Match[str] | None = None
     done = 0
-    for line in _armour().finditer(text):
+    for line in matches(_armour(), text):
+        if line is None:
+            yield None
+            continue
         if line[1] == "BEGIN":
             if begun:
-                spans.append(_cut_block(text, begun, line.start()))
-                done = spans[-1][1]
+                yield (cut := _cut_block(text, begun, line.start()))
+                done = cut[1]
             begun = line
         elif begun and line.start() - begun.end() <= _LONGEST_BLOCK:
-            spans.append((begun.start(), line.end(), KEY_BLOCK))
+            yield begun.start(), line.end(), KEY_BLOCK
             begun, done = None, line.end()
         else:
-            spans.append((_start_of_tail(text, done, line.start()), line.end(), KEY_BLOCK))
+            yield _start_of_tail(text, done, line.start()), line.end(), KEY_BLOCK
             done = line.end()
     if begun:
-        spans.append(_cut_block(text, begun, len(text)))
-    return spans
+        yield _cut_block(text, begun, len(text))
 
 
 def _cut_block(text: str, begun: re.Match[str], limit: int) -> Span:

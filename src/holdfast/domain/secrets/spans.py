@@ -7,15 +7,37 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 
 # start, end, kind. Finders run from the surest to the vaguest, and where spans
 # overlap the first finder names the kind.
 Span = tuple[int, int, str]
-Edit = tuple[int, int, str]  # start, end, what stands there instead
 
 PRIVATE = "private"
+
+#: What a finder yields: spans, and None after every piece of the text, where its caller can pause.
+Found = Iterator[Span | None]
+
+PIECE = 16_384  # characters that are read between two pauses
+_REACH = 2_048  # characters that any of our patterns needs to see to know whether it matches
+
+
+def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str] | None]:
+    """The matches that `finditer` gives, and None after every piece of the text."""
+    at, pause = 0, PIECE
+    while at < len(text):
+        if at >= pause:
+            pause = at + PIECE
+            yield None
+        found = pattern.search(text, at, pause + _REACH)
+        if found is None or found.start() >= pause:
+            at = pause
+        elif (whole := pattern.match(text, found.start())) is not None:  # with what lies beyond the piece
+            at = whole.end()
+            yield whole
+        else:
+            at = found.start() + 1
 
 
 def lazy(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
@@ -84,27 +106,29 @@ def united(spans: list[Span]) -> list[Span]:
 class View:
     """A text made from another by edits, which remembers where each part came from."""
 
-    __slots__ = ("_ends", "_from", "_starts", "_until", "text")
+    __slots__ = ("_done", "_ends", "_from", "_parts", "_size", "_source", "_starts", "_until")
 
-    def __init__(self, source: str, edits: list[Edit]) -> None:
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._parts: list[str] = []
+        self._done = self._size = 0  # of the source, and of the view
         self._starts: list[int] = []  # of each edit, in the view
         self._ends: list[int] = []
         self._from: list[int] = []  # of each edit, in the source
         self._until: list[int] = []
-        parts: list[str] = []
-        done = size = 0
-        for start, end, instead in edits:
-            parts.append(source[done:start])
-            size += start - done
-            self._starts.append(size)
-            parts.append(instead)
-            size += len(instead)
-            self._ends.append(size)
-            self._from.append(start)
-            self._until.append(end)
-            done = end
-        parts.append(source[done:])
-        self.text = "".join(parts)
+
+    def replace(self, start: int, end: int, instead: str) -> None:
+        """Puts something else in place of a part of the source; from the first part to the last."""
+        self._parts += (self._source[self._done : start], instead)
+        self._starts.append(self._size + start - self._done)
+        self._size = self._starts[-1] + len(instead)
+        self._ends.append(self._size)
+        self._from.append(start)
+        self._until.append(end)
+        self._done = end
+
+    def text(self) -> str:
+        return "".join((*self._parts, self._source[self._done :]))
 
     def origin(self, span: Span) -> Span:
         """The span of the source that this span of the view stands for."""
@@ -125,14 +149,14 @@ _escape = lazy(r'\\(?:u00([2-7][0-9a-fA-F])|([nrt"\'/\\]))')
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def unescaped(text: str) -> View | None:
+def unescaped(text: str) -> Generator[None, None, View | None]:
     """The text with the escapes of JSON strings undone, or None when it has none."""
-    if "\\" not in text:
-        return None
-    edits: list[Edit] = []
-    for found in _escape().finditer(text):
+    view = None
+    for found in matches(_escape(), text) if "\\" in text else ():
+        if found is None:
+            yield
+            continue
+        view = view or View(text)
         code, letter = found.groups()
-        edits.append(
-            (found.start(), found.end(), chr(int(code, 16)) if code else _ESCAPED.get(letter, letter))
-        )
-    return View(text, edits) if edits else None
+        view.replace(*found.span(), chr(int(code, 16)) if code else _ESCAPED.get(letter, letter))
+    return view

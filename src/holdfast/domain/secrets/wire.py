@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from binascii import Error, a2b_base64
-from collections.abc import Iterator
 
 from holdfast.domain.secrets.entropy import looks_random
-from holdfast.domain.secrets.spans import Span, lazy
+from holdfast.domain.secrets.spans import PIECE, Found, lazy, matches
 from holdfast.domain.secrets.values import is_placeholder
 
 _SESSION = (
@@ -37,13 +36,13 @@ _LONGEST_HEADER = 8192
 
 _authorization = lazy(
     r"authorization[\"'`]?\]?\s{0,4}(?:[:=,]|=>)\s{0,4}[\"'`]?"
-    r"(?:(?:basic|bearer|token|digest|negotiate|api-?key|apitoken|bot|key|ssws|genie\w*|splunk)\s{1,4})?"
+    r"(?:(?:basic|bearer|token|digest|negotiate|api-?key|apitoken|bot|key|ssws|genie\w{0,40}|splunk)\s{1,4})?"
     r"(?P<value>[A-Za-z0-9._~+/=:!@#$%^&*-]{6,})",
     re.IGNORECASE,
 )
 _scheme = lazy(r"b(?:earer|asic)(?:\s{1,4}|%20|\+)(?P<value>[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
 _cookie = lazy(
-    r"(?:set-)?cookies?[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?=[^\s=;\"']{1,80}=)|--cookie[ =][\"']?",
+    r"cookie(?:s?[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?=[^\s=;\"']{1,80}=)|(?<=--cookie)[ =][\"']?)",
     re.IGNORECASE,
 )
 _crumb = lazy(r"(?P<name>[^\s=;,\"'\\]{1,80})=(?P<value>[^\s;\"'\\]{0,4096})|[\"'\n\\]")
@@ -53,20 +52,27 @@ _userinfo = lazy(
 )
 
 
-def find_wire(text: str) -> list[Span]:
+def find_wire(text: str) -> Found:
     """Secrets in headers, cookies and URLs."""
-    return [*_authorizations(text), *_schemes(text), *_cookies(text), *_urls(text)]
+    for find in (_authorizations, _schemes, _cookies, _urls):
+        yield from find(text)
 
 
-def _authorizations(text: str) -> Iterator[Span]:
-    for header in _authorization().finditer(text):
+def _authorizations(text: str) -> Found:
+    for header in matches(_authorization(), text):
+        if header is None:
+            yield None
+            continue
         value = header["value"]
         if not is_placeholder(value) and (looks_random(value) or _is_pair(value)):
             yield *header.span("value"), "authorization"
 
 
-def _schemes(text: str) -> Iterator[Span]:
-    for told in _scheme().finditer(text):
+def _schemes(text: str) -> Found:
+    for told in matches(_scheme(), text):
+        if told is None:
+            yield None
+            continue
         value = told["value"].rstrip(".")
         start = told.start("value")
         basic = told[0][1] in "aA"
@@ -84,10 +90,12 @@ def _is_pair(value: str) -> bool:
     return b":" in plain[1:] and all(31 < byte < 127 for byte in plain)
 
 
-def _cookies(text: str) -> Iterator[Span]:
+def _cookies(text: str) -> Found:
     done = 0
-    for header in _cookie().finditer(text):
-        if header.start() < done:
+    for header in matches(_cookie(), text):
+        if header is None:
+            yield None
+        if header is None or header.start() < done:
             continue
         for crumb in _crumb().finditer(text, header.end(), header.end() + _LONGEST_HEADER):
             name, value = crumb["name"], crumb["value"]
@@ -106,9 +114,12 @@ def _is_session(name: str, value: str) -> bool:
     return looks_random(value, at_least=16)
 
 
-def _urls(text: str) -> Iterator[Span]:
-    at = text.find("://")
+def _urls(text: str) -> Found:
+    at, pause = text.find("://"), PIECE
     while at >= 0:
+        if at >= pause:
+            pause = at + PIECE
+            yield None
         found = _userinfo().match(text, at + 3)
         if found and found["password"] is not None:
             if not _is_example(found["password"], found["user"]):
