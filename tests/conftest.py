@@ -41,7 +41,7 @@ WITHOUT_POSTGRES = pytest.StashKey[str]()
 
 # A busy machine is no failure; slowness is measured in bench/, and a hang ends by the timeout.
 settings.register_profile(
-    "holdfast", deadline=None, max_examples=25, derandomize=os.environ.get("CI") == "true"
+    "holdfast", deadline=None, max_examples=15, derandomize=os.environ.get("CI") == "true"
 )
 settings.register_profile("faults", settings.get_profile("holdfast"), max_examples=1_000)
 settings.load_profile("holdfast")

@@ -22,7 +22,7 @@ USUAL = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 QUICK = {
-    "sqlite": settings(USUAL, max_examples=2, stateful_step_count=30),
+    "sqlite": settings(USUAL, max_examples=1, stateful_step_count=40),
     "postgresql": settings(USUAL, max_examples=1, stateful_step_count=25),  # each call takes longer there
 }
 LONG = settings(USUAL, max_examples=300, stateful_step_count=80)

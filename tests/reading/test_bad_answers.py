@@ -197,12 +197,7 @@ def test_what_can_not_be_used_is_tried_again_then_kept_as_failed(
     assert memories.read_due() is None
     assert kept(memories) == by_reader
     [job] = memories.jobs("failed")
-    told = doctor(sqlite_url)
-    [finding] = [one for one in told["findings"] if "could not read" in one["says"]]
     assert job.error is not None
-    assert job.error in finding["says"]
-    assert "capture --again" in finding["advice"]
-    assert told["models"][0]["failed"] == 1
 
     server.play = well(lambda _: [GOOD])
     assert memories.read_again() == 1
@@ -210,6 +205,36 @@ def test_what_can_not_be_used_is_tried_again_then_kept_as_failed(
 
     assert {memory.content for memory in kept(memories)} == {MARKED, GOOD["text"]}
     assert memories.jobs("failed") == []
+
+
+@requirement("sem.extract")
+@pytest.mark.parametrize("kind", ["500"])
+def test_the_doctor_tells_of_what_could_not_be_read_until_it_is(
+    memories: Memories,
+    server: Scripted,
+    clock: FixedClock,
+    sqlite_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+) -> None:
+    monkeypatch.setattr(jobs, "MOST_ATTEMPTS", 1)
+    server.play = UNUSABLE[kind]
+    talk(memories, MARKED, PLAIN)
+    memories.capture()
+    memories.read_due()
+
+    [job] = memories.jobs("failed")
+    told = doctor(sqlite_url)
+
+    [finding] = [one for one in told["findings"] if "could not read" in one["says"]]
+    assert job.error is not None
+    assert job.error in finding["says"]
+    assert "capture --again" in finding["advice"]
+    assert told["models"][0]["failed"] == 1
+    server.play = well(lambda _: [GOOD])
+    clock.set(max(job.due_at, clock.now()))
+    memories.read_again()
+    memories.read_due()
     assert doctor(sqlite_url)["models"][0]["failed"] == 0
 
 

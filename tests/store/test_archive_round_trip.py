@@ -137,7 +137,7 @@ def test_a_backup_of_several_spaces_puts_each_back(new_database: NewDatabase) ->
 
 
 @requirement("trust.export-erase")
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=4))
 def test_any_text_survives_export_and_import(new_sqlite_database: NewDatabase, texts: list[str]) -> None:
     start, end = new_sqlite_database(), new_sqlite_database()

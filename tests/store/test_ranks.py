@@ -99,7 +99,7 @@ def of_all(tx: SpaceTransaction, ctx: SpaceContext, project: str | None, **asked
 @requirement("ops.brief.budget", "ops.brief.count", "ops.brief.service", "asst.order")
 @pytest.mark.parametrize("profile", BUILT_IN)
 def test_a_brief_is_what_reading_every_memory_would_give(database: Database, profile: str) -> None:
-    ctx = filled(database, profile, 400)
+    ctx = filled(database, profile, 200)
     asked: list[dict[str, Any]] = [
         {"budget": budget, "subject": subject}
         for budget in (None, 0, 333, 100_000)

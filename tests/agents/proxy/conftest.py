@@ -58,10 +58,10 @@ class Running:
             self.woken += 1
             self._waking.notify_all()
 
-    def wait_for(self, times: int) -> None:
-        """Until something was overheard so many times."""
+    def wait_for(self, messages: int) -> None:
+        """Until so many messages were overheard; the worker is woken for one or for several."""
         with self._waking:
-            assert self._waking.wait_for(lambda: self.woken >= times, 30)
+            assert self._waking.wait_for(lambda: len(self.said()) >= messages, 60)
 
     @property
     def token(self) -> str:
