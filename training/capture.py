@@ -1,4 +1,4 @@
-"""Trains the finder: which words of a message carry facts, which memories they make untrue, which help.
+"""Trains the finder: which words of a message carry facts, and which memories they make untrue.
 
 A large body learns from the labels; the small one that ships starts as the reader, and learns from the labels
 and from what large ones say about the same messages and about messages that nobody marked.
@@ -21,16 +21,15 @@ from training.judge import start_vectors, steering_of
 from training.losses import SMOOTHING
 from training.marks import capture_figures
 from training.network import DEVICE, FINDER_HEADS, Finder, Vocabulary, batch, packed, vocabulary
-from training.news import NewsPair, ahead, cases, helped_figures, kept_pairs, ranked, replaced_figures
+from training.news import NewsPair, ahead, cases, figures, kept_pairs, ranked
 from training.rows import files
 from training.weights import load, save
 from training.windows import UNKNOWN, Window, unmarked, windows
 
 IGNORED: Final = -100
 TOKENS: Final = 24_576  # of a batch that is only read
-PAIRS: Final = 2  # for each window of a step
 NEAR: Final = 8  # memories that are read beside what was said
-TEACHES: Final = 0.85  # the share of the loss that follows the teachers
+TEACHES: Final = 0.7  # the share of the loss that follows the teachers
 SAID: Final = "said"
 Encoded = tuple[list[int], list[int]]
 
@@ -43,7 +42,7 @@ class Course:
     seed: int = 0
     epochs: float = 3
     rate: float = 1e-4
-    size: int = 32  # windows of a step
+    size: int = 32  # windows of a step; as many pairs
     part: str = "training"
     start: str = ""  # trained weights to start from
     teachers: tuple[Path, ...] = ()
@@ -56,7 +55,7 @@ class Lessons:
     windows: list[Window]
     pairs: list[NewsPair]
     marks: list[Any] | None  # of each window's tokens, a probability for each mark
-    said: Any | None  # of each pair
+    replaced: Any | None  # of each pair
 
 
 def train(course: Course, out: Path) -> Finder:
@@ -71,7 +70,7 @@ def train(course: Course, out: Path) -> Finder:
         windows=every if taught else [each for each in every if each.marks is not None],
         pairs=pairs,
         marks=[np.mean([one[0][at] for one in taught], 0) for at in range(len(every))] if taught else None,
-        said=np.mean([one[1] for one in taught], 0) if taught else None,
+        replaced=np.mean([one[1] for one in taught], 0) if taught else None,
     )
     print(course, len(given.windows), "windows", len(pairs), "pairs", flush=True)
     known = load(out, course.start).items() if course.start else ()
@@ -88,7 +87,7 @@ def train(course: Course, out: Path) -> Finder:
             out / f"{name}.{SAID}.npz",
             marks=np.concatenate(marks),
             lengths=np.array([len(row) for row in marks]),
-            said=paired(finder, words, pairs),
+            replaced=replaced(finder, words, [(pair.memory, pair.said) for pair in pairs]),
         )
     save(packed(finder), out, name)
     return finder
@@ -100,23 +99,18 @@ def check(finder: Finder, words: Vocabulary, name: str) -> None:
     print(capture_figures(lambda asked: marked(finder, words, asked), words), flush=True)
     every = [case for path in files("weeks", "validation") for case in cases(path)]
     vectors = ahead(every, start_vectors())
-    near = [ranked(case, vectors)[:NEAR] for case in every]
-    asked = [
-        NewsPair(one.content, case.said, 0, asked=case.asked)
-        for case, some in zip(every, near, strict=True)
-        for one in some
-    ]
-    sure = iter(paired(finder, words, asked)[:, 1].tolist())
-    read = [(case, some, [next(sure) for _ in some]) for case, some in zip(every, near, strict=True)]
-    for head, figures in enumerate((replaced_figures, helped_figures)):
-        print(*figures([each for each in read if each[0].asked == head]), sep="\n", flush=True)
+    given = [(case, ranked(case, vectors)[:NEAR]) for case in every]
+    asked = [(each.content, case.said) for case, near in given for each in near]
+    sure = iter(replaced(finder, words, asked)[:, 1].tolist())
+    said = {case.said: [next(sure) for _ in near] for case, near in given}
+    print(figures(said, given), flush=True)
 
 
 def _read_said(path: Path) -> tuple[list[Any], Any]:
     """What a teacher said: of each window's tokens, and of each pair."""
     found = np.load(path)
     ends = np.cumsum(found["lengths"])
-    return np.split(found["marks"].astype(np.float32), ends[:-1]), found["said"]
+    return np.split(found["marks"].astype(np.float32), ends[:-1]), found["replaced"]
 
 
 def _fit(finder: Finder, words: Vocabulary, course: Course, given: Lessons) -> None:
@@ -124,19 +118,15 @@ def _fit(finder: Finder, words: Vocabulary, course: Course, given: Lessons) -> N
     tokens = _encoded(words, [(pair.memory, pair.said) for pair in given.pairs])
     steps = int(course.epochs * len(lengths) / course.size)
     steering, schedule = steering_of(finder, course.rate, steps)
-    beside = similar([len(ids) for ids, _ in tokens], PAIRS * course.size)
+    beside = similar([len(ids) for ids, _ in tokens], course.size)
     finder.train()
     for chosen in islice(similar(lengths, course.size), steps):
         taught = [given.marks[at] for at in chosen] if given.marks is not None else None
         loss = window_loss(finder, words, [given.windows[at] for at in chosen], taught)
-        beside_it = next(beside)
-        of_teachers = given.said[beside_it] if given.said is not None else None
+        paired = next(beside)
+        of_teachers = given.replaced[paired] if given.replaced is not None else None
         loss = loss + pair_loss(
-            finder,
-            words,
-            [given.pairs[at] for at in beside_it],
-            [tokens[at] for at in beside_it],
-            of_teachers,
+            finder, words, [given.pairs[at] for at in paired], [tokens[at] for at in paired], of_teachers
         )
         steering.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -190,13 +180,11 @@ def pair_loss(
     tokens: Sequence[Encoded],
     taught: Any | None,
 ) -> Tensor:
-    """Of whether what was said makes each memory untrue, or each memory helps with it."""
+    """Of whether what was said makes each memory untrue."""
     with autocast():
         ids, mask, types = batch(tokens, words.pad)
-        heads = torch.stack(finder.pairs(finder(ids, mask, types), mask), 1)
-    asked = torch.tensor([pair.asked for pair in pairs], device=DEVICE)
-    said = heads[torch.arange(len(pairs), device=DEVICE), asked]
-    truth = torch.tensor([pair.label for pair in pairs], device=DEVICE)
+        said = finder.replaced(finder(ids, mask, types), mask)
+    truth = torch.tensor([pair.replaced for pair in pairs], device=DEVICE)
     weight = torch.tensor([pair.weight for pair in pairs], device=DEVICE)
     loss = functional.cross_entropy(said, truth, reduction="none", label_smoothing=SMOOTHING)
     if taught is not None:
@@ -222,16 +210,16 @@ def marked(finder: Finder, words: Vocabulary, given: Sequence[Window]) -> list[l
 
 
 @torch.no_grad()
-def paired(finder: Finder, words: Vocabulary, asked: Sequence[NewsPair]) -> Any:
-    """How likely the answer to what is asked about each pair is no, and how likely it is yes."""
+def replaced(finder: Finder, words: Vocabulary, asked: Sequence[tuple[str, str]]) -> Any:
+    """How surely what was said (second) leaves each memory (first) as it is, or makes it untrue."""
     finder.eval()
-    tokens = _encoded(words, [(pair.memory, pair.said) for pair in asked])
+    tokens = _encoded(words, asked)
     found = np.zeros((len(asked), 2), np.float32)
     for chosen in _sorted_batches([len(ids) for ids, _ in tokens]):
         with autocast():
             ids, mask, types = batch([tokens[at] for at in chosen], words.pad)
-            heads = torch.stack(finder.pairs(finder(ids, mask, types), mask), 1).softmax(-1).cpu().numpy()
-        found[chosen] = heads[range(len(chosen)), [asked[at].asked for at in chosen]]
+            said = finder.replaced(finder(ids, mask, types), mask)
+        found[chosen] = said.softmax(-1).cpu().numpy()
     finder.train()
     return found
 

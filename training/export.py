@@ -36,8 +36,7 @@ class _Finder(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, ...]:
         states = self.finder(ids, mask, types)
         of_tokens = (said.softmax(-1) for said in self.finder.marks(states).values())
-        of_pairs = (said.softmax(-1) for said in self.finder.pairs(states, mask))
-        return (*of_tokens, *of_pairs)
+        return (*of_tokens, self.finder.replaced(states, mask).softmax(-1))
 
 
 class _Embedder(nn.Module):
@@ -85,7 +84,7 @@ def reader_graph(reader: Reader, path: Path) -> None:
 
 def finder_graph(finder: Finder, path: Path) -> None:
     """Writes a finder in full precision."""
-    _write(_Finder(finder), ("ids", "mask", "types"), [*finder.heads, *finder.pair_heads], path)
+    _write(_Finder(finder), ("ids", "mask", "types"), [*finder.heads, "replaces"], path)
 
 
 def embedder_graph(body: nn.Module, path: Path) -> None:

@@ -22,7 +22,6 @@ LONGEST: Final = 384  # tokens
 HEADS: Final = {"relation": len(LABELS), "states": 2, "remember": 2, "helps": 2}  # of the whole text
 TOKEN_HEADS: Final = {"carries": 2, "kind": len(KINDS)}  # of each token
 FINDER_HEADS: Final = {"marks": 3, "kind": len(FOUND_KINDS), "personal": 2}  # of each token
-PAIR_HEADS: Final = ("replaces", "helps")  # of a memory and what was said
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class Reader(nn.Module):
 
 
 class Finder(nn.Module):
-    """A body that marks which tokens carry facts, and says which memories they make untrue or need."""
+    """A body that marks which tokens of a message carry facts, and says which memories it makes untrue."""
 
     def __init__(self, body: str, weights: Arrays | None = None) -> None:
         super().__init__()
@@ -148,13 +147,8 @@ class Finder(nn.Module):
                 for name, size in FINDER_HEADS.items()
             }
         )
-        self.pair_heads = nn.ModuleDict(
-            {
-                name: nn.Sequential(
-                    nn.Dropout(0.1), nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, 2)
-                )
-                for name in PAIR_HEADS
-            }
+        self.replaces = nn.Sequential(
+            nn.Dropout(0.1), nn.Linear(2 * width, width), nn.GELU(), nn.Linear(width, 2)
         )
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
@@ -167,10 +161,10 @@ class Finder(nn.Module):
         """What the heads say of each token."""
         return {name: head(states).float() for name, head in self.heads.items()}
 
-    def pairs(self, states: Tensor, mask: Tensor) -> list[Tensor]:
-        """Whether the second text makes the first one untrue, and whether the first helps with the second."""
-        whole = torch.cat([states[:, 0], mean_of(states, mask)], -1)
-        return [head(whole).float() for head in self.pair_heads.values()]
+    def replaced(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Whether the second text makes the first one untrue."""
+        found: Tensor = self.replaces(torch.cat([states[:, 0], mean_of(states, mask)], -1))
+        return found.float()
 
 
 def mean_of(states: Tensor, mask: Tensor) -> Tensor:

@@ -58,7 +58,6 @@ def unmarked(part: str, words: Vocabulary) -> list[Window]:
             found += of_session(said, words, marked=False)
     for row in rows("gate", part):
         found += of_session(row["messages"], words, marked=False)
-    found += _mixed(part, words, chance)
     prompts = [row["prompt"] for _, asked in pools(part) for row in asked]
     for prompt in chance.sample(prompts, min(2_000, len(prompts))):
         found.append(_window([], {"role": "user", "text": prompt}, words, False))
@@ -66,29 +65,6 @@ def unmarked(part: str, words: Vocabulary) -> list[Window]:
         text = chance.choice([*row["same"], *row["distinct"]])
         found.append(_window([], {"role": "user", "text": text}, words, False))
     return found
-
-
-def _mixed(part: str, words: Vocabulary, chance: random.Random) -> Iterator[Window]:
-    """Messages of the fortnights and conversations without what they follow, behind others, or two as one."""
-    sessions = [row["turns"] for row in rows("weeks", part)] + [
-        row["messages"] for row in rows("talks", part)
-    ]
-    said = [turn for turns in sessions for turn in turns if turn["role"] != "tool"]
-    for turn in said:
-        drawn = chance.random()
-        if drawn < 0.3:
-            yield _window([], turn, words, False)
-        elif drawn < 0.5:
-            other = chance.choice(said)
-            before = words.ids(f"{other['role']}: {other['text'][-CLIPPED:]}")
-            yield _window(before, turn, words, False)
-        elif drawn < 0.7:
-            other = chance.choice(said)
-            both = {
-                "role": turn["role"],
-                "text": f"{turn['text']}{chance.choice((' ', chr(10)))}{other['text']}",
-            }
-            yield _window([], both, words, False)
 
 
 def with_facts(talk: Row) -> list[Row]:

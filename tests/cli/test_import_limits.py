@@ -61,7 +61,7 @@ def gzip_bomb(path: Path, size: int) -> None:
             file.write((b" " * 999 + b"\n") * (MB // 1000))
 
 
-SIZES = {long_line: 300, many_lines: 70, zip_bomb: 100}  # MB
+SIZES: dict[Callable[[Path, int], None], int] = {long_line: 300, many_lines: 70, zip_bomb: 100}  # MB
 FILES: dict[str, tuple[str, Callable[[Path, int], None], str]] = {
     "a line of 300 MB": ("notes.jsonl", long_line, "line 1: longer than 16 MB"),
     "a transcript with such a line": ("chat.json", long_line, "line 1: longer than 16 MB"),

@@ -240,3 +240,15 @@ def test_a_call_with_many_pairs_has_time_for_all_of_them(monkeypatch: pytest.Mon
     monkeypatch.setattr("holdfast.models.network.monotonic", lambda: next(clock))
 
     assert len(OwnReader().judge([(said(BOSS), said(REPORTS))] * 40)) == 40
+
+
+@requirement("models.shipped")
+def test_a_rule_beside_a_fact_is_marked_by_itself(reader: OwnReader) -> None:
+    fact, rule = "Our staging database runs on port 5433.", "Always answer in two sentences."
+
+    found = reader.facts([("user", f"{fact} {rule}")])
+
+    assert [(f"{fact} {rule}"[each.start : each.end], each.kind) for each in found] == [
+        (fact, "fact"),
+        (rule, "feedback"),
+    ]

@@ -208,7 +208,8 @@ QUESTIONS: dict[str, tuple[Ask, str]] = {
         "ix_cooldowns_space_created_at",
     ),
     "speakers": (lambda tx: tx.sessions.speakers(), "ix_messages_space_speaker"),
-    "memories without vectors": (lambda tx: tx.memory_vectors.missing("m", 9).owners, "pk_memory_vectors"),
+    "whether memories lack vectors": (lambda tx: tx.memory_vectors.missing("m", 0), "pk_memory_vectors"),
+    "memories without vectors": (lambda tx: tx.memory_vectors.missing("m", 9).owners, "pk_memories"),
     "messages without vectors": (
         lambda tx: tx.message_vectors.missing("m", 9).owners,
         "uq_messages_space_position",

@@ -110,7 +110,9 @@ def test_the_package_is_measured(tmp_path: Path) -> None:
         (package / name).write_text(text)
 
     assert [measure.now for measure in measures(package)] == [8, 4, 3, 1, 2, 1]
-    assert list(check(tmp_path)) == []
+    assert [each.message for each in check(tmp_path)] == [
+        "class names used more than once: 1, at most 0 are allowed"
+    ]
 
 
 def test_a_measure_over_its_limit_is_found(tmp_path: Path) -> None:

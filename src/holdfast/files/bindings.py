@@ -228,8 +228,8 @@ class Directories:
         with self._store.read(ctx.space) as tx:
             bound = tx.files.bound()
         if bound is not None and (bound.path != path or self._binding(ctx.space) is not None):
-            unbind = "`holdfast files unbind` unbinds it"
-            raise Conflict(f"space {ctx.space!r} is bound to {bound.path}", command=unbind)
+            there = f"space {ctx.space!r} is bound to {bound.path}"
+            raise Conflict(there, command="`holdfast files unbind` unbinds it")
         for other in self._registry.read():
             nested = os.path.commonpath([other.path, path]) in (other.path, path)
             if nested and (other.db, other.space) != (self._where, ctx.space):

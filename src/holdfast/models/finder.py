@@ -1,7 +1,9 @@
 """Our own finder: the words of a message that carry facts, and the memories that they make untrue."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.models import own_models
@@ -13,11 +15,14 @@ if TYPE_CHECKING:
 
 # Fitted on the validation part of the training data; see training/README.md.
 CARRIES_FROM = 0.3  # of a token
-FACT_FROM = 0.55  # of a passage
+FACT_FROM = 0.5  # of a passage
 
 KINDS = (
     "decision", "insight", "fact", "preference", "project", "person", "context", "feedback", "retraction",
 )  # fmt: skip
+_RULES = ("preference", "feedback")
+_SENTENCE_END = re.compile(r"(?:[.!?]\s+|\n\s*)\Z")
+_GAP = 8  # characters between two sentences
 _NO_FACT = "retraction"  # it only takes back what was said before
 _UNHURRIED = 5  # times the deadline: nobody waits
 _LONGEST_GAP = 2  # tokens between two parts of one passage
@@ -61,7 +66,7 @@ class OwnFinder:
         framed = pieces.framed(ids[: MOST_TOKENS - 2])
         heads = self._network.heads((framed, [0] * len(framed)), ["marks", "kind"], _UNHURRIED)
         marks, kinds = (said[0, 1 + first : -1] for said in heads)
-        return list(_passages(places[: len(marks)], marks, kinds))
+        return list(_passages(text, places[: len(marks)], marks, kinds))
 
     def replaced(self, memories: Sequence[str], said: str) -> list[float]:
         """How likely each memory is no longer true after what was said.
@@ -75,6 +80,7 @@ class OwnFinder:
 
 
 def _passages(
+    text: str,
     places: Sequence[tuple[int, int]],
     marks: "NDArray[np.float32]",
     kinds: "NDArray[np.float32]",
@@ -89,8 +95,18 @@ def _passages(
         if not runs or begins or at - runs[-1][-1] > _LONGEST_GAP + 1:
             runs.append([])
         runs[-1].append(at)
-    for run in runs:
+    for run in [part for whole in runs for part in _rules_apart(whole, text, places, kinds)]:
         sure = float(carries[run].mean())
         kind = KINDS[int(kinds[run].mean(axis=0).argmax())]
         if sure >= FACT_FROM and kind != _NO_FACT:
             yield Passage(start=places[run[0]][0], end=places[run[-1]][1], kind=kind, probability=sure)
+
+
+def _rules_apart(
+    run: list[int], text: str, places: Sequence[tuple[int, int]], kinds: "NDArray[np.float32]"
+) -> Iterator[list[int]]:
+    """A run, cut where a sentence that is a rule follows one that is none, or the other way round."""
+    ends = [at for at in range(1, len(run)) if _SENTENCE_END.search(text[: places[run[at]][0]][-_GAP:])]
+    parts = [run[start:end] for start, end in pairwise([0, *ends, len(run)])]
+    for _, together in groupby(parts, lambda part: KINDS[int(kinds[part].mean(axis=0).argmax())] in _RULES):
+        yield [at for part in together for at in part]

@@ -48,8 +48,8 @@ READER = Shipped(
 FINDER = Shipped(
     what="finder",
     package="holdfast-finder",
-    version="1.1.0",
-    sha256="5ac0e94c2129f0c276dbfc93e1b50fd4be6ab7fc18c8535a9c2671f9d1c25bbc",
+    version="1.0.0",
+    sha256="793c22df320a446546c8a783943a57e46f4280919bf23496ebfafa5023d9207d",
 )
 
 

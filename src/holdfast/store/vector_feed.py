@@ -184,6 +184,8 @@ class MemoryFeed(SpaceRows):
 
     def _owners(self, ids: Collection[str]) -> tuple[Memory, ...]:
         """The memories of these ids. Making them from rows takes the most time: only of those wanted now."""
+        if not ids:
+            return ()
         query = self._select(Memory, self._one_of(memories.c.id, sorted(ids)))
         found = {memory.id: memory for memory in values_of(Memory, self._connection.execute(query).all())}
         return tuple(found[one] for one in ids)
