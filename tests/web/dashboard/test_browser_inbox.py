@@ -114,6 +114,7 @@ def test_a_session_is_undone_after_a_question_and_that_taken_back(watched: Watch
         assert made is not None
     page = watched.go("/sessions?space=ops")
     page.get_by_role("link", name="A night with a wrong idea").click()
+    page.wait_for_url("**/sessions/*")  # with its script: before that, the button opens a page of its own
 
     page.get_by_role("button", name="Undo its changes…").click()
     dialog = page.get_by_role("dialog")
