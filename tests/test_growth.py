@@ -23,7 +23,7 @@ from holdfast.language.injected_text import typed
 from holdfast.language.named_days import named_days
 from holdfast.language.sentences import own_voice
 from holdfast.language.wording import Utterance
-from holdfast.models.parts import parts_of
+from holdfast.models.embedders import parts_of
 from holdfast.profiles import built_in
 from tests.growth import MOST, UNITS, growth, patterns
 from tests.marking_reader import MarkingReader

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import Unavailable
 from holdfast.models.remote import MOST_PARTS, MOST_TOKENS, RemoteEmbedder
-from holdfast.models.spec import parse
+from holdfast.models.specs import parse
 from tests.loopback import Answer
 from tests.models.stand_in import DIMENSIONS, FAULTS, Asked, StandIn, changed, vectors, well
 from tests.requirements_ledger import requirement

@@ -23,7 +23,7 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     from holdfast.agents.brief_files import BriefFiles
     from holdfast.files.bindings import Directories
-    from holdfast.models.reader import OwnReader
+    from holdfast.models.builtin_model import OwnReader
 
 JUDGED_WITHIN = 10.0  # seconds: somebody waits while a model judges
 #: One for each store: it remembers how it last found its directories.
@@ -91,12 +91,12 @@ def open_embedder(name: str | None = None) -> Embedder | None:
 
     Raises: Invalid, listing the forms of a name.
     """
-    from holdfast.models.embedder_factory import opened
-    from holdfast.models.spec import parse
+    from holdfast.models import factory
+    from holdfast.models.specs import parse
 
     settings = Settings.read()
     spec = parse(name or settings.embedder)
-    return opened(spec, key=settings.key_for(spec))
+    return factory.open_embedder(spec, key=settings.key_for(spec))
 
 
 def open_readers(settings: Settings | None = None) -> Readers | None:
@@ -109,13 +109,13 @@ def open_readers(settings: Settings | None = None) -> Readers | None:
     if not any(named):
         return None
     from holdfast.engine.space_context import Instructions
-    from holdfast.models.language_factory import opened_model
+    from holdfast.models.factory import WITHIN, open_model
     from holdfast.models.prices import cautious
     from holdfast.prompts.texts import shipped
 
     gate, extract, judge = (
-        opened_model(spec, key=settings.key_for_model(spec), within=within) if spec else None
-        for spec, within in zip(named, (None, None, JUDGED_WITHIN), strict=True)
+        open_model(spec, key=settings.key_for_model(spec), within=within) if spec else None
+        for spec, within in zip(named, (WITHIN, WITHIN, JUDGED_WITHIN), strict=True)
     )
     return Readers(
         gate=gate,
@@ -141,7 +141,7 @@ def reopened(name: str) -> Embedder | None:
 @lru_cache(maxsize=1)
 def own_reader() -> "OwnReader":
     """Our own reader, shared by all spaces; loaded when it is first asked."""
-    from holdfast.models.reader import OwnReader
+    from holdfast.models.builtin_model import OwnReader
 
     return OwnReader()
 

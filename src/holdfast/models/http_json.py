@@ -1,7 +1,7 @@
-"""One question to a server and its answer, as JSON over HTTP, within a deadline whatever the server does.
+"""JSON over HTTP with a total deadline, retry and limits.
 
-Knows nothing of embeddings. No redirect is followed, an answer has a greatest size, and proxies that the
-environment names are not asked for addresses of this machine.
+Follows no redirects, limits the size of responses, and ignores the environment's proxies for addresses of
+this machine.
 """
 
 import http.client
@@ -20,35 +20,35 @@ from urllib.parse import urlsplit
 from holdfast.errors import Unavailable
 
 LARGEST = 32 * 1024 * 1024  # bytes of an answer
-_BACKOFF = 0.25  # seconds before the second try, unless the server names its own
+_BACKOFF = 0.25  # seconds before the retry, unless the server sends Retry-After
 _AGAIN = frozenset({429, 500, 502, 503, 504})
 _HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model name right?)"}
-_SHOWN = 160  # characters of a server's own words
+_SHOWN = 160  # characters of a server's text
 
 
 class ServerRefusal(Unavailable):
-    """The server did not do it; `wait` is how many seconds it wants to be left alone."""
+    """The server failed or refused; `wait` is its Retry-After in seconds."""
 
     def __init__(
         self, message: str, *, again: bool = False, wait: float | None = None, code: int | None = None
     ) -> None:
         super().__init__(message)
-        self.again = again  # whether the same request may succeed a moment later
+        self.again = again  # whether a retry may succeed
         self.wait = wait
-        self.code = code  # none: it did not answer
+        self.code = code  # None: no response
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where to ask, and the key to show there, which appears in no message."""
+    """The address of a server, and its key, which appears in no message."""
 
     url: str
     key: str | None = field(default=None, repr=False)
 
     def post(self, path: str, body: object, *, within: float) -> Any:
-        """The server's answer to `body`, asked a second time where that may help and time is left.
+        """The server's response to `body`; retried once if that may help and time is left.
 
-        Raises: Refused.
+        Raises: ServerRefusal.
         """
         ends = time.monotonic() + within
         request = urllib.request.Request(
@@ -65,9 +65,9 @@ class Server:
             return self._bounded(request, left)
 
     def probe(self, path: str, *, within: float) -> None:
-        """Makes sure that somebody is there who answers; what is answered does not matter.
+        """Checks that the server responds, with any status.
 
-        Raises: Refused.
+        Raises: ServerRefusal.
         """
         request = urllib.request.Request(self.url + path, headers=self._headers())
         try:
@@ -81,10 +81,10 @@ class Server:
         return {**asks, "Authorization": f"Bearer {self.key}"} if self.key else asks
 
     def _bounded(self, request: urllib.request.Request, within: float) -> Any:
-        """The answer, or that it took too long.
+        """The response, within `within` seconds in total.
 
-        A socket's own time-out counts from byte to byte, and not at all while a name is looked up. So a
-        thread does the asking, and nobody waits for it longer than `within`.
+        A socket's timeout restarts with every byte and does not cover name resolution, so the request runs
+        in a thread.
         """
         answers: list[Any] = []
         troubles: list[ServerRefusal] = []
@@ -106,7 +106,7 @@ class Server:
         try:
             with _opener(self.url).open(request, timeout=within) as answer:
                 text = answer.read(LARGEST + 1)
-                missing = answer.length  # of the bytes that it announced
+                missing = answer.length  # of the announced bytes
         except urllib.error.HTTPError as refusal:
             with refusal:
                 raise self._refusal(refusal) from None
@@ -118,7 +118,7 @@ class Server:
             raise self._refused("closed the connection early", again=True)
         try:
             return json.loads(text)
-        except (ValueError, RecursionError):  # a page, half an answer, bytes that are no text
+        except (ValueError, RecursionError):  # HTML, a truncated response, binary data
             raise self._refused(f"did not return JSON but {_shown(text)!r}", code=200) from None
 
     def _refusal(self, refusal: urllib.error.HTTPError) -> ServerRefusal:
@@ -156,7 +156,7 @@ class Server:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A key and private texts go where they were sent, and nowhere else."""
+    """Follows no redirects, so that a key and private texts reach no other server."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -168,7 +168,7 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
 
 
 def is_here(url: str) -> bool:
-    """Whether an address is one of this machine's own."""
+    """Whether an address is on this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -177,7 +177,7 @@ def is_here(url: str) -> bool:
 
 
 def seconds(text: str | None) -> float | None:
-    """What a Retry-After asks for: seconds, or a moment."""
+    """The seconds of a Retry-After header, which may also be a date."""
     if not text:
         return None
     if text.strip().isascii() and text.strip().isdigit():
@@ -189,7 +189,7 @@ def seconds(text: str | None) -> float | None:
 
 
 def _shown(text: bytes) -> str:
-    """The beginning of a server's own words, on one line."""
+    """The beginning of a server's text, on one line."""
     words = text[: 4 * _SHOWN].decode("utf-8", "replace").split()
     line = "".join(letter for letter in " ".join(words) if letter.isprintable())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
