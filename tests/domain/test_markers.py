@@ -18,7 +18,7 @@ from holdfast.domain.markers import (
     written,
 )
 from holdfast.domain.profile import Profile
-from holdfast.profiles.loader import built_in, parse
+from holdfast.profiles import built_in, parse
 from tests.requirements_ledger import requirement
 
 OPS = built_in("ops")

@@ -23,7 +23,7 @@ from holdfast.agents.tools import Answer, Tool, call, offered, tool_text
 from holdfast.domain.render import inline
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 
 #: Reaches the model in every client; so it holds the whole policy, in three sentences.
 INSTRUCTIONS = (

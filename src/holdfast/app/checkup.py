@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.app import machine_checks, wiring
-from holdfast.domain.belief import LONGEST_PAUSE
+from holdfast.domain.confidence import LONGEST_PAUSE
 from holdfast.domain.health import Damage, Health, HealthFinding, damage_findings, findings, unread
 from holdfast.engine.embedding import embed_again, search_model
 from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from holdfast.engine.ports import TimeUp
     from holdfast.web.dashboard.browsers import Browsers
     from holdfast.web.service.app import McpCaller
+    from holdfast.web.service.background_tasks import Chore, Worker
     from holdfast.web.service.logs import LogForm
-    from holdfast.web.service.worker import Chore, Worker
 
 PORT = 7437
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -117,8 +117,8 @@ def assembled(
     from holdfast.web import dashboard
     from holdfast.web.service import metrics
     from holdfast.web.service.app import ASKING, MountedMcp, Parts, application
+    from holdfast.web.service.background_tasks import Worker
     from holdfast.web.service.logs import log_request
-    from holdfast.web.service.worker import Worker
 
     worker = worker or Worker([])  # nobody works in the background then
     figures = metrics.Metrics(registry.figures)
@@ -239,8 +239,7 @@ def _worker(registry: SpaceRegistry) -> "Worker":
     """
     from holdfast.agents import capture_off
     from holdfast.engine.ports import InProcess
-    from holdfast.web.service.chores import capture, reading, upkeep, vectors
-    from holdfast.web.service.worker import Worker
+    from holdfast.web.service.background_tasks import Worker, capture, reading, upkeep, vectors
 
     spaces = registry.spaces, registry.memories
     loading = registry.warm_up()

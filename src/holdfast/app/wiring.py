@@ -111,7 +111,7 @@ def open_readers(settings: Settings | None = None) -> Readers | None:
     from holdfast.engine.space_context import Instructions
     from holdfast.models.factory import WITHIN, open_model
     from holdfast.models.prices import cautious
-    from holdfast.prompts.texts import shipped
+    from holdfast.prompts import shipped
 
     gate, extract, judge = (
         open_model(spec, key=settings.key_for_model(spec), within=within) if spec else None

@@ -15,11 +15,10 @@ from typing import Any
 
 from holdfast.agents.fail_open import unbroken
 from holdfast.domain.agent_events import AssistantText, Happening, OtherText, TurnEnd
-from holdfast.domain.markers import CooldownMarker, EventMarker, Marker, MemoryMarker, Misfit, read
+from holdfast.domain.markers import CooldownMarker, Echoes, EventMarker, Marker, MemoryMarker, Misfit, read
 from holdfast.domain.operations import Standing
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.domain.repeated_text import Echoes
 from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid

@@ -15,10 +15,10 @@ from typing import Any
 
 from holdfast.domain import profile as profiles
 from holdfast.domain.budget import Estimate
+from holdfast.domain.file_paths import file_name
 from holdfast.domain.memory import PEOPLE, Memory
 from holdfast.domain.profile import Policy, Profile
 from holdfast.domain.render import escape
-from holdfast.domain.render.file_names import file_name
 from holdfast.domain.subjects import subject_key
 from holdfast.domain.text import clean
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from holdfast.domain.secrets.assignments import find_assignments
-from holdfast.domain.secrets.cards import find_cards
-from holdfast.domain.secrets.commands import find_commands
 from holdfast.domain.secrets.formats import find_formats
-from holdfast.domain.secrets.personal import find_personal
+from holdfast.domain.secrets.personal import find_cards, find_personal
 from holdfast.domain.secrets.regions import find_regions
 from holdfast.domain.secrets.spans import Span, View, clear_of_markers, marker, marks_in, unescaped, united
-from holdfast.domain.secrets.wire import find_wire
+from holdfast.domain.secrets.wire import find_commands, find_wire
 
 __all__ = ["Redacted", "marks_in", "redact", "redacting"]
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from holdfast.domain.secrets.entropy import looks_mixed, looks_random
 from holdfast.domain.secrets.spans import PIECE, Found, Span, lazy, matches
+from holdfast.domain.secrets.values import looks_mixed, looks_random
 
 # How a row is read:
 #   kind, literal, pattern           the pattern starts with the literal; a letter may stand before it

@@ -12,10 +12,10 @@ from starlette.responses import Response
 from holdfast.domain.operations import Event
 from holdfast.domain.query import TimeCursor
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.cursors import After, mark, read, written
+from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
 from holdfast.web.dashboard.memories import MOST_SUBJECTS
 from holdfast.web.dashboard.responses import PageRoute, in_address, live, page
-from holdfast.web.dashboard.visit import Reading, Visit
+from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 ON_A_PAGE: Final = 60
 MOST_ATTEMPTS: Final = 10  # of one action on one service
@@ -42,7 +42,7 @@ class Choice(BaseModel):
 
 
 @router.get("/events")
-def events(visit: Reading, chosen: Annotated[Choice, Query()]) -> Response:
+def events(visit: ReadVisit, chosen: Annotated[Choice, Query()]) -> Response:
     listed = _listed(visit, chosen)
     if visit.looking_again:
         return live(visit, "events.html", "event_rows.html", **listed)
@@ -60,7 +60,7 @@ def _listed(visit: Visit, chosen: Choice) -> dict[str, Any]:
         service=chosen.service or None,
         session=chosen.session or None,
         limit=ON_A_PAGE + 1,
-        after=read(TimeCursor, chosen.after),
+        after=read_cursor(TimeCursor, chosen.after),
     )
     shown = found[:ON_A_PAGE]
     last = shown[-1] if len(found) > ON_A_PAGE else None
@@ -68,7 +68,7 @@ def _listed(visit: Visit, chosen: Choice) -> dict[str, Any]:
         "chosen": chosen,
         "days": by_day(shown),
         "seen": mark([event.id for event in found]),
-        "following": written(TimeCursor(last.created_at, last.id)) if last else "",
+        "following": cursor_text(TimeCursor(last.created_at, last.id)) if last else "",
         "levels": [level.name for level in visit.profile.levels],
     }
 
@@ -80,7 +80,7 @@ def by_day(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
 
 
 @router.get("/cooldowns")
-def cooldowns(visit: Reading, service: Annotated[str, Query(max_length=500)] = "") -> Response:
+def cooldowns(visit: ReadVisit, service: Annotated[str, Query(max_length=500)] = "") -> Response:
     found = visit.memories.cooldowns(service=service.strip() or None)
     services = groupby(found, lambda standing: standing.service)
     return live(

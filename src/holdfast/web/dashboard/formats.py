@@ -1,7 +1,19 @@
 """How pages put numbers, times and stored texts into words. Escaping is the templates' own."""
 
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Final
+from difflib import SequenceMatcher
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import Field, TypeAdapter
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import MemoryCursor, TimeCursor
+from holdfast.errors import Invalid
 
 MOST_LISTED: Final = 320  # characters of a text in a list
 _STEPS: Final = ((60, "min"), (24, "h"), (30, "d"))
@@ -63,3 +75,95 @@ def listed(text: str) -> str:
 
 def percent(value: float) -> int:
     return round(value * 100)
+
+
+After = Annotated[str, Field(max_length=1_000)]
+Place = TypeVar("Place", MemoryCursor, TimeCursor)
+_FORMS: Final[dict[type, TypeAdapter[Any]]] = {kind: TypeAdapter(kind) for kind in (MemoryCursor, TimeCursor)}
+
+
+def cursor_text(place: MemoryCursor | TimeCursor) -> str:
+    """A place as a text for an address."""
+    return base64.urlsafe_b64encode(_FORMS[type(place)].dump_json(place)).decode().rstrip("=")
+
+
+def read_cursor(kind: type[Place], text: str) -> Place | None:
+    """The same, read back; none for the list's beginning.
+
+    Raises: Invalid.
+    """
+    if not text:
+        return None
+    try:
+        padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+        place: Place = _FORMS[kind].validate_json(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except ValueError:
+        raise _lost() from None
+    if not all(_sound(getattr(place, field.name)) for field in fields(place)):
+        raise _lost()
+    return place
+
+
+def _sound(value: object) -> bool:
+    """Whether both databases take it: times with a zone, texts without a null character."""
+    if isinstance(value, datetime):
+        return value.tzinfo is not None
+    return not isinstance(value, str) or "\0" not in value
+
+
+def mark(*things: object) -> str:
+    """The same mark, the same list."""
+    return hashlib.sha256(repr(things).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _lost() -> Invalid:
+    return Invalid("invalid page cursor: go back to the first page", field="after")
+
+
+_PIECES: Final = re.compile(r"\s+|\w+|[^\w\s]")
+_MOST_PIECES: Final = 4_000  # of a wording; longer ones are compared line by line
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a text that both wordings share, or that this one has alone."""
+
+    text: str
+    changed: bool
+
+
+def compared(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
+    """The earlier and the later wording in pieces that, put together, are the wordings."""
+    old, new = _split(before), _split(after)
+    if max(len(old), len(new)) > _MOST_PIECES:
+        old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    left: list[Piece] = []
+    right: list[Piece] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        changed = kind != "equal"
+        if b > a:
+            left.append(Piece("".join(old[a:b]), changed))
+        if d > c:
+            right.append(Piece("".join(new[c:d]), changed))
+    return left, right
+
+
+def _split(text: str) -> list[str]:
+    return _PIECES.findall(text)
+
+
+def shared(pieces: Sequence[Piece]) -> float:
+    """How much of a wording stands in the other one too, from 0 to 1; white space does not count."""
+    lengths = [(len("".join(piece.text.split())), piece.changed) for piece in pieces]
+    whole = sum(length for length, _ in lengths)
+    return sum(length for length, changed in lengths if not changed) / whole if whole else 0.0
+
+
+def named(text: str, memories: Iterable[Memory]) -> list[tuple[str, Memory | None]]:
+    """A sentence in pieces, with each id of these memories as a piece of its own beside its memory."""
+    known = {memory.id: memory for memory in memories}
+    if not known:
+        return [(text, None)]
+    either = "|".join(map(re.escape, known))
+    pieces = re.split(rf"(?<!\w)({either})(?!\w)", text)
+    return [(piece, known.get(piece)) for piece in pieces if piece]

@@ -12,12 +12,11 @@ from holdfast.domain.query import MemoryCursor
 from holdfast.engine.inbox import Beside, Waiter
 from holdfast.errors import Invalid
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.cursors import read, written
+from holdfast.web.dashboard.formats import Piece, compared, cursor_text, named, read_cursor, shared
 from holdfast.web.dashboard.memories import subject_word
 from holdfast.web.dashboard.page_context import Offer
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
-from holdfast.web.dashboard.text_diff import Piece, compared, named, shared
-from holdfast.web.dashboard.visit import Deciding, Fields, Reading, Sent, Visit
+from holdfast.web.dashboard.visit import AdminVisit, Fields, ReadVisit, Sent, Visit
 
 ON_A_PAGE: Final = 10  # beside each of them stands what the whole space holds like it
 MOST_SHOWN: Final = 800  # characters of a text
@@ -54,11 +53,11 @@ class Card:
 
 
 @router.get("/inbox")
-def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -> Response:
+def inbox(visit: ReadVisit, after: Annotated[str, Query(max_length=2_000)] = "") -> Response:
     seen = visit.memories.last_change()
     if visit.has_seen(seen):
         return Response(status_code=204)
-    pile = visit.memories.review(limit=ON_A_PAGE, after=read(MemoryCursor, after))
+    pile = visit.memories.review(limit=ON_A_PAGE, after=read_cursor(MemoryCursor, after))
     return live(
         visit,
         "inbox.html",
@@ -66,7 +65,7 @@ def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -
         cards=[_card(waiter) for waiter in pile.waiters],
         total=pile.total,
         after=after,
-        following=written(MemoryCursor.of(pile.waiters[-1].memory)) if pile.more else "",
+        following=cursor_text(MemoryCursor.of(pile.waiters[-1].memory)) if pile.more else "",
         seen=seen,
         most_shown=MOST_SHOWN,
         subject_word=subject_word(visit.profile),
@@ -74,12 +73,12 @@ def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -
 
 
 @router.get("/inbox/{memory_id}/edit")
-def edit(visit: Deciding, memory_id: MemoryId) -> Response:
+def edit(visit: AdminVisit, memory_id: MemoryId) -> Response:
     return _editing(visit, memory_id)
 
 
 @router.post("/inbox/{memory_id}/edit")
-def edit_and_approve(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
+def edit_and_approve(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Response:
     """What the form changed, then the approval of that."""
     since = visit.memories.last_change()
     changes = _changes(visit, memory_id, sent)
@@ -94,12 +93,12 @@ def edit_and_approve(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Respon
 
 
 @router.post("/inbox/approve")
-def approve(visit: Deciding, sent: Sent) -> Response:
+def approve(visit: AdminVisit, sent: Sent) -> Response:
     return _approved(visit, sent.chosen())
 
 
 @router.post("/memories/approve")
-def approve_listed(visit: Deciding, sent: Sent) -> Response:
+def approve_listed(visit: AdminVisit, sent: Sent) -> Response:
     """The same from a list of all memories: those of the chosen that wait."""
     ids = [one for one in sent.chosen() if visit.memories.show(one).memory.state == "waiting"]
     if not ids:
@@ -108,7 +107,7 @@ def approve_listed(visit: Deciding, sent: Sent) -> Response:
 
 
 @router.post("/inbox/reject")
-def reject(visit: Deciding, sent: Sent) -> Response:
+def reject(visit: AdminVisit, sent: Sent) -> Response:
     ids = sent.chosen()
     since = visit.memories.last_change()
     plain = [one.memory.id for one in visit.memories.stakes(*ids) if one.proposal is None]

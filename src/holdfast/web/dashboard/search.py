@@ -17,7 +17,7 @@ from holdfast.domain.ranking import Hit, MemoryHit, owner
 from holdfast.engine.look import Look
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, in_address, page
-from holdfast.web.dashboard.visit import Reading, Visit
+from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 LIMITS: Final = (5, 12, 25)
 MOST_DAYS: Final = 3_650  # that the slider goes back
@@ -59,7 +59,7 @@ class ScoredHit:
 
 
 @router.get("/search")
-def search(visit: Reading, asked: Annotated[SearchForm, Query()]) -> Response:
+def search(visit: ReadVisit, asked: Annotated[SearchForm, Query()]) -> Response:
     found = None
     if asked.q.strip():
         found = visit.memories.look(

@@ -11,16 +11,16 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.memory import Session
-from holdfast.domain.query import TimeCursor
+from holdfast.domain.query import Filter, TimeCursor
 from holdfast.domain.spend import MICRO, dollars
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.cursors import After, mark, read, written
-from holdfast.web.dashboard.memory import step
+from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
+from holdfast.web.dashboard.memories import step, subject_word
 from holdfast.web.dashboard.page_context import Tone
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
-from holdfast.web.dashboard.visit import Reading, Sent, Visit, Writing
+from holdfast.web.dashboard.visit import ReadVisit, Sent, Visit, WriteVisit
 
 ON_A_PAGE: Final = 40
 AT_ONCE: Final = 60  # messages on a page
@@ -47,7 +47,7 @@ class Run:
 
 
 @router.get("/sessions")
-def sessions(visit: Reading, after: After = "") -> Response:
+def sessions(visit: ReadVisit, after: After = "") -> Response:
     found = runs(visit, ON_A_PAGE + 1, after)
     shown = found[:ON_A_PAGE]
     last = shown[-1].session if len(found) > ON_A_PAGE else None
@@ -58,13 +58,13 @@ def sessions(visit: Reading, after: After = "") -> Response:
         runs=shown,
         after=after,
         seen=mark(shown),
-        following=written(TimeCursor(last.started_at, last.id)) if last else "",
+        following=cursor_text(TimeCursor(last.started_at, last.id)) if last else "",
     )
 
 
 def runs(visit: Visit, limit: int, after: str = "") -> list[Run]:
     """The latest sessions, with how much is in them."""
-    found = visit.memories.sessions(limit=limit, after=read(TimeCursor, after), upkeep=False)
+    found = visit.memories.sessions(limit=limit, after=read_cursor(TimeCursor, after), upkeep=False)
     tallies = visit.memories.session_tallies(*(session.id for session in found))
     return [Run(session, *tallies[session.id]) for session in found]
 
@@ -93,20 +93,20 @@ class Step:
 
 @router.get("/sessions/{session_id:path}")
 def session(
-    visit: Reading, session_id: SessionId, first: Annotated[int, Query(ge=1, le=2**31)] = 1
+    visit: ReadVisit, session_id: SessionId, first: Annotated[int, Query(ge=1, le=2**31)] = 1
 ) -> Response:
     story = visit.memories.session_story(session_id, first=first, limit=AT_ONCE)
     return live(visit, "session.html", "session_talk.html", **_told(visit, story, first))
 
 
 @router.get("/messages/{message_id:path}")
-def message(visit: Reading, message_id: SessionId) -> Response:
+def message(visit: ReadVisit, message_id: SessionId) -> Response:
     """One message in full."""
     return dialog(visit, "message.html", message=visit.memories.message(message_id))
 
 
 @router.get("/undo-session")
-def ask_to_undo(visit: Writing, session_id: AskedSession) -> Response:
+def ask_to_undo(visit: WriteVisit, session_id: AskedSession) -> Response:
     """What would be taken back and what would stay, said before it is done."""
     planned = visit.memories.undo_session_preview(session_id)
     run = visit.memories.session_story(session_id, limit=1).session
@@ -114,7 +114,7 @@ def ask_to_undo(visit: Writing, session_id: AskedSession) -> Response:
 
 
 @router.post("/undo-session")
-def undo(visit: Writing, session_id: AskedSession, sent: Sent) -> Response:
+def undo(visit: WriteVisit, session_id: AskedSession, sent: Sent) -> Response:
     since = visit.memories.last_change()
     undone = visit.memories.undo_session(session_id)
     touched = [memory.id for memory in (*undone.removed, *undone.changed)]
@@ -209,3 +209,42 @@ def _took(time: timedelta) -> str:
     if minutes < 1:
         return "less than a minute"
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+NEWEST: Final = 6
+SESSIONS: Final = 5
+_DAY: Final = timedelta(days=1)
+_SEEN: Final = ("active", "inactive")
+
+
+@router.get("/")
+def overview(visit: ReadVisit) -> Response:
+    return live(visit, "overview.html", "overview_cards.html", **_overview_values(visit))
+
+
+def _overview_values(visit: Visit) -> dict[str, Any]:
+    memories = visit.memories
+    counts = memories.overview()
+    # What is new as of the last hour's beginning: the page does not change with every second.
+    since = visit.now.replace(minute=0, second=0, microsecond=0) - _DAY
+    new = memories.find(Filter(states=_SEEN, created_after=since), limit=1).total
+    latest = memories.find(Filter(states=_SEEN), order="recent", limit=NEWEST).memories
+    recent = runs(visit, SESSIONS)
+    findings = memories.attention()
+    alarms = [one for one in memories.events(level="critical", limit=3) if one.created_at >= since]
+    refused = [one for one in memories.cooldowns() if not one.allowed]
+    spend = memories.spend(days=1)
+    told = {
+        "counts": counts,
+        "new": new,
+        "since": since,
+        "latest": latest,
+        "recent": recent,
+        "findings": findings,
+        "alarms": alarms,
+        "refused": refused,
+        "spent": dollars(spend.today.micro_dollars) if spend.today.calls else "",
+        "subject_word": subject_word(visit.profile),
+        "empty_space": not (counts.active + counts.inactive + counts.waiting + counts.sessions),
+    }
+    return {**told, "seen": mark(memories.last_change(), told)}

@@ -13,7 +13,7 @@ from holdfast.domain.spend import dollars
 from holdfast.engine.tokens import IssuedToken
 from holdfast.errors import NotFound
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
-from holdfast.web.dashboard.visit import Deciding, Reading, Sent, Visit
+from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit
 
 PURPOSES: Final = {
     "gate": "Gate (what to read)",
@@ -53,18 +53,18 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/settings")
-def settings(visit: Reading) -> Response:
+def settings(visit: ReadVisit) -> Response:
     return _page(visit)
 
 
 @router.get("/settings/tokens")
-def tokens(visit: Reading) -> Response:
+def tokens(visit: ReadVisit) -> Response:
     """Where a page with a new token stood: loaded again, it makes no other one."""
     return RedirectResponse(visit.address("/settings"), 303)
 
 
 @router.post("/settings/tokens")
-def create_token(visit: Deciding, sent: Sent) -> Response:
+def create_token(visit: AdminVisit, sent: Sent) -> Response:
     """The page with the new token's secret, which no other page shows."""
     everywhere = sent.text("reach") == "all"
     made = visit.registry.administration(visit.grant).create_token(
@@ -76,7 +76,7 @@ def create_token(visit: Deciding, sent: Sent) -> Response:
 
 
 @router.get("/settings/revoke")
-def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
+def ask_to_revoke(visit: AdminVisit, token: str = "") -> Response:
     """What revoking a token means."""
     found = next((one for one in _tokens(visit) if one.id == token), None)
     if found is None:
@@ -85,14 +85,14 @@ def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
 
 
 @router.post("/settings/revoke")
-def revoke(visit: Deciding, sent: Sent) -> Response:
+def revoke(visit: AdminVisit, sent: Sent) -> Response:
     gone = visit.registry.administration(visit.grant).revoke_token(sent.text("token"))
     home = visit.address("/settings")
     return done(visit, f"Revoked the token {gone.name or gone.id}.", back=home, leave=home)
 
 
 @router.post("/settings/try")
-def try_models(visit: Deciding, sent: Sent) -> Response:
+def try_models(visit: AdminVisit, sent: Sent) -> Response:
     """Asks each model something short; a language model's answer costs as much as any other."""
     found = visit.memories.try_models()
     if visit.partial:
@@ -101,7 +101,7 @@ def try_models(visit: Deciding, sent: Sent) -> Response:
 
 
 @router.get("/settings/checkup")
-def checkup(visit: Deciding) -> Response:
+def checkup(visit: AdminVisit) -> Response:
     """What doctor finds: it looks at the whole database, so it is asked for by itself."""
     found = visit.registry.checkup(visit.grant)
     if visit.partial:

@@ -15,7 +15,7 @@ from holdfast.engine.stats import Funnel, sampled
 from holdfast.errors import NotFound
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, page, part
-from holdfast.web.dashboard.visit import Reading, Visit
+from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 POINTS: Final = 30  # of the count over time
 DAYS: Final = 14  # of spend, by day
@@ -57,7 +57,7 @@ class Junk:
 
 
 @router.get("/stats")
-def stats(visit: Reading, audit: bool = False) -> Response:
+def stats(visit: ReadVisit, audit: bool = False) -> Response:
     found = visit.memories.stats()
     looked = visit.memories.audit() if audit else None
     over_time = sampled(found.growth, found.now.date(), POINTS)
@@ -80,7 +80,7 @@ def stats(visit: Reading, audit: bool = False) -> Response:
 
 
 @router.get("/stats/audit")
-def audit(visit: Reading) -> Response:
+def audit(visit: ReadVisit) -> Response:
     """What is junk, or may become it: this goes through all memories, so it is asked for by itself."""
     if not visit.partial:
         return page(visit, "stats_audit_page.html", **_junk(visit, visit.memories.audit()))

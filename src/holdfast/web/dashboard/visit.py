@@ -121,7 +121,7 @@ class Visit:
         return self.browser or self.grant.token or "own"
 
 
-class Entering:
+class OpenSpace:
     """Makes the visit of the space that was asked for, for who holds at least this scope."""
 
     def __init__(self, scope: Scope) -> None:
@@ -148,9 +148,9 @@ class Entering:
         return visit
 
 
-Reading = Annotated[Visit, Depends(Entering("read"))]
-Writing = Annotated[Visit, Depends(Entering("write"))]
-Deciding = Annotated[Visit, Depends(Entering("admin"))]
+ReadVisit = Annotated[Visit, Depends(OpenSpace("read"))]
+WriteVisit = Annotated[Visit, Depends(OpenSpace("write"))]
+AdminVisit = Annotated[Visit, Depends(OpenSpace("admin"))]
 
 
 class Fields:

@@ -9,12 +9,12 @@ from starlette.responses import HTMLResponse
 
 from holdfast import __version__
 from holdfast.web.rest import memory, memory_tool, operations, recall, sessions, spaces
-from holdfast.web.rest.json_routes import JsonResponse
 from holdfast.web.rest.responses import Problem
+from holdfast.web.rest.routing import JsonResponse
 from holdfast.wire.http_errors import MEDIA_TYPE
 from holdfast.wire.schemas import schema_of
 
-describing = APIRouter(include_in_schema=False)
+docs_router = APIRouter(include_in_schema=False)
 
 _SAYS = (
     "One memory for every agent that you run. Every request needs a token: `Authorization: Bearer TOKEN`. "
@@ -37,13 +37,13 @@ code {{ font-size: .95em; }} .scope {{ color: #666; }}
 """
 
 
-@describing.get("/openapi.json")
+@docs_router.get("/openapi.json")
 def openapi(request: Request) -> JsonResponse:
     """The document."""
     return JsonResponse(document(request))
 
 
-@describing.get("/docs", response_class=HTMLResponse)
+@docs_router.get("/docs", response_class=HTMLResponse)
 def docs(request: Request) -> HTMLResponse:
     """The page."""
     return HTMLResponse(_page(document(request)))
@@ -109,7 +109,7 @@ def _all_routes() -> APIRouter:
     for part in (memory, memory_tool, recall, sessions, operations, spaces):
         whole.include_router(part.router, prefix="/api")
     whole.include_router(sessions.webhook)
-    whole.include_router(describing, prefix="/api")
+    whole.include_router(docs_router, prefix="/api")
     return whole
 
 

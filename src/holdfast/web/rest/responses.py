@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Link, Memory, Message, Session, Version
 from holdfast.domain.operations import Event, Standing
 from holdfast.domain.outcomes import Deletion

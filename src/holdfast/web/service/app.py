@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast import __version__
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
+from holdfast.web.service.background_tasks import Worker
 from holdfast.web.service.error_responses import tell_problems
 from holdfast.web.service.guard import LOCAL, Admit, Guard, Pages
-from holdfast.web.service.request_facts import Watcher, watched
-from holdfast.web.service.worker import Worker
+from holdfast.web.service.logs import Watcher, watched
 
 #: A hook's event, its input and what its token allows, to what it says.
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]

@@ -19,7 +19,7 @@ from holdfast.domain.access import METRICS_EVERYWHERE, Grant
 from holdfast.domain.spend import MICRO
 from holdfast.engine.stats import Figures
 from holdfast.errors import Unavailable
-from holdfast.web.service.request_facts import RequestFacts
+from holdfast.web.service.logs import RequestFacts
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 FRESH = 10.0  # seconds for which what the database said is said again

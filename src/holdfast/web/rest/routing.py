@@ -3,17 +3,90 @@
 import json
 import re
 from collections.abc import Callable, Collection, Coroutine
-from typing import Any
+from typing import Annotated, Any, Protocol
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Depends, HTTPException, Query, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
-from holdfast.errors import Invalid
-from holdfast.web.rest.access import Checked
+from holdfast.domain.access import Grant, Scope
+from holdfast.domain.memory import PEOPLE, Origin
+from holdfast.engine.administration import Administration
+from holdfast.engine.memories import Memories
+from holdfast.errors import Forbidden, Invalid
 from holdfast.wire.schemas import schema_of
 from holdfast.wire.values import is_value, to_json
+
+
+class RestRegistry(Protocol):
+    """The spaces that the service keeps open."""
+
+    def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
+    def administration(self, grant: Grant) -> Administration: ...
+    def left(self, space: str) -> None: ...
+
+
+class Checked:
+    """Something that only a caller with at least this scope gets."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope: Scope = scope
+
+
+class RequireSpace(Checked):
+    """The memories of the space that was asked for, for a caller with at least this scope."""
+
+    def __call__(
+        self,
+        request: Request,
+        space: Annotated[
+            str | None,
+            Query(max_length=63, description="Required if the token covers several spaces."),
+        ] = None,
+    ) -> Memories:
+        grant: Grant = request.state.grant
+        grant.require(self.scope)
+        return registry_of(request).entered(grant, space)
+
+
+class RequireAdmin(Checked):
+    """Spaces and tokens, for a caller with at least this scope."""
+
+    def __call__(self, request: Request) -> Administration:
+        grant: Grant = request.state.grant
+        grant.require(self.scope)
+        return registry_of(request).administration(grant)
+
+
+SpaceRead = Annotated[Memories, Depends(RequireSpace("read"))]
+SpaceWrite = Annotated[Memories, Depends(RequireSpace("write"))]
+SpaceAdmin = Annotated[Memories, Depends(RequireSpace("admin"))]
+AdminRead = Annotated[Administration, Depends(RequireAdmin("read"))]
+AdminWrite = Annotated[Administration, Depends(RequireAdmin("admin"))]
+
+
+def registry_of(request: Request) -> RestRegistry:
+    """The registry that the router was made for."""
+    registry: RestRegistry = request.state.registry
+    return registry
+
+
+def speaking(
+    memories: Memories,
+    *,
+    origin: Origin | None = None,
+    session: str | None = None,
+    project: str | None = None,
+) -> Memories:
+    """The memories for this speaker. What was heard elsewhere may be told as such; nobody may claim more.
+
+    Raises: Forbidden.
+    """
+    if origin in PEOPLE and memories.origin not in PEOPLE:
+        raise Forbidden(f"origin {origin!r} requires a token with scope 'admin': leave origin out")
+    return memories.speaking_as(origin or memories.origin, session=session, project=project)
+
 
 MOST_DEPTH = 32  # brackets within brackets
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
