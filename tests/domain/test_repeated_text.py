@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.domain import markers
 from holdfast.domain.markers import Echoes
 from holdfast.domain.text import normal_form
 from tests.requirements_ledger import requirement
