@@ -109,7 +109,7 @@ class BriefFiles:
             _write_if_other(file, (text or "\n").encode())
             if _of(self._changes(space), project) == at:
                 return at
-        _empty(file)  # somebody is at it: better nothing than something that was just taken back
+        _empty(file)  # being written: better nothing than something that was just undone
         return at
 
     def write(self, context: ContextFile) -> None:
@@ -180,7 +180,7 @@ def _claim(db: str) -> None:
 
 
 def _of(changes: Mapping[str, int], project: str | None) -> int:
-    """How often changed what a brief of the project could show."""
+    """A number that changes with everything that a brief of the project could show."""
     return changes.get("", 0) + (changes.get(project, 0) if project else 0)
 
 
@@ -209,4 +209,4 @@ def _write_if_other(file: Path, content: bytes) -> None:
     if file.read_bytes() != content:
         times = file.stat()
         paths.write_private(str(file), content)
-        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # that tells when it was last used
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # its time is the last use

@@ -1,7 +1,7 @@
-"""Where capture is off: for a project, for a session, or everywhere. Recall still works there.
+"""Switches capture off for a project, for a session, or everywhere. Recall still works there.
 
-Stored in one small file that hooks read, so this module uses little of the standard library and nothing
-else. `HOLDFAST_QUIET=1` turns capture off for one process. If the file is unreadable, capture is off.
+Stored in one small file that hooks read, so few modules are imported. `HOLDFAST_QUIET=1` turns capture off
+for one process. If the file is unreadable, capture is off.
 """
 
 import os
@@ -14,7 +14,7 @@ _OFF = ("", "0", "no", "off", "false")
 
 
 class SwitchedOff:
-    """What is quiet."""
+    """Where capture is off."""
 
     __slots__ = ("everywhere", "projects", "sessions")
 
@@ -25,7 +25,7 @@ class SwitchedOff:
 
 
 def reason(project: str | None = None, session: str | None = None) -> str | None:
-    """Why capture is off there, in a few words; none where it is on."""
+    """The reason why capture is off there; None if it is on."""
     if os.environ.get("HOLDFAST_QUIET", "").lower() not in _OFF:
         return "HOLDFAST_QUIET is set"
     try:
@@ -42,7 +42,7 @@ def reason(project: str | None = None, session: str | None = None) -> str | None
 
 
 def switched_off() -> SwitchedOff:
-    """What the file says.
+    """Reads the file.
 
     Raises: OSError, ValueError.
     """

@@ -26,7 +26,7 @@ class ContextFile:
     space: str
     project: str | None
     existed: bool  # before us; else it goes with us
-    gap: int = 0  # characters that were put between what stood in it and our part
+    gap: int = 0  # characters added between the file's own content and our section
 
 
 def context_file(path: Path, *, db: str, space: str, project: str | None) -> ContextFile:
@@ -67,7 +67,7 @@ def unregister(path: Path) -> ContextFile | None:
 
 
 def registered() -> list[ContextFile]:
-    """The files that are kept up to date; none if the list is damaged."""
+    """The files that are kept up to date; None if the list is damaged."""
     try:
         text = Path(paths.context_files()).read_text(encoding="utf-8")
         return [ContextFile(**entry) for entry in json.loads(text)]

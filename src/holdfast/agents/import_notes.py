@@ -131,7 +131,7 @@ def _is_note(draft: Draft) -> bool:
 
 
 def _reworded(draft: Draft, memories: Memories, *, dry_run: bool = False) -> Outcome | None:
-    """The outcome for a note whose text changed since the last import; none for all others."""
+    """The outcome for a note whose text changed since the last import; None for all others."""
     same = Filter(subject=draft.subject, project=draft.project, session=draft.source.session, origin="file")
     found = memories.find(same, limit=2).memories
     if len(found) != 1 or found[0].content == safe(draft.content):

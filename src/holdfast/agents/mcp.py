@@ -46,7 +46,7 @@ _ONE = "memory://memories/"
 _NOT_FOUND = -32602
 _log = logging.getLogger(__name__)
 
-Open = Callable[[], Memories]  # the space to speak to; may raise while it can't be reached
+Open = Callable[[], Memories]  # the space to use; may raise if it is unavailable
 Result = TypeVar("Result")
 Context = Any  # of a request: nothing in it matters here
 

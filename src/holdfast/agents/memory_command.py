@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Either = Memories | Client
 
 COMMAND = "/memory"
-_MOST_ECHOED = 40  # of a word that nobody knows
+_MOST_ECHOED = 40  # of an unknown command
 _MOST_COMPARED = 10_000  # memories among which a mistyped id is looked for
 
 
@@ -36,7 +36,7 @@ class InboxQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CommandReply:
-    """The answer; `questions` holds the inbox items that it lists, for doors that have buttons."""
+    """The answer; `questions` holds the inbox items that it lists, for interfaces with buttons."""
 
     text: str
     failed: bool = False

@@ -85,7 +85,7 @@ class Transcripts:
                 if self._seen.get(path) == state:
                     continue
                 form = self._formats.get(path) or self._format_of(path)
-            except OSError:  # gone, or not ours to read
+            except OSError:  # deleted, or not readable
                 continue
             self._formats[path] = form
             if form is not None and self._format in (None, form):
@@ -94,7 +94,7 @@ class Transcripts:
         return found
 
     def read(self, transcript: Transcript) -> TranscriptPart:
-        """What is new in it. It stays unread until `taken` is called.
+        """The new content. It stays unread until `taken` is called.
 
         Raises: Invalid.
         """

@@ -22,7 +22,7 @@ from holdfast.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """What was seen, and what to do about it. Of a database that can't be used there are no spaces."""
+    """The findings of doctor. An unusable database has no spaces."""
 
     health: Health
     findings: tuple[HealthFinding, ...]
@@ -40,10 +40,9 @@ class Checkup:
 def checkup(
     db: str | None, embedder: Embedder | None, *, clock: Clock = wiring.utc_now, mend: bool = False
 ) -> Checkup:
-    """Looks at the database at `db`, tries the embedder, then goes through the spaces and the machine.
+    """Checks the database at `db`, the embedder, the spaces and the machine.
 
-    Damage inside of the spaces is mended first where `mend` says so.
-    Raises: Unavailable, NewerSchema, Invalid.
+    With `mend`, damage inside of spaces is repaired first. Raises: Unavailable, NewerSchema, Invalid.
     """
     health = wiring.examine(db)
     name = embedder.name if embedder else None
@@ -72,7 +71,7 @@ def checkup(
 
 
 def _machine(health: Health, clock: Clock) -> list[HealthFinding]:
-    """What is said of all that is around the database."""
+    """Findings outside of the database."""
     return [
         *machine_checks.package_findings(),
         *machine_checks.service_findings(),
@@ -90,7 +89,7 @@ def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Dama
 
 
 def _damage(store: Store) -> list[HealthFinding]:
-    """What is said of rows that contradict each other."""
+    """Findings about inconsistent rows."""
     found = []
     for space in store.spaces():
         with store.read(space.name) as tx:
@@ -99,7 +98,7 @@ def _damage(store: Store) -> list[HealthFinding]:
 
 
 def _clock(store: Store, clock: Clock) -> list[HealthFinding]:
-    """What is said of a clock that is far from the newest change."""
+    """Findings about a clock that is far from the newest change."""
     found, now = [], clock()
     for space in store.spaces():
         with store.read(space.name) as tx:
@@ -127,7 +126,7 @@ def _embedding(trouble: str | None) -> list[HealthFinding]:
 
 
 def _own_models() -> Iterator[HealthFinding]:
-    """What is wrong with the files of our own reader and finder."""
+    """Findings about the files of the built-in models."""
     models = (
         (
             "comparison",
@@ -145,7 +144,7 @@ def _own_models() -> Iterator[HealthFinding]:
 
 
 def _unfinished(vectors: list[EmbeddingProgress]) -> list[HealthFinding]:
-    """What is said of spaces whose vectors are not those that are wanted yet."""
+    """Findings about spaces whose vectors are incomplete."""
     found = []
     for one in vectors:
         figures = f"{one.done:,} of {one.total:,}"
@@ -176,7 +175,7 @@ def _spaces(
 
 
 def _directories(store: Store) -> list[HealthFinding]:
-    """What is said of directories that spaces are bound to on this machine."""
+    """Findings about folders that spaces are synced with on this machine."""
     found = []
     for binding in wiring.directories(store).bindings():
         if store.space(binding.space) is None:
@@ -195,7 +194,7 @@ def _directories(store: Store) -> list[HealthFinding]:
 
 
 def _settings() -> list[HealthFinding]:
-    """What is said of models that are named and can't be asked, or never are."""
+    """Findings about configured models that can't be used, or never are."""
     settings = Settings.read()
     found = _keyless(settings)
     if settings.gate_model is None or settings.extract_model is not None:
@@ -208,7 +207,7 @@ def _settings() -> list[HealthFinding]:
 
 
 def _keyless(settings: Settings) -> list[HealthFinding]:
-    """What is said of vendors' models that nobody gave a key for; no server is asked."""
+    """Findings about models without a key; no server is called."""
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
     advice = "until then, capture uses the built-in model only"
     return [

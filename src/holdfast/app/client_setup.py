@@ -1,4 +1,4 @@
-"""Where clients, their settings and this installation are put together: what `connect` and `up` call."""
+"""Connects clients to this installation: used by `connect` and `up`."""
 
 import os
 import shutil
@@ -93,7 +93,7 @@ class ClientState:
 
 
 def client_states(space: str, db: str | None = None) -> list[ClientState]:
-    """How every client that there is stands to a space of the database `db`; nothing is changed."""
+    """The state of every installed client with respect to the space; changes nothing."""
     used = clients_in_use()
     place = public_place(db) if db else None
     return [_state(name, space, place, used=name in used) for name in CLIENTS]
@@ -101,7 +101,7 @@ def client_states(space: str, db: str | None = None) -> list[ClientState]:
 
 def _state(name: str, space: str, db: str | None, *, used: bool) -> ClientState:
     title = CLIENTS[name].title
-    # Who named no space or no database when connecting meant the usual one.
+    # Without options, connecting uses the default space and database.
     named = (space, None) if space == Settings.read().space else (space,)
     try:
         ways = [connection(name, space=one, db=place) for one in named for place in {None, db}]

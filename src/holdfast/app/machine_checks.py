@@ -86,7 +86,7 @@ def _is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's
+    except OSError:  # not ours
         return True
     return True
 
@@ -176,7 +176,7 @@ def _wrong_with(path: Path) -> Iterator[str]:
 
 
 def hook_findings(now: datetime) -> list[HealthFinding]:
-    """What hooks failed with lately, by their own log."""
+    """Findings from the log of the hooks: recent failures."""
     failed = [said for at, said in _failures() if now - _LATELY <= at <= now + _LATELY]
     if not failed:
         return []

@@ -1,4 +1,4 @@
-"""What marks this user's one service on this machine: its lock, its token, and where it says that it is."""
+"""The running service's files: its lock, its local token, and its address."""
 
 import json
 import logging
@@ -69,7 +69,7 @@ def the_only_one() -> Iterator[None]:
 
 @contextmanager
 def announced(url: str, db: str) -> Iterator[None]:
-    """Tells hooks and commands where the service is and what it serves, for as long as it is there."""
+    """Writes the address file, for hooks and commands, and deletes it at the end."""
     file = paths.service_file()
     try:
         paths.write_private(file, json.dumps({"url": url, "pid": os.getpid(), "db": db}).encode())
@@ -91,7 +91,7 @@ def withdraw() -> None:
 
 @contextmanager
 def _lock_file() -> Iterator[int | None]:
-    """The file to lock; none on a disk that can't be written and holds none."""
+    """The file to lock; None on a read-only disk without one."""
     descriptor = None
     try:
         paths.make_folder(paths.home())

@@ -39,7 +39,7 @@ class SpaceRegistry:
 
     @property
     def reads(self) -> bool:
-        """Whether there is a model that reads what was said."""
+        """Whether a language model extracts facts."""
         return self._readers is not None and self._readers.extract is not None
 
     def memories(self, space: str | None = None) -> Memories:
@@ -63,11 +63,10 @@ class SpaceRegistry:
             return found
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories:
-        """The memories of `space` for whoever holds `grant`; where it reaches one space alone, that one.
+        """The memories of `space` for a grant; without a name, the only space of the grant.
 
-        An administrator's word is the operator's; all others speak for an assistant.
-        Raises: NotFound, for a space out of reach as for one that is not there; Invalid, with the names to
-        choose from; what `memories` raises.
+        The origin is operator for scope admin, else assistant. Raises: NotFound, also for a space outside the
+        grant; Invalid, with the names to choose from; as `memories`.
         """
         if space is None:
             within = self.spaces() if grant.spaces is None else list(grant.spaces)
@@ -83,11 +82,11 @@ class SpaceRegistry:
         return self._space
 
     def administration(self, grant: Grant) -> Administration:
-        """Spaces and tokens, for whoever holds `grant`."""
+        """Spaces and tokens, for a grant."""
         return Administration(self.memories().store, grant=grant)
 
     def admit(self, secret: str) -> Grant | None:
-        """What the holder of a token may do; none for an unknown one.
+        """The grant of a token; None if it is unknown.
 
         Raises: Unavailable.
         """
@@ -101,7 +100,7 @@ class SpaceRegistry:
         return grant_by_hash(token_hash, store=self.memories().store, now=wiring.utc_now())
 
     def figures(self) -> Figures:
-        """How much there is and how much waits, in all spaces together.
+        """Counts over all spaces.
 
         Raises: Unavailable.
         """
@@ -109,9 +108,9 @@ class SpaceRegistry:
         return self.administration(EVERYTHING).figures(embedder=embedder)
 
     def checkup(self, grant: Grant) -> Checkup:
-        """What is right and wrong with the whole installation.
+        """The findings of doctor.
 
-        Raises: Forbidden, to who administers some spaces only; Unavailable, Invalid.
+        Raises: Forbidden, for a grant of only some spaces; Unavailable, Invalid.
         """
         grant.require("admin", everywhere="a checkup covers all spaces: use a token for all spaces")
         self.check()  # what is at the path now may be another file than the one in use
@@ -138,11 +137,13 @@ class SpaceRegistry:
         from holdfast.language.wording import Utterance
 
         said = Utterance("user", "We use PostgreSQL, because SQLite was too slow.", wiring.utc_now().date())
-        with suppress(HoldfastError):  # what is wrong is told where it is used
+        with suppress(HoldfastError):  # errors are reported where the models are used
             extract([], said, wiring.own_reader())
         yield
         with suppress(HoldfastError):
-            wiring.own_reader().helps("what is known", ["nothing"])  # its own network, beside the finder's
+            wiring.own_reader().helps(
+                "what is known", ["nothing"]
+            )  # the reader's network; the finder's is separate
         yield
         with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):

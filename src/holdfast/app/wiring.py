@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.files.bindings import Directories
     from holdfast.models.builtin_model import OwnReader
 
-JUDGED_WITHIN = 10.0  # seconds: somebody waits while a model judges
+JUDGED_WITHIN = 10.0  # seconds: a user waits while a model judges
 #: One for each store: it remembers how it last found its directories.
 _DIRECTORIES: "WeakKeyDictionary[Store, Directories]" = WeakKeyDictionary()
 #: What followers of a store's changes go by.
@@ -100,9 +100,9 @@ def open_embedder(name: str | None = None) -> Embedder | None:
 
 
 def open_readers(settings: Settings | None = None) -> Readers | None:
-    """The language models that the settings name; none, when they name none. Nothing is loaded or asked yet.
+    """The configured language models; None without any. Nothing is loaded or called yet.
 
-    Raises: Invalid, naming the variable.
+    Raises: Invalid, with the variable's name.
     """
     settings = settings or Settings.read()
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
@@ -131,7 +131,7 @@ def open_readers(settings: Settings | None = None) -> Readers | None:
 
 @lru_cache(maxsize=8)
 def reopened(name: str) -> Embedder | None:
-    """The embedder that made the vectors of that name, shared by all spaces; none, where it can't be had."""
+    """The embedder of stored vectors by its name, shared by all spaces; None if it can't be loaded."""
     try:
         return open_embedder(name)
     except Invalid:  # an embedder that a program brought along, or one of another release
@@ -153,7 +153,7 @@ def own_judge() -> PairJudge:
 
 
 def try_embedder(embedder: Embedder | None) -> str | None:
-    """What is wrong with an embedder, in one line; none when it embeds as it should."""
+    """The error of an embedder, in one line; None if it works."""
     if embedder is None:
         return None
     from holdfast.engine.embedder_calls import given
@@ -186,7 +186,7 @@ def migrate(db: str | None = None) -> tuple[str | None, str]:
 
 
 def examine(db: str | None = None) -> Health:
-    """What can be seen of the database from outside; nothing is made or changed.
+    """Inspects the database without opening it for writing.
 
     Raises: Unavailable, Invalid.
     """

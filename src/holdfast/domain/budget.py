@@ -1,15 +1,11 @@
-"""How many tokens a text costs, without asking a model.
-
-An estimate that a caller may replace by a real tokenizer: every budget takes an `Estimate`. Knows nothing
-of what is put into a prompt (see `render`).
-"""
+"""Estimates how many tokens a text has, without a model. A caller may pass a real tokenizer instead."""
 
 import re
 from collections.abc import Callable
 
 Estimate = Callable[[str], int]
 
-#: What a block at a prompt holds, unless the caller says otherwise.
+#: The default size of the block for a prompt.
 CONTEXT_TOKENS = 150
 CONTEXT_LINES = 3
 

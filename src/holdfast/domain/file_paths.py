@@ -1,7 +1,7 @@
-"""Which paths a file of a space may have, and which one a memory gets. Pure: nothing here touches a disk.
+"""The allowed paths of a space's files, and the path of each memory.
 
-A path is a name, or a name in at most two folders. Whatever could mean another place, another file or another
-text than it seems to is refused here; that no link leads astray is the business of who opens it.
+A path is a file name, with at most two folders before it. Ambiguous and unsafe paths are rejected here; links
+are checked when a file is opened.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ RESERVED = frozenset(
     | {f"{device}{n}" for device in ("com", "lpt") for n in range(1, 10)}
 )
 _LONGEST = 200  # bytes; file systems end at 255, and a temporary file's name may add some
-_MARK = 8  # digits of the hash that tells cut or empty names apart
+_MARK = 8  # digits of the hash that distinguishes truncated and empty names
 
 
 def file_name(subject: str) -> str:
@@ -59,7 +59,7 @@ _LOOKALIKES: Final = frozenset(
     "\u2024\u2025\u2044\u2215\u2216\u2571\u2572\u27cb\u27cd\u29f5\u29f8\u29f9\u3033\uff0e"
 )
 _PLAIN = re.compile(r"[A-Za-z0-9_. -]+")
-_WORDS = 6  # of a text that stand for a missing name
+_WORDS = 6  # of the text that replaces a missing name
 _DEVICES = RESERVED - {"memory"}
 
 
@@ -167,7 +167,7 @@ def _odd(character: str) -> bool:
 
 
 def _compatible(character: str) -> str:
-    """What a character stands for on systems that fold it, if that is something else."""
+    """The character that a file system may store instead, if it is another one."""
     folded = unicodedata.normalize("NFKC", character)
     return "" if folded == character else folded
 

@@ -1,7 +1,7 @@
-"""Markers: what an agent records by writing `[MEMORY:timing:jellyfin] Takes 60s to start` into its answer.
+"""Markers: agents record memories by writing `[MEMORY:timing:jellyfin] Takes 60s to start` into an answer.
 
-The grammar comes from the profile: its categories, its levels of events, its actions with a cooldown. Is
-handed a complete text of an assistant; where it comes from, and whether to believe it, is others' business.
+The categories, event levels and cooldowns come from the profile. This only parses; the caller decides whether
+to trust a marker. `Echoes` detects markers that repeat what the session read.
 """
 
 import re
@@ -21,9 +21,9 @@ _HEAD = re.compile(rf"\[({'|'.join(_WORDS)})(?![\w-])([^\[\]\n\0]{{0,240}})\]")
 _NAMES = re.compile(rf":({MARKER_NAME})(?::({MARKER_NAME}))?")
 _RESULT = re.compile(rf"({'|'.join(_RESULTS)})\b[ \t]*(?:[-–—:,.][ \t]*)*(.*)")
 _EMPHASIS = re.compile(r"[*_]+\Z")
-# A marker wherever it stands, also as our own prompts escape it, and the rest of its line.
+# A marker anywhere, also as our own prompts escape it, with the rest of its line.
 _LINE = re.compile(rf"(?:\[|&#91;)(?:{'|'.join(_WORDS)})(?![\w-])[^\[\]\n]{{0,240}}?(?:\]|&#93;)[^\n]*")
-_NEAR = 2_000  # characters of its line on either side that tell whether a marker is quoted
+_NEAR = 2_000  # characters of its line on either side that are checked for quotation marks
 _BEFORE_THE_NEXT = " \t*_;|,·•–—-"  # what separates two markers in one line belongs to neither
 
 
@@ -34,7 +34,7 @@ class MemoryMarker:
     category: str
     subject: str | None
     text: str
-    written: str  # the marker as it stands in the text
+    written: str  # the marker as written in the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class CooldownMarker:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """A marker that stores nothing; `reason` says what would be right."""
+    """An invalid marker; `reason` contains the correct form."""
 
     written: str
     reason: str
@@ -71,7 +71,7 @@ Marker = MemoryMarker | EventMarker | CooldownMarker
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a marker stands: its head, and the text that is its own."""
+    """A marker's head and its text."""
 
     word: str
     names: str
@@ -92,7 +92,7 @@ def marked(text: str) -> bool:
 
 
 def lines(text: str) -> list[tuple[int, int]]:
-    """Where markers stand in a text, quoted ones as well: no quotation needs them."""
+    """The markers in a text, including quoted ones."""
     return [found.span() for found in _LINE.finditer(text)] if any(word in text for word in _WORDS) else []
 
 
@@ -134,7 +134,7 @@ def _plain(own: str, *, before: str) -> str:
 
 
 def _told(place: _Place, profile: Profile) -> Marker | Misfit | None:
-    """What a marker says; none where this profile has no such markers at all."""
+    """Parses a marker; None if this profile has no markers of this kind."""
     match place.word:
         case "MEMORY":
             allowed = profile.category_names
@@ -175,16 +175,16 @@ def _form(word: str, allowed: tuple[str, ...]) -> str:
 
 
 _MOST = 64_000_000  # characters that are kept of one session
-_SHORT = 3  # words; a text of fewer must stand alone, not inside of others
+_SHORT = 3  # words; a shorter text only counts alone, not inside of others
 
-# What stands between words where text is carried in other formats: escapes of JSON, tags of HTML.
+# Separators between words in other formats: escapes of JSON, tags of HTML.
 _WRAPPING = re.compile(r"(?<!\\)\\++[nrtu\"'/]|<[^<>]{0,200}>")
-# What our own blocks write behind a memory.
+# The suffix of a memory in our own blocks.
 _WEIGHT = re.compile(r"(?<!\s)\s*+\((?:confidence: [\d.]+|from \w+)\)")
 
 
 class Echoes:
-    """Of one session, in the order in which things were read."""
+    """The texts that a session read, in order, to detect repetitions of them."""
 
     def __init__(self) -> None:
         self._read: list[str] = []
@@ -194,7 +194,7 @@ class Echoes:
 
     @property
     def overflowed(self) -> bool:
-        """Whether the session read more than can be kept: then nobody knows what it repeats."""
+        """Whether the session read more than can be stored, so that a repetition may go unnoticed."""
         return self._size > _MOST
 
     def read(self, text: str) -> None:
@@ -207,11 +207,11 @@ class Echoes:
         self._read.append(folded)
 
     def give(self, name: str, subject: str | None, text: str) -> None:
-        """Takes note of a memory, or an example of one, that the session was told."""
+        """Records a memory, or an example of one, that the session was shown."""
         self._given.add(_key(name, subject, text))
 
     def was_read(self, text: str) -> bool:
-        """Whether these words stood in something that the session read, or may have."""
+        """Whether the session read this text, or may have."""
         if self.overflowed:
             return True
         words = normal_form(_WRAPPING.sub(" ", text))
@@ -221,7 +221,7 @@ class Echoes:
         return any(wanted in each for each in self._read)
 
     def was_given(self, name: str, subject: str | None, text: str) -> bool:
-        """Whether this is what the session was told, word for word."""
+        """Whether the session was shown exactly this."""
         return _key(name, subject, text) in self._given
 
 

@@ -1,7 +1,4 @@
-"""What text may look like in the store: clean Unicode, and a normal form to compare by.
-
-Knows nothing of secrets (see `redact`) or of how prompts escape text (see `render`).
-"""
+"""Clean Unicode for stored text, and a normal form for comparison."""
 
 import re
 import unicodedata
@@ -35,7 +32,7 @@ def clean(text: str, *, one_line: bool = False) -> str:
 
     Line breaks of every kind become newlines, or spaces when `one_line`.
     """
-    if text.isascii() and not _ODD_ASCII.search(text):  # as most texts are: there is nothing of the kind
+    if text.isascii() and not _ODD_ASCII.search(text):  # as most texts are: nothing to remove
         return _SPACES.sub(" ", text) if one_line else text
     text = _SURROGATES.sub("\ufffd", text)
     text = _HIDDEN.sub("", _CONTROLS.sub("", _BREAKS.sub("\n", text)))
@@ -47,9 +44,9 @@ def clean(text: str, *, one_line: bool = False) -> str:
 
 
 def parts(text: str) -> Iterator[str]:
-    """`text` in parts that end behind a break between words, so that each can be cleaned or read by itself.
+    """Splits `text` after breaks between words, so that each part can be cleaned or read by itself.
 
-    They have at most 16,384 characters, except where there is no break in so many.
+    Parts have at most 16,384 characters, except where there is no break in so many.
     """
     return (found[0] for found in _PART.finditer(text))
 
@@ -60,7 +57,7 @@ def is_visible(text: str) -> bool:
 
 
 def normal_form(text: str) -> str:
-    """What two spellings of one sentence share: no case, no punctuation at word ends, single spaces."""
+    """The form shared by spellings of one sentence: no case, no punctuation at word ends, single spaces."""
     folded = unicodedata.normalize("NFKC", clean(text)).casefold()
     return _SPACES.sub(" ", _PUNCTUATION.sub(" ", folded)).strip()
 

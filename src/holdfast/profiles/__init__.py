@@ -17,7 +17,7 @@ from holdfast.errors import Invalid
 BUILT_IN = ("default", "ops", "assistant", "semantic", "files")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _TOP = set("name says default_category unsorted tools category event cooldown limits policy block".split())
-# The least and the most of every number, by the table it stands in.
+# Minimum and maximum of every number, by table.
 _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "limits": {
         "content_min": (1, 1_000_000),
@@ -41,7 +41,7 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     },
     "block": {"budget": (0, 10_000_000), "lines": (0, 1_000_000)},
 }
-#: The most that a category's rules of retention may say; 0 is no rule.
+#: The maximum of a category's retention rules; 0 is no rule.
 _RETENTION = {"unused_days": 36_500, "keep_days": 36_500, "keep_most": 1_000_000}
 
 _RENAMED = {("layout", "hits"): "rules-first"}  # values of profiles that were written for 0.1
@@ -87,7 +87,7 @@ def parse(text: str, *, where: str = "profile") -> Profile:
 
 
 class _Reader:
-    """One profile file: its values, and the lines they stand in."""
+    """A profile file: its values and their line numbers."""
 
     def __init__(self, text: str, where: str) -> None:
         self.lines = text.splitlines()

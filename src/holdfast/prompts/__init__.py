@@ -29,7 +29,7 @@ class Prompts:
 
     @classmethod
     def in_folder(cls, folder: str | None) -> "Prompts":
-        """Raises: Invalid, when there is no such folder."""
+        """Raises: Invalid, if the folder does not exist."""
         if not folder:
             return cls()
         path = Path(folder).expanduser()
@@ -41,9 +41,9 @@ class Prompts:
         return cls(path)
 
     def task(self, tier: int | None, profile: Profile | None) -> str:
-        """What a session of `tier` is asked to do, and how it records what it learned.
+        """The prompt for a session of `tier`, with the instructions for recording.
 
-        Without a profile nothing can be recorded, and the text does not ask for it.
+        Without a profile nothing can be recorded, and the prompt does not mention it.
         """
         recording = self.recording(profile) if profile is not None else ""
         if tier is None:
@@ -63,11 +63,11 @@ class Prompts:
         return _filled(self._text(_RECORDING), values)
 
     def chat(self) -> str:
-        """Who a model is that talks with a person."""
+        """The system prompt of the chat."""
         return self._text("chat.md").strip()
 
     def environment(self, facts: Iterable[tuple[str, str]], cooling: Sequence[Standing] = ()) -> str:
-        """Where a session runs, and what it may not do now."""
+        """The environment of a session, and the actions on cooldown."""
         text = self._text(_ENVIRONMENT)
         if "{{cooldowns}}" not in text:
             text += "\n\n{{cooldowns}}\n"
@@ -88,7 +88,7 @@ class Prompts:
 
 
 def shipped(name: str) -> str:
-    """A text as it comes with the package, for models that nobody talks to."""
+    """A prompt of the package that users can't replace."""
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8").strip()
 
 

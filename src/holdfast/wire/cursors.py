@@ -31,9 +31,9 @@ Fetch = Callable[[int, int], Sequence[Item]]  # a limit and an offset to items
 
 
 def page(fetch: Fetch[Item], cursor: str | None, limit: int) -> tuple[Sequence[Item], str | None]:
-    """The items behind `cursor`, and the cursor for those behind them; none at the end.
+    """The items after `cursor`, and the next cursor; None at the end.
 
-    Raises: Invalid, for a cursor that is none of ours.
+    Raises: Invalid, for an invalid cursor.
     """
     start = _start(fetch, *_read(cursor)) if cursor is not None else 0
     found = fetch(limit + 1, start)

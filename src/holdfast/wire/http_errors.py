@@ -1,4 +1,4 @@
-"""Errors over HTTP: an error as a status with problem+json (RFC 9457), and back again on the other side."""
+"""Errors over HTTP as problem+json (RFC 9457), both ways, and the connection to a service."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,9 +47,9 @@ def problem(status: int, detail: str, **more: Any) -> dict[str, Any]:
 
 
 def misfits(errors: Iterable[Mapping[str, Any]]) -> list[tuple[tuple[str, ...], str]]:
-    """What does not fit in an address, a place and its reason each; values are named as they are written.
+    """Validation errors of query and path parameters, as (location, message) pairs.
 
-    A parameter that may be one of several kinds has an error for each of them: those are one here.
+    A parameter of several possible types has an error for each; they are combined.
     """
     found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for each in errors:
@@ -74,7 +74,7 @@ def _values(error: Mapping[str, Any]) -> list[str]:
 
 
 def of_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
-    """Status and body for an error of ours."""
+    """Status and body of an error."""
     status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
     field = error.field if isinstance(error, Invalid) else None
     allowed = list(error.allowed) if isinstance(error, UnknownCategory) else None
@@ -82,7 +82,7 @@ def of_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
 
 
 def to_error(status: int, body: Mapping[str, Any]) -> HoldfastError:
-    """The error that an answer stands for, for who asked."""
+    """Converts a problem+json response back to an exception."""
     detail = str(body.get("detail") or body.get("title") or f"the service answered with status {status}")
     field = body.get("field")
     if status == 401:
@@ -117,9 +117,9 @@ class ServiceConnection:
         headers: Mapping[str, str] | None = None,
         also: tuple[int, ...] = (),
     ) -> Any:
-        """The answer's JSON; statuses in `also` are answers too.
+        """The JSON of a response; statuses in `also` are not errors.
 
-        Raises: what the service says is wrong; Unavailable, when it can't be reached.
+        Raises: the service's error; Unavailable, if it can't be reached.
         """
         answer = self.send(method, path, query=query, body=body, headers=headers, also=also)
         return self._json(answer)

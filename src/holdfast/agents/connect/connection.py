@@ -22,7 +22,7 @@ from holdfast.errors import HoldfastError, Invalid, Unavailable
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """A file before and after; none where there is no file."""
+    """A file before and after; None if it does not exist."""
 
     path: Path
     before: bytes | None
@@ -65,7 +65,7 @@ class ClientConnection:
         self._key = client.name if setup.scope == "user" else f"{client.name}:{setup.scope}:{setup.root}"
 
     def connecting(self) -> list[SettingsChange]:
-        """What `connect` would do to each file; changes nothing.
+        """The changes that `connect` would make; changes nothing.
 
         Raises: Invalid, Conflict, naming the file.
         """
@@ -90,7 +90,7 @@ class ClientConnection:
         return changes
 
     def disconnecting(self) -> list[SettingsChange]:
-        """What `disconnect` would do to each file; changes nothing.
+        """The changes that `disconnect` would make; changes nothing.
 
         Raises: Invalid, naming the file.
         """
@@ -159,7 +159,7 @@ class ClientConnection:
             path=str(change.path),
             existed=known.existed if known else change.before is not None,
             before=_hash(before),
-            # With entries of ours in it already, that copy is no state to go back to.
+            # A copy with our entries in it is not an original.
             after=after if base == text else "",
             backup=self._copied(change.path, before) if change.before is not None else None,
             made=[list(place) for place in settings.made_by(base)],

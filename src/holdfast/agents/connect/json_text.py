@@ -54,7 +54,7 @@ class JsonText:
         return self._root.value
 
     def at(self, path: Path) -> Any:
-        """The value at a path; none if there is none."""
+        """The value at a path; None if there is none."""
         found = self._node(path)
         return found.value if found else None
 

@@ -22,16 +22,16 @@ class ClientSettings(Protocol):
     """Our part of one settings file."""
 
     def put_in(self, text: str) -> str:
-        """`text` with our entries; unchanged if they are there already.
+        """Adds our entries to `text`.
 
-        Raises: Invalid for unreadable text, Conflict when another program uses our place.
+        Raises: Invalid for unreadable text, Conflict if another program uses our place.
         """
 
     def made_by(self, text: str) -> list[Place]:
         """The objects and lists that `put_in` would create around our entries, outermost first."""
 
     def take_out(self, text: str, made: Iterable[Place] | None) -> str:
-        """`text` without our entries, and without what was created for them and is empty now.
+        """Removes our entries from `text`, and what was created for them and is empty now.
 
         Raises: Invalid.
         """
@@ -39,7 +39,7 @@ class ClientSettings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SettingsEntry:
-    """One value of ours: a member of an object, or an item of a list that others share."""
+    """A value of ours: a member of an object, or an item of a shared list."""
 
     place: Place
     value: Any
@@ -83,7 +83,7 @@ class JsonFile:
                 found.remove(entry.place)
         if found.text == before:
             return text
-        # Without a record of it, what is empty around our entries counts as made for them.
+        # Without a record, empty objects around our entries count as created for them.
         for place in sorted(self.made_by("{}") if made is None else made, key=len, reverse=True):
             if found.at(place) in ({}, []):
                 found.remove(place)
@@ -170,7 +170,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def table_in(text: str, names: Names) -> Any:
-    """The table `[a.b]`; none if there is none.
+    """The table `[a.b]`; None if there is none.
 
     Raises: Invalid.
     """
@@ -209,7 +209,7 @@ def without_table(text: str, names: Names) -> str:
     expected = _filled({**before, names[0]: left}, names[0])
     lines = text.splitlines(keepends=True)
     tables = _tables(lines, names)
-    # What looks like the table may stand in a text of several lines, before the real one.
+    # A multi-line string before the real table may contain the same text.
     for skipped in range(len(tables)):
         made = _cut(lines, tables[skipped:])
         if _filled(_says(made), names[0]) == expected:

@@ -17,18 +17,18 @@ from holdfast.agents.hooks import events, service, spool
 from holdfast.app import paths
 
 WHOLE = 0.93  # seconds from the start of the process until it ends at the latest; a hook may take one
-FOR_THE_SERVICE = 0.73  # from the same start until it goes on without an answer
-_USUAL_AGE = 0.1  # of the process when it gets here, where nobody tells
+FOR_THE_SERVICE = 0.73  # from the same start: then it goes on without an answer
+_USUAL_AGE = 0.1  # of the process at this point, if it can't be measured
 _MOST_INPUT = 16 * 1024 * 1024
 _MOST_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
-# What the model is told at the start: true whatever becomes of the service later in the session.
+# For the model, at the start: must stay true if the service starts later.
 NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast up` starts it.)"
 SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
 BROKEN_SERVICE = (
     "(Holdfast, the memory across sessions, could not be used at the start of this session:"
     " run `holdfast doctor` to find out why.)"
 )
-# How the brief stands beside the files that the agent reads by itself.
+# Explains the brief next to the files that the agent reads itself.
 BESIDE = (
     "(These lines come from Holdfast, not from {file} or your own memory files: keep a fact in one place, and"
     " where they disagree go by the newer one.)"
@@ -85,7 +85,7 @@ def main() -> None:
         else:
             said = respond(HookCall(arguments, _given()), started + FOR_THE_SERVICE)
         _print(said.encode("utf-8", "replace"))
-    finally:  # whatever went wrong, it is not the agent's trouble
+    finally:  # no error may stop the agent
         _end(sys.exception())
 
 
@@ -97,7 +97,7 @@ def respond(asked: HookCall, until: float) -> str:
     body = _body(asked)
     project, session = body.get("project"), asked.text("session_id")
     if event == events.SESSION_START and session and session == os.environ.get("HOLDFAST_SESSION"):
-        return ""  # `holdfast run` has told this session already what is known
+        return ""  # `holdfast run` has already added the brief to this session
     hushed = capture_off.reason(project if isinstance(project, str) else None, session or None)
     if event in events.CAPTURES:
         if hushed is None:

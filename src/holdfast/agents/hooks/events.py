@@ -19,7 +19,7 @@ MEANING = {
     "AfterAgent": STOP,
     "PreCompress": PRE_COMPACT,
 }
-#: Hand over what was said; the others ask for text.
+#: Events that only report a transcript; the others ask for text.
 CAPTURES = frozenset({STOP, PRE_COMPACT, SESSION_END})
 MOST_OUTPUT = 10_000  # a host puts anything longer aside and shows a pointer to it
 _CUT = "\n(the rest did not fit)"
@@ -40,7 +40,7 @@ def output(host_event: str, context: str, last: str = "") -> str:
     end = f"{_CUT}\n\n{last}" if last else _CUT
     room, fitting = MOST_OUTPUT - _units(_made(host_event, end)), 0
     for line in lines:
-        room -= _units(dumps(line, ensure_ascii=False))  # its two quotes stand for the line break
+        room -= _units(dumps(line, ensure_ascii=False))  # its two quotes count for the line break
         if room < 0:
             break
         fitting += 1

@@ -16,7 +16,7 @@ _MOST_ANSWER = 256 * 1024
 
 
 class NoAnswer(Exception):
-    """There is no usable answer of the service; the message says why, for the log."""
+    """No usable answer of the service; the message is for the log."""
 
 
 class NotRunning(NoAnswer):
@@ -62,12 +62,12 @@ def _token() -> str:
     try:
         with open(paths.token_file(), encoding="ascii") as file:
             return file.read(_MOST_FILE).strip()
-    except FileNotFoundError:  # which says nothing about the service
+    except FileNotFoundError:  # not an error of the service
         raise ValueError("the token file is missing") from None
 
 
 def _address(db: object) -> tuple[str, int]:
-    """The address of the service; `db` is the database that it must use, none for any."""
+    """The address of the service; `db` is the database that it must use, None for any."""
     with open(paths.service_file(), encoding="utf-8") as file:
         found = loads(file.read(_MOST_FILE))
     if not isinstance(found, dict):
@@ -112,7 +112,7 @@ def _left(until: float) -> float:
 
 
 def _missing(answer: bytes) -> int | None:
-    """How many bytes of the body are missing; none when the length is unknown."""
+    """The missing bytes of the body; None if the length is unknown."""
     head, end, body = answer.partition(b"\r\n\r\n")
     for line in head.lower().split(b"\r\n") if end else ():
         name, _, value = line.partition(b":")

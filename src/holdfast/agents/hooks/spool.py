@@ -1,7 +1,7 @@
-"""What hooks leave on disk: notes for the service, one small file per session, and a short log.
+"""Files written by hooks: notes for the service, one per session, and a short log.
 
-A note says where a transcript is and how long it was, never what was said in it. The transcript itself is the
-record: a lost note costs nothing once the session continues or is imported. Standard library only.
+A note has the path and length of a transcript, never its text. A lost note costs nothing: the transcript is
+read again when the session continues or is imported. Standard library only.
 """
 
 import os
@@ -17,7 +17,7 @@ _FIELDS = (
 )
 _MOST_BYTES = 8_192
 _MOST_TEXT = 1_024  # of one field
-_ABANDONED = 3_600.0  # seconds: a file still unfinished after that belongs to nobody
+_ABANDONED = 3_600.0  # seconds after which an unfinished file is removed
 
 
 def entry_of(event: str, body: dict[str, object]) -> dict[str, object]:
@@ -44,12 +44,12 @@ def put(entry: dict[str, object]) -> None:
 
 
 def waiting() -> list[str]:
-    """The files of all notes, oldest first; none without a spool."""
+    """The files of all notes, oldest first."""
     return [path for _, path in sorted(_files())]
 
 
 def entry(path: str) -> dict[str, object] | None:
-    """The note in a file; none if it is missing or damaged."""
+    """The note in a file; None if it is missing or damaged."""
     try:
         with open(path, encoding="utf-8") as file:
             found = loads(file.read(_MOST_BYTES))
@@ -101,5 +101,5 @@ def write_log(about: str, says: str) -> None:
             os.write(descriptor, f"{line[:_MOST_LOG_LINE]}\n".encode("utf-8", "replace"))
         finally:
             os.close(descriptor)
-    except OSError:  # a full disk or one that can't be written: then there is no log
+    except OSError:  # a full or read-only disk: no log
         return

@@ -19,7 +19,7 @@ from holdfast.errors import Invalid
 
 ReadFrom = Callable[[Path, int], TranscriptPart]
 
-#: Formats of transcripts: how the first objects of a file tell them, and how they are read from an offset on.
+#: Transcript formats: detect by the first objects, read from an offset.
 TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]]] = {
     "claude-code": (claude_code.fits, claude_code.read_from),
     "codex": (codex.fits, codex.read_from),
@@ -142,7 +142,7 @@ def _refuse_json(text: str, name: str) -> None:
 
 
 def transcript_format(path: Path) -> str | None:
-    """The format of a transcript; none for any other file.
+    """The format of a transcript; None for any other file.
 
     Raises: OSError.
     """
@@ -155,7 +155,7 @@ def transcript_format(path: Path) -> str | None:
 
 
 def note_format(path: Path) -> str | None:
-    """The format of a note or graph in a folder; none for plain text, which could be anything.
+    """The format of a note or graph in a folder; None for plain text, which could be anything.
 
     Raises: OSError.
     """

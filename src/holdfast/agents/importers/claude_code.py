@@ -83,14 +83,14 @@ def _take(line: TranscriptLine, found: Object, collector: Collector) -> None:
 
 
 def _no_source(found: Object, role: Role) -> str | None:
-    """Why a line is not a message of a person or the model; none if it is one."""
+    """Why a line is not a message of a person or the model; None if it is one."""
     made = next((name for mark, name in _MADE.items() if found.get(mark)), None)
     if made is not None:
         return made
     message = object_of(found, "message")
     if message.get("role", role) != role or message.get("model") == "<synthetic>":
         return "meta"
-    # Newer versions say who caused a turn; only a person's own are a person's words.
+    # Newer versions record what caused a turn; only a person's own are a person's messages.
     if role == "user" and object_of(found, "origin").get("kind", "human") != "human":
         return "meta"
     content = message.get("content")

@@ -27,7 +27,7 @@ from holdfast.agents.importers.transcript import (
 CLIENT: Final = "codex"
 _META: Final = "session_meta"
 _TEXTS: Final = ("input_text", "output_text", "text")
-#: Characters of an id that nobody else makes; shorter ones are unique in their session only.
+#: Minimum length of a globally unique id; shorter ones are unique in their session only.
 _UNIQUE: Final = 20
 
 

@@ -18,7 +18,7 @@ from holdfast.errors import Invalid
 
 ZIP: Final = b"PK\x03\x04"
 _MOST_RATIO: Final = 200  # text is packed to a tenth or so of its size
-_LOOKED_AT: Final = 3  # elements that tell the format
+_LOOKED_AT: Final = 3  # elements that identify the format
 
 
 def is_export(path: Path) -> bool:
@@ -34,7 +34,7 @@ def is_export(path: Path) -> bool:
 
 
 def first_of(path: Path) -> list[Object]:
-    """The first objects of an export, to detect its format; none, when it can't be read.
+    """The first objects of an export, to detect its format; None if it can't be read.
 
     Raises: OSError.
     """
@@ -45,7 +45,7 @@ def first_of(path: Path) -> list[Object]:
                 break
             found.append(value)
     except Invalid:
-        pass  # what could be read tells enough, and whoever reads it all says what is wrong
+        pass  # enough to detect the format; the reader reports the error
     return found
 
 
@@ -68,7 +68,7 @@ class ChatExport:
         return bool(first) and all(isinstance(one.get(self.field), self.kind) for one in first)
 
     def read_from(self, path: Path, offset: int = 0) -> TranscriptPart:
-        """All conversations of an export; none, when it was read to its end before.
+        """All conversations of an export; None if it was already read to its end.
 
         Raises: Invalid, with the line; OSError.
         """
@@ -114,7 +114,7 @@ def _unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        # RuntimeError: it is encrypted; NotImplementedError: it is packed in a way that nobody uses.
+        # RuntimeError: encrypted; NotImplementedError: unsupported compression.
         raise Invalid(f"{path.name!r} can't be unpacked ({error}): nothing was imported") from None
 
 

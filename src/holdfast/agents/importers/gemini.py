@@ -36,7 +36,7 @@ def fits(first: Sequence[Object]) -> bool:
 
 
 def read_from(path: Path, offset: int = 0) -> TranscriptPart:
-    """The messages of a chat; none, when it has not grown beyond `offset`.
+    """The messages of a chat; None if it has not grown beyond `offset`.
 
     Raises: OSError.
     """

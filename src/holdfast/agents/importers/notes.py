@@ -177,7 +177,7 @@ def _relation(row: str, note: Note, tags: tuple[str, ...]) -> Draft | None:
 
 
 def _prose(rows: list[str], title: str) -> str | None:
-    """The rest of a note; none, when there are only headings."""
+    """The rest of a note; None if there are only headings."""
     kept = [row for row in rows if not _SECTION.fullmatch(row.strip())]
     if kept and _TITLE.sub("", kept[0]).strip().casefold() == title.casefold():
         kept = kept[1:]
@@ -195,7 +195,7 @@ def _basic_memory_parts(text: str) -> tuple[Mapping[str, Any] | None, str, int]:
 
     try:
         heading = yaml.safe_load(found[1]) if len(found[1]) <= _MOST_HEADING else None
-    except (yaml.YAMLError, RecursionError, ValueError):  # ValueError: a date that there is not
+    except (yaml.YAMLError, RecursionError, ValueError):  # ValueError: an impossible date
         return None, "", 1
     line = text.count("\n", 0, found.end()) + 1
     return (heading if isinstance(heading, dict) else None), text[found.end() :], line
@@ -264,7 +264,7 @@ def read_mcp_memory(text: str) -> Graph:
 def _entity(found: Any) -> Iterator[Draft]:
     """A draft for each observation; for an entity without any, a draft that it exists."""
     kind = found["entityType"].strip()
-    # Which categories there are is the profile's business: the kind is offered as one, and kept as a tag.
+    # The profile has the categories: the kind is proposed as one, and kept as a tag.
     tags = (_NOT_IN_TAG.sub("-", kind).strip("-").casefold()[:64],) if _NOT_IN_TAG.sub("", kind) else ()
     seen = dict.fromkeys(one for one in found["observations"] if one.strip())
     for says in seen or [f"{found['name']} is known as {kind}" if kind else found["name"]]:

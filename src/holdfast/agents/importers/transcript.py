@@ -1,7 +1,4 @@
-"""What every reader of transcripts needs: JSON lines, fields of untrusted objects, and the sessions in them.
-
-Knows no client's format and no store: it reads files and returns values.
-"""
+"""Shared by all readers of transcripts: JSON lines, access to untrusted fields, and the sessions read."""
 
 import json
 import os
@@ -140,7 +137,7 @@ class Collector:
         )
 
 
-#: Longer lines hold pasted files and pictures, and would be no message that anybody reads again.
+#: Longer lines contain pasted files and pictures.
 MOST_LINE: Final = 16 * 1024 * 1024
 _CHUNK: Final = 1024 * 1024
 _ID = re.compile(r"[A-Za-z0-9][\w.:@/+-]{0,150}", re.ASCII)
@@ -159,7 +156,7 @@ class TranscriptLine:
 
 
 def start_in(path: Path, offset: int) -> int:
-    """Where to continue in a file: at `offset`, or at the beginning if the file has become shorter.
+    """The offset to continue at: `offset`, or 0 if the file has become shorter.
 
     Raises: OSError.
     """
@@ -284,7 +281,7 @@ def texts_of(content: Any, kinds: tuple[str | None, ...] = ("text",)) -> list[st
 
 @lru_cache(maxsize=1_000)
 def project_of(directory: str | None) -> str | None:
-    """The name of the git repository that contains `directory`; none outside of one.
+    """The name of the git repository that contains `directory`; None outside of one.
 
     For a directory that no longer exists, its own name.
     """

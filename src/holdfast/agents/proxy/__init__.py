@@ -47,7 +47,7 @@ _ONE_SPACE = "the proxy needs a token with scope proxy for one space: create one
 
 
 class Proxy:
-    """The proxy of one application; `heard` is called when messages were stored."""
+    """The proxy of one application; `heard` is called after messages were stored."""
 
     def __init__(
         self,

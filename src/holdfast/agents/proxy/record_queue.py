@@ -1,4 +1,4 @@
-"""One thread that stores what passed through the proxy, in order, while nobody waits for it."""
+"""Stores the messages of the proxy in order, in one background thread."""
 
 import logging
 import threading
@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 def unbroken(work: Callable[[], Result], what: str) -> Result | None:
-    """The result of `work`; none when it failed. `what` says in the log what did not happen."""
+    """The result of `work`; None if it failed. `what` is the log message."""
 
     def failed(trouble: Exception) -> None:
         if isinstance(trouble, HoldfastError):
@@ -26,8 +26,8 @@ def unbroken(work: Callable[[], Result], what: str) -> Result | None:
 
 
 MOST_WAITING = 16 * 1024 * 1024  # bytes of requests
-_BEHIND = 64  # things that wait: more of them should not come as fast
-_PATIENCE = 20.0  # seconds at the end, for what was said last
+_BEHIND = 64  # waiting items, above which clients are slowed down
+_PATIENCE = 20.0  # seconds at the end, for the last messages
 
 Work = Callable[[], object]
 
@@ -46,10 +46,7 @@ class Tap:
         self._thread: threading.Thread | None = None
 
     def later(self, name: Hashable, size: int, work: Work) -> bool:
-        """Queues work of this size, in place of waiting work with the same name.
-
-        False when there is no room for it.
-        """
+        """Queues work of this size, replacing waiting work of the same name; false if the queue is full."""
         with self._changed:
             before, _ = self._waiting.get(name, (0, work))
             if self._closed or self._size - before + size > self._most:

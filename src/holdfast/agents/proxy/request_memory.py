@@ -1,6 +1,6 @@
-"""What the memory does for one request, within a deadline: adds to it, and stores the messages.
+"""Adds memory to a request and stores its messages, within a deadline.
 
-Whatever fails here, the request is forwarded unchanged.
+On any error, the request is forwarded unchanged.
 """
 
 import json
@@ -20,13 +20,13 @@ from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.engine.memories import Memories
 
 DEADLINE = 2.0  # seconds for all that is done before a request is forwarded
-_TOLD_EVERY = 60.0  # seconds between two lines of the log that say so
+_TOLD_EVERY = 60.0  # seconds between two log lines about it
 _AT_ONCE = 16  # requests that are read at the same time; others wait for their turn, within the deadline
 _MOST_BYTES = 32 * 1024 * 1024  # of a request that came packed
-#: Where a client says which session it is in; the first that is there counts.
+#: Headers with the client's session; the first one found counts.
 SESSION_HEADERS: Final = ("x-holdfast-session", "x-claude-code-session-id")
 PROJECT_HEADER: Final = "x-holdfast-project"
-#: A part of an agent that talks to itself: nobody said these things.
+#: A subagent's conversation with itself: not messages of a person.
 _INNER_VOICES: Final = ("x-claude-code-agent-id",)
 Quiet = Callable[[str | None, str], str | None]
 _log = logging.getLogger(__name__)
@@ -110,9 +110,7 @@ class Attendant:
         memories = self._registry.entered(grant)
         found = memories.proxy_context(dialogue, quiet=self._quiet, wanted=wanted)
         if not wanted():
-            return PreparedRequest(
-                raw
-            )  # nobody waits for it any more, and what was said is kept by who went on
+            return PreparedRequest(raw)  # the deadline has passed; the continuing task stores the messages
         keep = self._kept(len(raw), lambda: dialogue, lambda: memories, found.session)
         if not found.brief and not found.recalled:
             return PreparedRequest(raw, keep=keep)
@@ -178,7 +176,7 @@ def _dialogue(body: Json, headers: Mapping[str, str], shape: Shape) -> Dialogue 
 
 
 def _read(raw: bytes, packed: str) -> Json | None:
-    """The JSON of a request; none for anything else, which the upstream may understand."""
+    """The JSON of a request; None for anything else, which the upstream may accept."""
     try:
         if packed.strip().lower() == "gzip":
             unpacking = zlib.decompressobj(31)

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class AnswerReader:
-    """One answer: `hear` takes its bytes, `answer` is set once the model has finished."""
+    """One response: `hear` takes its bytes, `answer` is set once the model has finished."""
 
     def __init__(self, reply: ApiReply, headers: Mapping[str, str]) -> None:
         self._reply = reply
@@ -116,7 +116,7 @@ _NOT_FORWARDED: Final = _HOP | {b"host", b"content-length", b"accept-encoding", 
 _OURS: Final = b"x-holdfast-"
 # About the upstream's own address, or added by the server that answers here.
 _NOT_ANSWERED: Final = _HOP | {b"date", b"server", b"alt-svc", b"strict-transport-security"}
-_PAGES: Final = b"access-control-"  # whether pages may read it is not the upstream's to say
+_PAGES: Final = b"access-control-"  # CORS is not the upstream's decision
 
 
 class Upstream:

@@ -62,7 +62,7 @@ class Output:
         self._lines: list[bytes] = []
 
     def piece(self, piece: bytes) -> bool:
-        """Passes on output of the agent, if the caller wants all of it; false when nobody reads it."""
+        """Passes on output of the agent, if the caller wants all of it; false if its reader is gone."""
         return self._write(piece) if self._shows == "everything" else True
 
     def line(self, line: bytes) -> None:
@@ -99,10 +99,10 @@ TO_FINISH = 10.0  # seconds that the memory gets to keep what is left when the a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What the caller asked for."""
+    """The caller's options."""
 
     command: tuple[str, ...]
-    agent: str | None  # none: by the program's name
+    agent: str | None  # None: by the program's name
     occasion: Occasion
     prompts: Prompts
     facts: tuple[tuple[str, str], ...]
@@ -190,7 +190,7 @@ def _watched(
 
 
 class _Unread:
-    """For output that does not say who said what."""
+    """For output without roles."""
 
     def line(self, line: bytes) -> tuple[Happening, ...]:
         return ()

@@ -1,7 +1,4 @@
-"""How each agent is given a prompt, and made to print what can be read while it runs.
-
-Facts about the options of other programs, one class each. Knows nothing of processes or of memory.
-"""
+"""Options of each agent: how to pass a prompt, and how to get output that can be read while it runs."""
 
 import json
 import os
@@ -26,7 +23,7 @@ class Arguments:
         return any(_is(word, name) for word in self._options() for name in names)
 
     def value(self, *names: str) -> str | None:
-        """The last value of these options; none when they are not given, or without one."""
+        """The last value of these options; None if there is none."""
         found = None
         for place, word in enumerate(self._options()):
             for name in names:
@@ -115,8 +112,8 @@ class PreparedCommand:
 
     words: tuple[str, ...]
     shows: Shows
-    environment: dict[str, str] = field(default_factory=dict)  # on top of ours
-    readable: bool = True  # whether its output says who said what
+    environment: dict[str, str] = field(default_factory=dict)  # in addition to ours
+    readable: bool = True  # whether its output has roles
 
 
 class AgentProgram(Protocol):
@@ -125,9 +122,9 @@ class AgentProgram(Protocol):
     client: str  # its name in sessions
 
     def prepared(self, command: Arguments, told: PromptFile, session: str) -> PreparedCommand:
-        """The command with a prompt added to what its model is told.
+        """The command with a prompt added to the system prompt.
 
-        Raises: Invalid, when it can't be run without a person at a terminal.
+        Raises: Invalid, if it can't run without a terminal.
         """
 
 
@@ -158,7 +155,7 @@ class ClaudeCode:
 
 
 def _appended(command: Arguments, told: PromptFile) -> Arguments:
-    """With our prompt after the caller's own: of two such options the program would use one."""
+    """Appends our prompt to the caller's own: of two such options the program would use one."""
     own = command.value("--append-system-prompt")
     file = command.value("--append-system-prompt-file")
     if own is None and file is not None:

@@ -1,7 +1,7 @@
 """The memory's side of a run, in its own thread: the agent never waits longer than the given time.
 
 Opens the session, provides the brief, and stores what the agent records. The first failure is reported in one
-line, and the agent continues. Knows nothing of processes or formats.
+line, and the agent continues.
 """
 
 import logging
@@ -31,7 +31,7 @@ Example = tuple[str, str | None, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """What a session is about."""
+    """The facts about a session."""
 
     session: str
     name: str | None
@@ -40,12 +40,12 @@ class Occasion:
     project: str | None
     tier: int | None
     service: str | None
-    captures: bool  # false: it is told what is known, and nothing that it says is kept
+    captures: bool  # false: it gets a brief, but nothing is stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """How ends of sessions are handled that a busy store could not take."""
+    """Handles ends of sessions that a busy store could not take."""
 
     later: Callable[[Memories, str, int | None, Mapping[str, Any] | None], None]  # notes one down
     noted: Callable[[Memories], None]  # stores those that were noted down
@@ -53,7 +53,7 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What a session starts with."""
+    """The profile, brief and cooldowns at the start of a session."""
 
     profile: Profile
     brief: str
@@ -92,7 +92,7 @@ class Recorder:
     # ------------------------------------------------------------------------------ from the runner's thread
 
     def begin(self, patience: float) -> Opening | None:
-        """Opens the session; none, when the memory can't be used or does not answer in time."""
+        """Opens the session; None if the store can't be used or does not answer in time."""
         answer: Future[Opening | None] = Future()
         self._tasks.put(lambda: self._begin(answer))
         try:
@@ -190,11 +190,11 @@ class Recorder:
         return None
 
     def _message(self, said: AssistantText) -> str | None:
-        """Stores the message that memories come from; none when it is not or can't be stored."""
+        """Stores the message that memories come from; None if it can't be stored."""
         assert self._memories is not None
         try:
             kept = self._memories.say(self._occasion.session, "assistant", said.text, message_id=said.message)
-        except HoldfastError:  # the memories themselves matter more, and tell if the store is in trouble
+        except HoldfastError:  # the memories matter more, and report an error of the store themselves
             return None
         return kept.id if kept.content is not None else None
 

@@ -22,7 +22,7 @@ ROOT = "/memories"
 _MOST_LINES = 999_999
 _WIDTH = len(str(_MOST_LINES))
 _FOLDER_SIZE = 4096  # what a folder has on most disks
-_TRIES = 5  # at an edit that somebody else's comes in between of
+_TRIES = 5  # retries of an edit after a concurrent one
 _CONTEXT = 2  # lines shown before and after a change
 
 
@@ -235,7 +235,7 @@ def _refuse_waiting(change: "FileChange", shown: str) -> None:
 
 def _listing(shown: str, path: str, entries: Sequence["FileEntry"]) -> str:
     """The folder itself, then its content down to the second level, by name."""
-    sizes: dict[tuple[str, ...], int | None] = {}  # none: a folder
+    sizes: dict[tuple[str, ...], int | None] = {}  # None: a folder
     inside = f"{path}/" if path else ""
     for entry in entries:
         if entry.path.startswith(inside):

@@ -1,6 +1,6 @@
-"""The definition of a tool for a model, from which every dialect of tool calling is generated.
+"""The definition of a tool for a model, in a form from which every API's format is generated.
 
-Knows no protocol. Arguments are checked here, with error messages that a model can act on.
+Arguments are validated here, with error messages that a model can act on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +61,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a call does to the memory; hosts ask for it before they allow a call."""
+    """The effect of a call on the memory; hosts use it to ask for permission."""
 
     reads_only: bool = False
     destroys: bool = False  # something is gone, or no longer shown, afterwards
@@ -85,14 +85,14 @@ Run = Callable[["Memories", Mapping[str, Any]], Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One thing that a model can do with its memory."""
+    """A tool of the memory."""
 
     name: str
     title: str
     says: str  # one line that also works as search text
     parameters: tuple[Parameter, ...] = ()
     effect: Effect
-    returns: Mapping[str, Any] | None = None  # the JSON schema of `Answer.values`; none: text alone
+    returns: Mapping[str, Any] | None = None  # the JSON schema of `Answer.values`; None: text only
     run: Run
 
     def schema(self) -> dict[str, Any]:

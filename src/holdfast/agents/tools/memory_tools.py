@@ -1,6 +1,6 @@
-"""The tools that most styles of memory offer: search, remember, revise, forget, list, why.
+"""The tools of most profiles: search, remember, revise, forget, list, why.
 
-Each calls one verb. The profile of a space says which of them it offers, and under which names.
+Each calls one method. The profile selects them and their names.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""Texts for models about their memory: short sentences that say what to do next.
+"""Texts for models about their memory: short sentences with the next step.
 
-Stored text is escaped by `render`, so that it is shown as data, whoever wrote it.
+Stored text is escaped by `render`.
 """
 
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ def lines(memories: Sequence["Memory"]) -> str:
 
 
 def remembered(outcome: Outcome, *, revise: str) -> Answer:
-    """What became of a draft; `revise` is the name of the tool that changes a known memory."""
+    """The outcome of a draft; `revise` is the name of the tool that changes a known memory."""
     match outcome:
         case outcomes.Added(memory, related):
             near = f"\nSimilar memories, kept separate:\n{lines(related)}" if related else ""
@@ -159,7 +159,7 @@ def _values(memory: "Memory") -> dict[str, Any]:
 
 
 def story_values(told: "Story") -> dict[str, Any]:
-    """Where a memory came from and how it changed, oldest first, for programs."""
+    """The source of a memory and its changes, oldest first, for programs."""
     return {
         "memory": _values(told.memory),
         "sources": [

@@ -1,7 +1,7 @@
-"""The layouts of a block: what a memory's line looks like, which come first, and what stands around them.
+"""The layouts of a block: the line of a memory, the order, and headings.
 
-A layout says how; how many fit is the business of `blocks`. Titles, introductions and the names of groups
-come from the profile, everything else that is shown of a memory goes through `escape`.
+`blocks` decides how many fit. Titles, introductions and group names come from the profile; all text of
+memories is escaped.
 """
 
 # budget: the four layouts side by side; what they share is small.
@@ -23,21 +23,21 @@ from holdfast.domain.subjects import subject_key
 from holdfast.domain.text import clean
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TYPES = "{types}"  # a line of an introduction that stands for the profile's categories
-_DESCRIPTION = 120  # characters of a text that stand for its missing summary
+_TYPES = "{types}"  # the line of an introduction that is replaced by the profile's categories
+_DESCRIPTION = 120  # characters of the text shown if there is no summary
 
 Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a block is made for."""
+    """The parameters of a block."""
 
     profile: Profile
-    subject: str  # whose memories come first, folded; empty = nobody's
+    subject: str  # the folded subject whose memories come first; empty = none
     eligible: int  # how many memories could be shown
     estimate: Estimate
-    paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
+    paths: Mapping[str, str] = field(default_factory=dict)  # the files of memories, by id
     tools: bool = True  # whether the reader has the profile's tools
     superseded: Mapping[str, str] = field(default_factory=dict)  # the successors of memories, by id
     reworded: Collection[str] = ()  # the memories whose present wording no person gave, by id
@@ -47,7 +47,7 @@ class Request:
         return self.profile.policy
 
     def path(self, memory: Memory) -> str:
-        """The file that a memory stands in, or would."""
+        """The file of a memory, existing or not."""
         return self.paths.get(memory.id) or file_name(memory.subject or memory.id)
 
     def is_about(self, name: str | None) -> bool:
@@ -57,30 +57,32 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """One memory as it would stand in the block."""
+    """A memory as a line of the block."""
 
     memory: Memory
     place: int  # in the order given
-    section: str  # the heading it stands under; empty = the general one
+    section: str  # its heading; empty = the general one
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one kind of block is made."""
+    """One kind of block."""
 
     entry: Callable[[Memory, int, Request], BlockEntry]
     urgency: Callable[[BlockEntry, Request], Key]  # the lowest is taken first
     weight: Callable[[Memory, Profile], Key]  # the same among all of a space, but for pins and the subject
     order: Callable[[BlockEntry, Request], Key]  # within the block
     page: Callable[[Sequence[BlockEntry], Request], str]  # of entries in order; whole lines, or nothing
-    newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
+    newer_first: bool = (
+        False  # within a section, a successor comes above what it supersedes, whatever the order
+    )
     once: bool = False  # of two memories with the same text the less urgent is left out
 
 
 @lru_cache(maxsize=10_000)
 def folded(name: str | None) -> str:
-    """What two spellings of a subject share."""
+    """The form shared by all spellings of a subject."""
     return subject_key(escape.heading(name or ""))
 
 
@@ -189,7 +191,7 @@ def _rules_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 
 def _is_rule(memory: Memory, profile: Profile) -> bool:
-    """Whether a person said what is to be done: by category and origin, whatever the text says."""
+    """Whether it is a person's instruction: by category and origin, whatever the text says."""
     return memory.source.origin in PEOPLE and profile.is_rule(memory.category)
 
 
@@ -267,7 +269,7 @@ def _rest(entries: Sequence[BlockEntry], request: Request) -> tuple[str, ...]:
 
 
 def _intro(request: Request) -> tuple[str, ...]:
-    """What stands before the memories; nothing in it names a tool that the reader does not have."""
+    """The text before the memories; it names only tools that the reader has."""
     profile, intro = request.profile, request.profile.block.intro
     if not request.tools:
         nameless = (line for line in intro if not any(name in line for name in profile.tools))

@@ -85,14 +85,14 @@ def redact(text: str) -> Redacted:
 
 
 def redacting(text: str) -> Generator[None, None, Redacted]:
-    """The same in steps that take a moment, however long the text is; whoever takes them can pause."""
+    """The same as a generator of short steps, so that the caller can pause."""
     spans: list[Span] = []
     shown, view = text, View(text)
     for _ in range(_LOOKS):
         fresh = clear_of_markers(shown, (yield from _find(shown, _ESCAPED_TWICE)))
         if not fresh:
             break
-        # What was found earlier keeps its name, so it stands first.
+        # Earlier findings keep their kind, so they come first.
         spans = united([*spans, *map(view.origin, fresh)])
         view = View(text)
         for start, end, kind in spans:

@@ -1,6 +1,6 @@
-"""Secrets of people rather than of programs: account numbers, PINs, check codes, wallet seeds, .pgpass lines.
+"""Personal secrets: account and card numbers, PINs, check codes, wallet seeds, .pgpass lines.
 
-Each is known by its form and a check sum, or by its form and the word before it. Knows no keys of settings.
+Each is found by its form and a checksum, or by its form and the word before it.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _passwords(text: str) -> Found:
 
 CARD = "card-number"
 
-# The first digit stands before the look behind, because the engine finds it faster that way.
+# The first digit comes before the lookbehind: this is faster.
 _digits = lazy(r"[2-6](?<![0-9A-Za-z_.+/#-][2-6])(?:[ -]?[0-9]){12,18}(?![0-9A-Za-z_]|[-./][0-9A-Za-z])")
 _issued = lazy(
     r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})"
@@ -156,7 +156,7 @@ def find_cards(text: str) -> Found:
 
 
 def _card_length(written: str) -> int:
-    """How much of it is a card number; a group at the end may be a date or a check code."""
+    """How much of it is a card number; the last group may be a date or a check code."""
     while len(written) >= 13:
         if _is_card(written):
             return len(written)

@@ -1,7 +1,7 @@
-"""Is this value, given to a key that names a secret, really one?
+"""Whether a value, assigned to the key of a secret, is really one.
 
-Tells literals from placeholders, templates, code and ordinary words. Knows how
-the value was written (quoted, bare, in a sentence) but not where it stood.
+Distinguishes literals from placeholders, templates, code and ordinary words, by the value and by how it was
+written (quoted, bare, in a sentence).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import log2
 
 from holdfast.domain.secrets.spans import lazy
 
-# Words with digits in them that are names of things, so no sign of randomness.
+# Words with digits that are names, so no sign of randomness.
 _TECHNICAL = (
     r"v?\d+|[a-z]{1,3}\d{1,2}|sha\d+|md5|utf\d+|base\d+|b64|argon2(?:id?)?|pbkdf2|oauth2?|oauth1|x509|ed25519|"
     r"(?:rs|hs|es|ps|aes|rsa|ecdsa)\d{3,4}|ipv[46]|http2|http3|python\d+|node\d+|java\d+|k8s|s3|ec2|i18n|l10n|a11y|"
@@ -90,7 +90,7 @@ _LEAD = (
     r"(?:your|insert|enter|replace|put|add|use|fill|paste|type|example|sample|dummy|fake|mock|placeholder|redacted|"
     r"provide|choose|specify)[-_ .]"
 )
-# What begins so may be anything; it stands for a secret only if the rest names one.
+# A prefix of anything; a placeholder only if the rest names a secret.
 _OWNED = r"(?:my|the|some|an?|test|demo|get|set|secret|new|old)[-_ .]"
 _NAMING = (
     r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|pw|secrets?|tokens?|keys?|api|api[-_]?key|auth|access|bearer|client|app|"
@@ -169,7 +169,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_password(value: str, *, quoted: bool, alone: bool) -> bool:
-    """A password somebody chose. `alone` says that nothing else follows on the line."""
+    """A password that a person chose. `alone` means that nothing else follows on the line."""
     if len(value) < 3 or is_placeholder(value):
         return False
     if any(c.isspace() for c in value):
@@ -201,7 +201,7 @@ def is_token(value: str, *, quoted: bool, at_least: int = 6) -> bool:
 
 
 def is_said(value: str, *, strong: bool) -> bool:
-    """A secret told in a sentence ("the password is hunter2"), where words are the rule."""
+    """A secret in a sentence ("the password is hunter2"), where ordinary words are common."""
     if len(value) < 4 or is_placeholder(value):
         return False
     if looks_mixed(value) and "(" not in value:

@@ -1,7 +1,7 @@
-"""Credentials the way protocols carry them: HTTP headers, cookies, URLs.
+"""Credentials in protocols and command lines: HTTP headers, cookies, URLs, flags such as `-p` and `-u me:x`.
 
-Knows where in a header or URL the secret part stands and leaves the rest, so that
-a redacted URL still says which host it meant. Knows nothing of key=value.
+Only the secret part goes, so a redacted URL still shows its host. Long flags (`--password x`) are in
+`assignments`.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _urls(text: str) -> Found:
 
 
 def _is_example(password: str, user: str) -> bool:
-    """The documentation's user:password@host, which is nobody's."""
+    """The `user:password@host` of documentation."""
     return is_placeholder(password) or password in ("...", "PASSWORD") or (password == user == "user")
 
 

@@ -1,7 +1,7 @@
-"""Which browsers are signed in, the one-time links that let one in, and what the guard asks about them.
+"""Signed-in browsers, one-time login links, and the cookie check of the guard.
 
-Of every secret only its hash is kept: links in memory, browsers in a private file, so that a restart of the
-service signs nobody out. A browser may do what the token may that it came in with, for as long as that holds.
+Only hashes of secrets are kept: links in memory, browsers in a private file, so that they stay signed in
+after a restart. A browser has the rights of the token that it signed in with, until that is revoked.
 """
 
 import hashlib
@@ -64,18 +64,18 @@ class Browsers:
         return code
 
     def by_link(self, code: str) -> str | None:
-        """The secret of a browser that came with a link's code; none if that is used, old or unknown."""
+        """The secret of a new browser for a link's code; None if the code is used, expired or unknown."""
         with self._lock:
             until = self._links.pop(hashed(code), 0.0)
         return self._signed_in(self._own) if until > self._now() else None
 
     def by_token(self, token: str) -> str | None:
-        """The secret of a browser whose person showed a token; none for a token that opens nothing."""
+        """The secret of a new browser for a token; None for a token without permissions."""
         token_hash = hashed(token)
         return self._signed_in(token_hash) if self._held(token_hash) is not None else None
 
     def admit(self, secret: str) -> Grant | None:
-        """What a browser may do; none for one that is not signed in."""
+        """The grant of a browser; None if it is not signed in."""
         with self._lock:
             known = self._read().get(hashed(secret))
         if known is None or known.until <= self._now():
@@ -115,7 +115,7 @@ class Browsers:
 
 
 def _read(file: str) -> dict[str, _Browser]:
-    """What the file says; a damaged one signs everybody out and nothing else."""
+    """Reads the file; a damaged one only signs everybody out."""
     try:
         with open(file, encoding="utf-8") as stored:
             told: Any = json.load(stored)
@@ -125,17 +125,17 @@ def _read(file: str) -> dict[str, _Browser]:
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a secret, which is 256 bits of chance."""
+    """The stored hash of a secret, which has 256 random bits."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def form_key(secret: str) -> str:
-    """What a form of this browser carries, so that nobody else's page can send it."""
+    """The key in every form for this browser, so that pages of other origins can't submit one."""
     return hmac.new(secret.encode("utf-8", "replace"), b"form", "sha256").hexdigest()
 
 
 class BrowserAccess:
-    """What the guard asks: which addresses are browsers', by their first part, and whose a cookie is."""
+    """For the guard: which paths belong to the dashboard, and which browser a cookie belongs to."""
 
     def __init__(self, browsers: Browsers, firsts: Collection[str]) -> None:
         self._browsers = browsers
@@ -148,7 +148,7 @@ class BrowserAccess:
         return first_of(path) in OPEN and path != f"{LOGIN}/link"
 
     def secret(self, headers: Mapping[str, str]) -> str:
-        """What the cookie of this service holds; empty without one."""
+        """The cookie's value; empty without one."""
         name = cookie_name(headers.get("host", ""))
         for part in headers.get("cookie", "").split(";"):
             found, _, value = part.strip().partition("=")
@@ -170,7 +170,7 @@ def first_of(path: str) -> str:
 
 
 def space_cookie(host: str) -> str:
-    """The name of the cookie that tells which space a browser chose last."""
+    """The name of the cookie for the space that a browser selected last."""
     return f"{cookie_name(host)}-space"
 
 
@@ -181,7 +181,7 @@ def cookie_name(host: str) -> str:
 
 
 class LoginAttempts:
-    """By the address that they come from. Nobody is made to wait in a thread: they are told to come back."""
+    """Rate limit of login attempts by address. Excess attempts are rejected at once, not delayed."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

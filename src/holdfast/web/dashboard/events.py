@@ -25,7 +25,7 @@ Text = Annotated[str, Field(max_length=500)]
 
 
 class Choice(BaseModel):
-    """What is shown; empty means any."""
+    """The filters; empty means any."""
 
     level: Text = ""
     service: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""

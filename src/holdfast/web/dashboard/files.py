@@ -66,7 +66,7 @@ def ask_to_accept(visit: WriteVisit) -> Response:
 
 @router.post("/files/sync")
 def sync(visit: WriteVisit, sent: Sent) -> Response:
-    """Syncs the folder with the space; an emptied folder only as `meant` says."""
+    """Syncs the folder with the space; an emptied folder only if `meant` confirms it."""
     meant = sent.text("meant")
     if meant not in ("", "accept", "write"):
         raise Invalid(f"unknown value {meant!r:.40}: use accept or write", field="meant")
@@ -78,7 +78,7 @@ def sync(visit: WriteVisit, sent: Sent) -> Response:
 
 
 def said(report: SyncReport) -> str:
-    """What a sync came to, in a sentence."""
+    """The result of a sync as a sentence."""
     parts = []
     for name, words in _COUNTED:
         if amount := len(getattr(report, name)):

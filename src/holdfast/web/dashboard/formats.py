@@ -1,4 +1,4 @@
-"""How pages put numbers, times and stored texts into words. Escaping is the templates' own."""
+"""Formats numbers, times, texts, differences and cursors for pages. The templates escape."""
 
 import base64
 import hashlib
@@ -39,7 +39,9 @@ def memories(amount: int) -> str:
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """How long ago, in one step: `just now`, `5 min ago`, `3 d ago`, `in 2 h`; a date when it is long."""
+    """The time since `moment` in one unit: `just now`, `5 min ago`, `3 d ago`, `in 2 h`; a date if it is
+    long.
+    """
     seconds = (now - moment).total_seconds()
     past, amount = seconds >= 0, abs(seconds) / 60
     if amount < 1:
@@ -68,7 +70,7 @@ def machine(moment: datetime) -> str:
 
 
 def listed(text: str) -> str:
-    """A text as it stands in a list: one line, and not too much of it."""
+    """A text in a list: one line, truncated."""
     line = " ".join(text.split())
     return line if len(line) <= MOST_LISTED else f"{line[:MOST_LISTED].rstrip()} …"
 
@@ -88,7 +90,7 @@ def cursor_text(place: MemoryCursor | TimeCursor) -> str:
 
 
 def read_cursor(kind: type[Place], text: str) -> Place | None:
-    """The same, read back; none for the list's beginning.
+    """Decodes a cursor; None for the first page.
 
     Raises: Invalid.
     """
@@ -153,14 +155,14 @@ def _split(text: str) -> list[str]:
 
 
 def shared(pieces: Sequence[Piece]) -> float:
-    """How much of a wording stands in the other one too, from 0 to 1; white space does not count."""
+    """The share of a text that the other one has too, from 0 to 1, without white space."""
     lengths = [(len("".join(piece.text.split())), piece.changed) for piece in pieces]
     whole = sum(length for length, _ in lengths)
     return sum(length for length, changed in lengths if not changed) / whole if whole else 0.0
 
 
 def named(text: str, memories: Iterable[Memory]) -> list[tuple[str, Memory | None]]:
-    """A sentence in pieces, with each id of these memories as a piece of its own beside its memory."""
+    """A sentence in pieces: each id of these memories is a piece of its own, with its memory."""
     known = {memory.id: memory for memory in memories}
     if not known:
         return [(text, None)]

@@ -1,4 +1,4 @@
-"""/inbox: what waits for a person, beside what is known; let in, changed and let in, or turned down."""
+"""/inbox: review of waiting memories next to similar ones: approve, edit and approve, or reject."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from holdfast.web.dashboard.page_context import Offer
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
 from holdfast.web.dashboard.visit import AdminVisit, Fields, ReadVisit, Sent, Visit
 
-ON_A_PAGE: Final = 10  # beside each of them stands what the whole space holds like it
+ON_A_PAGE: Final = 10  # each card also searches the space for similar memories
 MOST_SHOWN: Final = 800  # characters of a text
-_ALIKE: Final = 0.5  # of a wording has to stand in both before the rest is marked as different
+_ALIKE: Final = 0.5  # of a text has to be in both before differences are marked
 _CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -29,7 +29,7 @@ MemoryId = Annotated[str, Path(max_length=200)]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A known wording beside the one that waits."""
+    """A stored text next to the waiting one."""
 
     beside: Beside
     known: list[Piece]
@@ -38,7 +38,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One thing to decide; of a proposal also what stays and what goes, against what they become."""
+    """A waiting memory; for a merge proposal also both memories, compared with the result."""
 
     waiter: Waiter
     closest: Compared | None
@@ -79,7 +79,7 @@ def edit(visit: AdminVisit, memory_id: MemoryId) -> Response:
 
 @router.post("/inbox/{memory_id}/edit")
 def edit_and_approve(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Response:
-    """What the form changed, then the approval of that."""
+    """Applies the changes of the form, then approves."""
     since = visit.memories.last_change()
     changes = _changes(visit, memory_id, sent)
     try:
@@ -141,7 +141,7 @@ def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "")
 
 
 def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
-    """What differs from what is stored; the rest is left alone."""
+    """The fields that differ from the stored ones."""
     known = visit.memories.show(memory_id).memory
     changes: dict[str, Any] = {}
     for name in ("content", "subject", "category"):
@@ -182,7 +182,7 @@ def _card(waiter: Waiter) -> Card:
 
 
 def _unmarked(pieces: Sequence[Piece]) -> list[Piece]:
-    """For texts that have next to nothing in common: marks on all of it would say that all of it changes."""
+    """Removes all marks: texts with nearly nothing in common would be marked as a whole."""
     return [Piece("".join(piece.text for piece in pieces), False)]
 
 

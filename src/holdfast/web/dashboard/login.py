@@ -103,7 +103,9 @@ def _asking(request: Request, going: str, wrong: str = "", status: int = 200) ->
 
 
 def _let_in(request: Request, secret: str, going: str) -> Response:
-    """A page of our own goes on from here: after a redirect from elsewhere a strict cookie is not sent."""
+    """Redirects by a page of our own: browsers don't send a strict cookie after a redirect from another
+    site.
+    """
     answer = HTMLResponse(_board(request).render("welcome.html", {"going": local(going)}))
     answer.set_cookie(
         cookie_name(request.headers.get("host", "")),

@@ -88,7 +88,7 @@ Chosen = Annotated[Choices, Query()]
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Memories that stand together under a heading; all of them when nothing is grouped."""
+    """Memories with a common heading; all of them if nothing is grouped."""
 
     title: str
     memories: list[Memory]
@@ -97,13 +97,13 @@ class Shelf:
 @router.get("/memories")
 def memories(visit: ReadVisit, chosen: Chosen) -> Response:
     given = page(visit, "memories.html", refreshing=False, **_listed(visit, chosen), **_around(visit, chosen))
-    # A form sends its empty fields along; the address bar needs none of them.
+    # A form also sends its empty fields; the address bar does not need them.
     return in_address(visit, given, visit.address("/memories", **chosen.told(after=chosen.after)))
 
 
 @router.get("/memories/rows")
 def rows(visit: ReadVisit, chosen: Chosen) -> Response:
-    """The list alone, for who keeps a page open: nothing, as long as nothing changed."""
+    """The list alone, to refresh an open page; 204 if nothing changed."""
     if visit.has_seen(visit.memories.last_change()):
         return Response(status_code=204)
     return part(visit, "memory_rows.html", refreshing=True, **_listed(visit, chosen))
@@ -142,7 +142,7 @@ def _shelves(memories: list[Memory], chosen: Choices, profile: Profile) -> list[
 
 
 def _around(visit: Visit, chosen: Choices) -> dict[str, Any]:
-    """What the form over the list offers."""
+    """The choices of the form above the list."""
     subjects = [name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS)]
     return {
         "subjects": sorted((name for name in subjects if name is not None), key=str.casefold),
@@ -153,20 +153,20 @@ def _around(visit: Visit, chosen: Choices) -> dict[str, Any]:
 
 
 def subject_word(profile: Profile) -> str:
-    """What memories of this profile are about: agents that run services sort by service."""
+    """The heading of the subject: agents that run services sort by service."""
     return "Service" if profile.block.layout == "by-subject" else "About"
 
 
 MOST_STEPS: Final = 100  # of its story and of its versions; the newest
 MOST_USES: Final = 20
-MOST_QUOTED: Final = 4_000  # characters of a message beside the one it came from
+MOST_QUOTED: Final = 4_000  # characters of a message next to the cited one
 
 MemoryId = Annotated[str, Path(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
 class WordingChange:
-    """A wording beside the one before it."""
+    """A version next to the one before it."""
 
     version: Version
     before: list[Piece]
@@ -209,7 +209,7 @@ def split(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
 
 @router.get("/memories/{memory_id}/erase")
 def ask_to_erase(visit: AdminVisit, memory_id: MemoryId) -> Response:
-    """What would go, said before it does."""
+    """Asks for confirmation, with what would be erased."""
     found = visit.memories.show(memory_id).memory
     return dialog(visit, "memory_erase.html", memory=found, planned=visit.memories.erasure(memory_id))
 
@@ -226,7 +226,7 @@ def erase(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Response:
 
 @router.post("/memories/{memory_id}/promote")
 def promote(visit: WriteVisit, memory_id: MemoryId, _: Sent) -> Response:
-    """What one project knows, for all of them."""
+    """Removes the project of a memory, so that it applies to all projects."""
     since = visit.memories.last_change()
     visit.memories.promote(memory_id)
     back = visit.address(f"/memories/{memory_id}")

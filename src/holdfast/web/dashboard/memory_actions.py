@@ -1,6 +1,5 @@
-"""What people do to memories on their pages: add, edit, believe, tag, pin, delete, take back.
-
-Approving is the inbox's, wherever it is asked for.
+"""Actions on memories: add, edit, set confidence, tag, pin, delete, undo. Approve and reject are in
+inbox.py.
 """
 
 from collections.abc import Callable
@@ -32,7 +31,7 @@ def new(visit: WriteVisit) -> Response:
 
 @router.post("/memories/new")
 def add(visit: WriteVisit, sent: Sent) -> Response:
-    """Through the same remember as everybody: a known one is shown, with an offer to update it."""
+    """Adds a memory with `remember`; if it is a duplicate, the form offers to update the known one."""
     since = visit.memories.last_change()
     try:
         outcome = visit.memories.remember(
@@ -215,7 +214,7 @@ def pin(visit: WriteVisit, sent: Sent) -> Response:
 
 @router.get("/memories/delete")
 def ask_to_delete(visit: WriteVisit, ids: Ids) -> Response:
-    """What would happen, said before it is done."""
+    """Asks for confirmation, with the effect."""
     found = [visit.memories.show(one).memory for one in dict.fromkeys(ids)]
     for_good = visit.profile.policy.removal == "permanent"
     asked = visit.request.query_params

@@ -1,4 +1,4 @@
-"""What all pages share: templates, static files, the sidebar, what a browser is told, who is signed in."""
+"""State shared by all pages: templates, static files, sections, notices and browsers."""
 
 import hashlib
 import threading
@@ -31,7 +31,7 @@ _NAMES: Final = (
 )  # fmt: skip
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 
-#: Style, scripts and icons, from this package alone. Their version stands in their address, so they keep.
+#: Style, scripts and icons of this package. Their version is in the URL, so they are cached forever.
 static_files = APIRouter(include_in_schema=False)
 Tone = Literal["done", "note", "wrong"]
 _MOST_TOLD: Final = 500  # browsers
@@ -78,7 +78,7 @@ class Notice:
 
 
 class Notices:
-    """The latest notice for each browser, told once. Shared by all threads."""
+    """The latest notice for each browser, shown once. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -160,7 +160,7 @@ def version() -> str:
 
 
 def asset(name: str) -> str:
-    """Where a page finds a file."""
+    """The URL of a static file."""
     if name not in _NAMES:
         raise KeyError(name)
     return f"/static/{version()}/{name}"

@@ -35,7 +35,7 @@ class SearchForm(BaseModel):
     limit: Annotated[int, Field(ge=1, le=LIMITS[-1])] = LIMITS[0]
 
     def moment(self, now: datetime) -> datetime | None:
-        """The end of the day that was asked for; none for now."""
+        """The end of the requested day; None for now."""
         if not self.as_of or self.as_of >= now.astimezone(UTC).date():
             return None
         return datetime.combine(self.as_of, time.max, UTC)
@@ -53,7 +53,7 @@ class ScoredHit:
     is_memory: bool
     own: float  # what is held against the floor
     floor: float
-    moved: bool  # stands where the message does that it was taken from
+    moved: bool  # ranked where the message that it was taken from is
     bar: charts.Evidence
     factors: tuple[tuple[str, float], ...]  # what the relevance is multiplied by
 
@@ -94,7 +94,7 @@ def _mark(hit: Hit, found: Look) -> float:
 
 
 def _around(visit: Visit, asked: SearchForm) -> dict[str, Any]:
-    """What the form offers: how far back there is something, and things to ask about."""
+    """The choices of the form: the earliest day, and example subjects."""
     today = visit.now.astimezone(UTC).date()
     oldest = visit.memories.find(Filter(states=STATES), order="created", limit=1).memories
     first = oldest[0].created_at.astimezone(UTC).date() if oldest else today

@@ -35,7 +35,7 @@ AskedSession = Annotated[str, Query(alias="session", max_length=200)]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A session as it stands in a list."""
+    """A session in a list."""
 
     session: Session
     messages: int
@@ -70,7 +70,7 @@ def runs(visit: Visit, limit: int, after: str = "") -> list[Run]:
 
 
 def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
-    """A figure as the agent reported it; none for what is no figure."""
+    """A number as the agent reported it; None if it is not a number."""
     value = (usage or {}).get(name)
     sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
     return value if sound else None
@@ -78,7 +78,7 @@ def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One point of a session: something said, given, written, or done to a service."""
+    """An item of the timeline: a message, a prompt, a change, or an event."""
 
     kind: Literal["said", "given", "wrote", "event", "attempt"]
     id: str
@@ -107,7 +107,7 @@ def message(visit: ReadVisit, message_id: SessionId) -> Response:
 
 @router.get("/undo-session")
 def ask_to_undo(visit: WriteVisit, session_id: AskedSession) -> Response:
-    """What would be taken back and what would stay, said before it is done."""
+    """Asks for confirmation, with what would be undone and what would stay."""
     planned = visit.memories.undo_session_preview(session_id)
     run = visit.memories.session_story(session_id, limit=1).session
     return dialog(visit, "session_undo.html", session=run, planned=planned, most=MOST_NAMED)
@@ -159,7 +159,7 @@ def _told(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
 
 
 def steps(story: SessionStory) -> list[Step]:
-    """All of a stretch in order: what cites a message stands behind it, the rest by its time."""
+    """The items of a page in order of time, but a memory follows the message that it cites."""
     places = {message.id: place for place, message in enumerate(story.messages)}
     times = [message.said_at for message in story.messages]
     found: list[tuple[tuple[int, int, datetime], Step]] = []
@@ -186,7 +186,7 @@ def steps(story: SessionStory) -> list[Step]:
 
 
 def facts(session: Session, story: SessionStory) -> list[tuple[str, str]]:
-    """What it used and cost, as far as anybody told."""
+    """The usage and cost, as reported by the agent."""
     names = (
         ("Input tokens", "input_tokens"), ("From cache", "cache_read_tokens"),
         ("Output tokens", "output_tokens"), ("Turns", "turns"),

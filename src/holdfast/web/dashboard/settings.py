@@ -59,7 +59,7 @@ def settings(visit: ReadVisit) -> Response:
 
 @router.get("/settings/tokens")
 def tokens(visit: ReadVisit) -> Response:
-    """Where a page with a new token stood: loaded again, it makes no other one."""
+    """Redirects a reload of the page with a new token, so that it creates no other one."""
     return RedirectResponse(visit.address("/settings"), 303)
 
 
@@ -77,7 +77,7 @@ def create_token(visit: AdminVisit, sent: Sent) -> Response:
 
 @router.get("/settings/revoke")
 def ask_to_revoke(visit: AdminVisit, token: str = "") -> Response:
-    """What revoking a token means."""
+    """Asks for confirmation, with the effect of revoking a token."""
     found = next((one for one in _tokens(visit) if one.id == token), None)
     if found is None:
         raise NotFound("token not found: it may already be revoked")
@@ -102,7 +102,7 @@ def try_models(visit: AdminVisit, sent: Sent) -> Response:
 
 @router.get("/settings/checkup")
 def checkup(visit: AdminVisit) -> Response:
-    """What doctor finds: it looks at the whole database, so it is asked for by itself."""
+    """The findings of doctor; loaded separately, because it checks the whole database."""
     found = visit.registry.checkup(visit.grant)
     if visit.partial:
         return part(visit, "settings_checkup.html", found=found)
@@ -145,7 +145,7 @@ def _caps(daily: int | None, session: int | None) -> list[tuple[str, Any]]:
 
 
 def rules(profile: Profile) -> list[tuple[str, str]]:
-    """Each rule's name and what it says."""
+    """The name and value of each rule."""
     policy, block, limits = profile.policy, profile.block, profile.limits
     lines = f", at most {block.lines:,} lines" if block.lines else ""
     told = [

@@ -19,7 +19,7 @@ from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 POINTS: Final = 30  # of the count over time
 DAYS: Final = 14  # of spend, by day
-#: So many memories are looked through for junk with the page; more only when somebody asks.
+#: The number of memories that are audited with the page; more only on request.
 LOOKED_THROUGH: Final = 400
 SHOWN: Final = 3  # memories of each kind of junk
 TITLES: Final = {
@@ -52,7 +52,7 @@ class Junk:
 
     finding: Finding
     title: str
-    rate: float | None  # of all memories; none where it is not about memories
+    rate: float | None  # of all memories; None if it does not count memories
     examples: list[Memory]
 
 
@@ -81,7 +81,7 @@ def stats(visit: ReadVisit, audit: bool = False) -> Response:
 
 @router.get("/stats/audit")
 def audit(visit: ReadVisit) -> Response:
-    """What is junk, or may become it: this goes through all memories, so it is asked for by itself."""
+    """The findings of the audit; loaded separately, because it reads all memories."""
     if not visit.partial:
         return page(visit, "stats_audit_page.html", **_junk(visit, visit.memories.audit()))
     return part(visit, "stats_audit.html", **_junk(visit, visit.memories.audit()))
@@ -100,7 +100,7 @@ def rows(
 
 
 def _lists(visit: Visit, categories: Sequence[tuple[str, int]]) -> list[str]:
-    """Where the memories of each category are listed."""
+    """Links to the memories of each category."""
     return [visit.address("/memories", category=name) for name, _ in categories]
 
 
@@ -182,5 +182,5 @@ def _by_day(days: Sequence[tuple[str | None, Spent]], today: date) -> charts.Col
 
 
 def money(spent: Spent) -> str:
-    """What it cost; "+" where a price is not known."""
+    """The cost; "+" if a price is unknown."""
     return dollars(spent.micro_dollars) + ("+" if spent.unpriced_calls else "")

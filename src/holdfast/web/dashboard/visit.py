@@ -1,6 +1,7 @@
-"""Who looks at which space: what every page starts with. The guard has let the browser in already.
+"""The context of a page's request: space, grant, browser, form. The guard has authenticated the browser
+already.
 
-A page declares the scope that it needs by the visit that it asks for; every verb checks it again.
+A page declares its scope by the type of its visit; every engine method checks it again.
 """
 
 import hmac
@@ -46,7 +47,7 @@ class Visit:
     board: Board
     registry: DashboardRegistry
     grant: Grant
-    browser: str | None  # the cookie's secret; none when a token itself was shown
+    browser: str | None  # the cookie's secret; None with a bearer token
     memories: Memories
     spaces: Sequence[str]
     now: datetime
@@ -81,7 +82,7 @@ class Visit:
 
     @property
     def waiting(self) -> int:
-        """How many memories wait for a person in this space."""
+        """The number of memories that wait for review."""
         return self.memories.find(Filter(states=("waiting",)), limit=1).total
 
     @property
@@ -89,7 +90,7 @@ class Visit:
         return form_key(self.browser) if self.browser else ""
 
     def address(self, path: str, /, **choices: object) -> str:
-        """An address in this space; what is empty is left out, a list stands there once for each."""
+        """A path with query parameters in this space; empty values are left out, lists are repeated."""
         asked: list[tuple[str, str]] = []
         if len(self.spaces) > 1:
             asked.append(("space", self.space))
@@ -100,11 +101,11 @@ class Visit:
         return f"{path}?{urlencode(asked)}" if asked else path
 
     def say(self, text: str, tone: Tone = "done", offer: Offer | None = None, look: str = "") -> None:
-        """Tells the browser with its next page, or at once where a script asked."""
+        """Puts a notice for the browser's next page, or shows it at once if a script asked."""
         self.board.notices.put(self.teller, Notice(text, tone, offer, look))
 
     def undo(self, ids: Sequence[str], since: int) -> Offer | None:
-        """Offers to take back what was done to these memories since then."""
+        """A button that undoes the changes to these memories since then."""
         fields = (*(("id", one) for one in ids), ("since", str(since)))
         return Offer("Undo", self.address("/memories/undo"), fields) if ids else None
 
@@ -122,7 +123,7 @@ class Visit:
 
 
 class OpenSpace:
-    """Makes the visit of the space that was asked for, for who holds at least this scope."""
+    """Opens the requested space for callers with at least this scope."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope: Scope = scope
@@ -154,7 +155,7 @@ AdminVisit = Annotated[Visit, Depends(OpenSpace("admin"))]
 
 
 class Fields:
-    """What a form sent."""
+    """The fields of a form."""
 
     def __init__(self, sent: FormData | None = None) -> None:
         self._sent = sent if sent is not None else FormData()
@@ -185,7 +186,7 @@ class Fields:
         return ids
 
     def share(self, name: str) -> float | None:
-        """A number from 0 to 1; none when it was left empty.
+        """A number from 0 to 1; None if empty.
 
         Raises: Invalid.
         """
@@ -197,7 +198,7 @@ class Fields:
             raise Invalid(f"{name} must be a number from 0 to 1", field=name) from None
 
     def moved(self, name: str, before: str) -> float | None:
-        """Where a slider was moved to; none for one that stands at the step nearest to where it began.
+        """The new value of a slider; None if it was not moved by a whole step.
 
         Raises: Invalid.
         """
@@ -207,7 +208,7 @@ class Fields:
         return share
 
     def whole(self, name: str) -> int | None:
-        """A whole number; none when it was left empty.
+        """A whole number; None if empty.
 
         Raises: Invalid.
         """
@@ -235,7 +236,7 @@ class Fields:
 
 
 async def _fields(request: Request) -> Fields:
-    """The fields of a form of ours: sent by our script, or with the key that only our pages hold.
+    """The fields of a form, which has to come from our script or contain the key of our pages.
 
     Raises: Forbidden.
     """

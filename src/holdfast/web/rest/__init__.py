@@ -1,4 +1,4 @@
-"""The REST door: every verb under /api/, with an OpenAPI document and a page made from it."""
+"""The REST API: all routes under /api/, with OpenAPI and a page made from it."""
 
 from html import escape
 from typing import Any
@@ -113,5 +113,5 @@ def _all_routes() -> APIRouter:
     return whole
 
 
-#: The routes. They find the spaces at `request.state.registry` and say at `heard` that messages came in.
+#: The routes. `request.state` has the `registry` of spaces, and `heard` to report new messages.
 router = _all_routes()

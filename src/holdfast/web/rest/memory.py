@@ -1,6 +1,6 @@
-"""/api/memory/: list, create, show, change and delete memories, and what hangs on each of them.
+"""/api/memory/: list, create, show, change and delete memories, with their versions and links.
 
-Lost updates are refused: a memory's version is its ETag, and If-Match says which one the caller saw.
+A memory's version is its ETag; If-Match prevents lost updates.
 """
 
 import re
@@ -143,7 +143,7 @@ def _tag_of(version: int) -> str:
 
 
 def _expected(match: str | None) -> int | None:
-    """The version that a caller expects; none when any will do.
+    """The version that a caller expects; None if any.
 
     Raises: Invalid.
     """

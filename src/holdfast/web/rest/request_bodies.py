@@ -1,4 +1,4 @@
-"""What callers send, field by field. Limits on texts are the profile's, which the engine knows."""
+"""The request bodies. Limits of texts come from the profile and are checked by the engine."""
 
 from typing import Annotated, Any
 

@@ -1,6 +1,5 @@
-"""What routes answer with that is no value of the engine: pages, reports of what was done, problems.
-
-Dataclasses like the engine's own, written and described by the same code.
+"""Response types that are not engine types: pages of lists, reports, errors. Serialized like the engine's
+own.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""JSON in and out: routes that say what they need, bodies of bounded depth, answers in UTF-8."""
+"""What every route needs: a space with the required scope, a JSON body of limited depth, a JSON response.
+
+The guard has authenticated the caller already. The type of the memories that a route takes declares its
+scope, and the engine checks it again.
+"""
 
 import json
 import re
@@ -79,9 +83,9 @@ def speaking(
     session: str | None = None,
     project: str | None = None,
 ) -> Memories:
-    """The memories for this speaker. What was heard elsewhere may be told as such; nobody may claim more.
+    """The memories for this origin, session and project.
 
-    Raises: Forbidden.
+    A caller may set a less trusted origin; a more trusted one needs scope 'admin'. Raises: Forbidden.
     """
     if origin in PEOPLE and memories.origin not in PEOPLE:
         raise Forbidden(f"origin {origin!r} requires a token with scope 'admin': leave origin out")
@@ -93,7 +97,7 @@ _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JsonResponse(Response):
-    """An answer in JSON: a value of ours, or what holds some."""
+    """A JSON response of engine values."""
 
     media_type = "application/json"
 
@@ -103,9 +107,9 @@ class JsonResponse(Response):
 
 
 class BoundedRoute(APIRoute):
-    """A route whose body is read with care, and whose description tells the scope that it needs.
+    """A route with a limited body, and its scope in the OpenAPI document.
 
-    It names the values that it answers with: their models are made from their declarations.
+    Its response models are made from the declared dataclasses.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -137,15 +141,15 @@ def _modelled(told: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _names(dependant: Dependant) -> set[str]:
-    """What a route takes behind the question mark, and what it depends on takes."""
+    """The query parameters of a route and its dependencies."""
     own = {each.alias for each in dependant.query_params}
     return own.union(*(_names(each) for each in dependant.dependencies))
 
 
 def _refuse_unknown(request: Request, names: Collection[str]) -> None:
-    """A filter with a slip in its name would be none: more would be answered than was asked for.
+    """Rejects unknown query parameters: a misspelled filter would return more than was asked for.
 
-    Who names the space does so everywhere, also where all spaces are meant.
+    `space` is allowed everywhere.
     """
     unknown = next((name for name in request.query_params if name not in names and name != "space"), None)
     if unknown is not None:
@@ -183,7 +187,7 @@ class _BoundedRequest(Request):
 
 
 def _depth(body: bytes) -> int:
-    """How deep brackets stand within each other, found without parsing: parsing is what could overflow."""
+    """The nesting depth, without parsing, because parsing deep input could overflow."""
     deepest = depth = 0
     for found in _BRACKETS.finditer(body):
         mark = found.group()

@@ -1,4 +1,4 @@
-"""Sessions and the tap: what was said is on disk when it is acknowledged, the same message counts once."""
+"""Sessions and messages: an acknowledged message is on disk, and a repeated one is stored once."""
 
 from typing import Annotated
 

@@ -1,4 +1,9 @@
-"""The work in the background: a thread that gives each chore short slices of time until the service stops."""
+"""Background tasks of the service (capture, embeddings, upkeep) and the threads that run them in short
+slices.
+
+Every task can be interrupted at any point and repeated. The list of what runs is in `app/service_host.py`,
+which also passes in the tasks of hooks and files.
+"""
 
 import logging
 import threading
@@ -18,11 +23,11 @@ Chore = Callable[[TimeUp], bool]
 
 
 class Worker:
-    """One thread, woken by a pause's end or by `wake`; a second one for `beside`.
+    """A thread that runs the tasks in turn, woken by `wake` or after a pause; a second one for `beside`.
 
-    Each chore gets a slice in turn, the most urgent first; those of `when_idle` only when no other has more
-    to do. Chores beside are those that wait for other machines: nothing here should wait with them. The one
-    that `loads` models is done before the first slice of the others, so that none waits for it.
+    Each task gets a slice in turn, the most urgent first; those of `when_idle` only if no other has more to
+    do. `beside` are those that wait for remote models, so that nothing else waits for them. The task that
+    `loads` models runs before the first slice of the others.
     """
 
     def __init__(
@@ -39,7 +44,7 @@ class Worker:
         self._when_idle = when_idle
         self._loads = loads
         self._beside = Worker(beside, pause=pause, clock=clock) if beside else None
-        self._pause = pause  # seconds between rounds when there is nothing to do
+        self._pause = pause  # seconds between rounds without work
         self._clock = clock
         self._stopping = threading.Event()
         self._woken = threading.Event()
@@ -103,7 +108,7 @@ class Worker:
         return lambda: self._stopping.is_set() or self._clock() >= end
 
     def _note(self, away: bool) -> None:
-        """A memory that is away for an hour is two lines in the log, not thousands."""
+        """Logs once when the database becomes unreachable and once when it is back, not on every round."""
         if away and not self._away:
             _log.error("the database is unreachable: run `holdfast doctor`; background work is paused")
         if self._away and not away:
@@ -149,7 +154,7 @@ def vectors(names: Names, memories: Open) -> Chore:
 
 
 def capture(names: Names, memories: Open, quiet: Quiet) -> Chore:
-    """Reads a session of each space that has something new; `quiet` says where nothing may be read."""
+    """Captures from a session of each space with new messages; `quiet` says where capture is off."""
     return _in_turn(
         names,
         lambda name, time_up: memories(name).capture_due(quiet=quiet, time_up=time_up) is not None,
@@ -157,12 +162,12 @@ def capture(names: Names, memories: Open, quiet: Quiet) -> Chore:
 
 
 def reading(names: Names, memories: Open, quiet: Quiet) -> Chore:
-    """Reads with a model what our reader has read: a chunk of each space at a time."""
+    """Runs the language model on chunks that the built-in model already read, one per space at a time."""
     return _in_turn(names, lambda name, _: memories(name).read_due(quiet=quiet) is not None)
 
 
 def _in_turn(names: Names, work: Work) -> Chore:
-    """Goes round the spaces; a slice goes on where the last one ended, so that none waits for long."""
+    """Runs a task for each space; a slice continues where the last one ended."""
     left: list[str] = []  # of this round, the next one last
     more = False
 
@@ -181,7 +186,7 @@ def _in_turn(names: Names, work: Work) -> Chore:
 
 
 def _quietly(space: str, time_up: TimeUp, work: Work) -> bool:
-    """The trouble of one space does not keep the others waiting; it is tried again the next time."""
+    """Logs an error in one space, so that the others continue; it is retried in the next round."""
     try:
         return work(space, time_up)
     except HoldfastError as trouble:

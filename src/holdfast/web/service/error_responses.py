@@ -1,4 +1,4 @@
-"""What is wrong with a request, said as problem+json by every route of the service."""
+"""Converts errors to problem+json responses, for all routes."""
 
 import logging
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from holdfast.wire.http_errors import MEDIA_TYPE, of_error, problem
 _MOST_ERRORS = 10
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _PLACES = ("body", "query", "path", "header")
-#: What a form is told in our own words; the rest is clear as it comes.
+#: Our texts for validation errors; the other messages are clear enough.
 _SAYS = {
     "missing": "required field is missing",
     "extra_forbidden": "unknown field: see /api/docs",
@@ -58,7 +58,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """What an address can be asked for; each route knows only its own."""
+    """The methods of a path; each route only knows its own."""
     plain = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
     return [
         method
@@ -68,14 +68,14 @@ def _methods(request: Request) -> list[str]:
 
 
 async def _of_surprise(request: Request, _: Exception) -> Response:
-    # The exception itself goes to the log on its way out; who asked is told no more than that.
+    # The exception itself goes to the log; the caller gets no details.
     # Not the address: it may hold a token.
     _log.error("%s %s failed", request.method, getattr(request.scope.get("route"), "path", "?"))
     return _answer(500, problem(500, "internal error: see the log of the service"))
 
 
 def _error(each: Any) -> dict[str, str]:
-    """One thing that does not fit, with the name of its field and without the value, which may be private."""
+    """A validation error with the name of its field, without the value, which may be private."""
     if each["type"] == "json_invalid":
         why = each.get("ctx", {}).get("error", "can't be parsed")
         return {"field": "body", "says": f"invalid JSON at character {each['loc'][-1]}: {why}"}

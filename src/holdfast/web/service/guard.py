@@ -1,7 +1,7 @@
-"""Who may speak to the service: local hosts, own pages, holders of a token, with bodies of bounded size.
+"""Auth middleware: checks host, origin, token and body size of every request.
 
-Plain ASGI around the whole application, so that no route and no mounted part can be reached around it. What a
-token allows is put beside the request (`state.grant`); whoever answers holds it against what is asked.
+Plain ASGI around the whole application, so that no route bypasses it. It sets `state.grant`; the handlers
+check the scope.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -20,10 +20,10 @@ from holdfast.wire.http_errors import MEDIA_TYPE, problem
 Admit = Callable[[str], Grant | None]  # a token's secret to what its holder may do; may look into the store
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
-OPEN = frozenset({"/health"})  # says that the service is there, and nothing else
-#: For programs that can be told an address and nothing else, the token is the part of it after this.
+OPEN = frozenset({"/health"})  # only reports that the service runs
+#: For programs that can only be given a URL, the token is the path segment after this prefix.
 IN_ADDRESS = ("/proxy/", "/webhook/")
-PROXY = "/proxy/"  # goes on without the store for who was let in before
+PROXY = "/proxy/"  # cached tokens still work here while the database is down
 MOST_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
 MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
@@ -72,7 +72,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] == "http":  # nothing here speaks websockets: not accepting closes the connection
+        if scope["type"] == "http":  # no websockets: not accepting closes the connection
             await self._answered(scope, receive, _shielded(send))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,7 +94,7 @@ class Guard:
         await self._app(scope, body.receive, body.send)
 
     def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
-        """Status and reason, when the request may not go on, whoever sends it."""
+        """The status and reason if the request is rejected, whatever its token."""
         if _host_of(f"//{headers.get('host', '')}") not in self._hosts:
             return 421, "unknown host name: this service answers only to local names, such as 127.0.0.1"
         origin = headers.get("origin")
@@ -115,12 +115,12 @@ class Guard:
         return _host_of(origin) in self._hosts - LOCAL or origin.partition("://")[2].lower() == host.lower()
 
     async def _let_in(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
-        """Puts what the token allows beside the request, or says why there is nothing."""
+        """Authenticates by token and sets `state.grant`, or returns why not."""
         admit = self._acquainted if scope["path"].startswith(PROXY) else _in_thread(self._admit)
         return await _admitted(scope, admit, _secret(scope["path"], headers))
 
     async def _let_browser_in(self, pages: Pages, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
-        """The same by the cookie, which a browser sends whoever's page asks: so that page must be ours."""
+        """Authenticates by cookie, with a CSRF check: the cookie is sent for cross-site requests too."""
         if scope["method"] not in _SAFE and not _own_page(headers):
             return 403, _FOREIGN_FORM
         if pages.is_open(scope["path"]):
@@ -162,7 +162,7 @@ def _by_browser(pages: Pages, path: str, headers: Mapping[str, str]) -> bool:
 
 
 def _own_page(headers: Mapping[str, str]) -> bool:
-    """Whether the browser says that a page of this very service asks: the same host and the same port."""
+    """Whether the request comes from a page of this service: same host and port."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is None and origin is None:
         return False
@@ -202,9 +202,9 @@ def _shielded(send: Send) -> Send:
 
 
 class _Bounded:
-    """The same body, cut off where it grows past the limit whatever its headers said, or where it stalls.
+    """Limits the size and the pauses of a request body, whatever its headers say.
 
-    Who waits for the rest can't know why it ends, so what is answered then is said here.
+    The handler only sees a disconnect, so this class sends the 408 or 413 itself.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
@@ -218,7 +218,7 @@ class _Bounded:
         self._answered = False
 
     async def receive(self) -> Message:
-        # Behind the body comes nothing but the caller's leaving, for which there is no limit.
+        # After the body only http.disconnect follows; it has no timeout.
         message = await (self._receive() if self._whole else self._piece())
         self._seen += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)

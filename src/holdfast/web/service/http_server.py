@@ -49,17 +49,17 @@ def serve(
     started: Callable[[], None] = lambda: None,
     leaving: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answers until a signal comes; then ends what is at hand and returns.
+    """Serves until a signal; then finishes the current requests and returns.
 
-    `started` is called when it answers and a signal is heard. Where something at hand does not end in time,
-    `leaving` is called, and then the process is gone.
+    `started` is called once it is ready for requests and signals. If requests don't finish in time, `leaving`
+    is called and the process ends.
     """
     _share_heaps()
     _Server(settings(app), started, leaving).run(sockets=[listening])
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """How uvicorn runs the application."""
+    """The settings of uvicorn."""
     return uvicorn.Config(
         app,
         http=_Impatient,
@@ -74,9 +74,9 @@ def settings(app: ASGIApp) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """Ends in time: a request that goes on in its thread can't be cancelled, and would be waited for.
+    """Stops in time: a request in a thread can't be cancelled.
 
-    Nothing is lost by it: what was acknowledged is committed, and what was not is rolled back.
+    Nothing is lost: acknowledged writes are committed, others are rolled back.
     """
 
     def __init__(
@@ -106,9 +106,9 @@ class _Server(uvicorn.Server):
 
 
 def leave() -> None:
-    """Ends the process, which has closed everything, beside threads that are still loading a model.
+    """Ends the process without waiting for threads that are loading a model.
 
-    To tear the interpreter down under them would crash it, and to wait for them takes long.
+    Interpreter shutdown would crash them, and waiting takes long.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or none at all
@@ -156,10 +156,10 @@ def _share_heaps() -> None:
 
 @contextmanager
 def until_a_signal() -> Iterator[None]:
-    """The block ends, as if it were done, when a signal asks for it at any time.
+    """Ends the block normally on a signal at any time.
 
-    uvicorn raises the signal once more when it has stopped: without a handler that would end the process at
-    once, and leave behind what says that the service is there.
+    uvicorn raises the signal again after it stopped: without a handler that would end the process before the
+    address file is removed.
     """
     before = signal.signal(signal.SIGTERM, _end)
     try:

@@ -1,7 +1,6 @@
-"""Who was let in before: goes on being let through where nothing is asked of the store, while it is away.
+"""Cached tokens for the proxy: they still work while the database is down, so that model calls continue.
 
-For the proxy alone: a model's client must not stop because a memory did. Of a secret only its hash is kept,
-and only for as long as this process lives.
+Only hashes of secrets are kept, in memory.
 """
 
 import hashlib
@@ -17,7 +16,7 @@ _SLOW = "the database is unreachable, and this token has not been used since the
 
 
 class Acquainted:
-    """Asks `admit`, and where it can't tell in time, what it told before."""
+    """Calls `admit`, and uses its last result if it does not answer in time."""
 
     def __init__(self, admit: Callable[[str], Grant | None], *, patience: float = PATIENCE) -> None:
         self._admit = admit
@@ -25,9 +24,9 @@ class Acquainted:
         self._seen: OrderedDict[bytes, Grant] = OrderedDict()
 
     async def __call__(self, secret: str) -> Grant | None:
-        """What the holder of `secret` may do; none for one that is unknown.
+        """The grant of a token; None if it is unknown.
 
-        Raises: Unavailable, when nobody can tell.
+        Raises: Unavailable, if neither the database nor the cache knows it.
         """
         from anyio import move_on_after
         from anyio.to_thread import run_sync

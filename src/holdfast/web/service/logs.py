@@ -1,7 +1,7 @@
-"""The service's log on standard error: a line a request and what goes wrong, as text or as JSON.
+"""The service's log on standard error: one line per request, and errors, as text or JSON.
 
-No line holds a memory, an address or a secret. An exception is told by its kind and by where it came from;
-its message is left out, for it may quote what was being stored.
+No line contains a memory, an address or a secret. An exception is logged by type and traceback; its message
+is left out, because it may quote stored text.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast.engine.intake import safe
 
 UNMATCHED = "unmatched"  # no route answers to this address
-REFUSED = "refused"  # the guard did not let it in, so nobody looked where it was going
+REFUSED = "refused"  # rejected by the guard, before routing
 GONE = 499  # the caller left before there was an answer
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -42,7 +42,7 @@ Watcher = Callable[[RequestFacts], None]
 
 
 def watched(watchers: Sequence[Watcher]) -> Callable[[ASGIApp], ASGIApp]:
-    """Tells `watchers` of every request to an application once it is answered."""
+    """Middleware that reports every answered request to `watchers`."""
 
     def around(app: ASGIApp) -> ASGIApp:
         async def seen(scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +83,7 @@ def _told(scope: Scope, status: int, seconds: float) -> RequestFacts:
 
 
 def _route(scope: Scope) -> str:
-    """The form of the address; FastAPI keeps the whole of it beside the route of an included router."""
+    """The path template; FastAPI stores it elsewhere for an included router."""
     context = scope.get("fastapi", {}).get("effective_route_context")
     for found in (context, scope.get("route")):
         form = getattr(found, "path_format", None) or getattr(found, "path", None)
