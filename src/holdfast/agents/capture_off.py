@@ -9,7 +9,7 @@ from json import dumps, loads
 
 from holdfast.app import paths
 
-_MOST_NAMES = 10_000
+_MAX_NAMES = 10_000
 _OFF = ("", "0", "no", "off", "false")
 
 
@@ -42,10 +42,7 @@ def reason(project: str | None = None, session: str | None = None) -> str | None
 
 
 def switched_off() -> SwitchedOff:
-    """Reads the file.
-
-    Raises: OSError, ValueError.
-    """
+    """Reads the file. Raises: OSError, ValueError."""
     try:
         with open(paths.quiet_file(), encoding="utf-8") as file:
             found = loads(file.read())
@@ -86,4 +83,4 @@ def _switched(names: list[str], name: str | None, off: bool) -> list[str]:
     if name is None:
         return names
     others = [other for other in names if other != name]
-    return [*others, name][-_MOST_NAMES:] if off else others
+    return [*others, name][-_MAX_NAMES:] if off else others

@@ -47,18 +47,12 @@ def context_file(path: Path, *, db: str, space: str, project: str | None) -> Con
 
 
 def register(context: ContextFile) -> None:
-    """Keeps a file up to date from now on.
-
-    Raises: OSError.
-    """
+    """Keeps a file up to date from now on. Raises: OSError."""
     _save([*(known for known in registered() if known.path != context.path), context])
 
 
 def unregister(path: Path) -> ContextFile | None:
-    """Stops updating a file; returns its entry.
-
-    Raises: OSError.
-    """
+    """Stops updating a file; returns its entry. Raises: OSError."""
     known = registered()
     found = next((context for context in known if context.path == str(path)), None)
     if found is not None:
@@ -73,8 +67,8 @@ def registered() -> list[ContextFile]:
         return [ContextFile(**entry) for entry in json.loads(text)]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError) as trouble:
-        _log.warning("%s can't be read: %s", paths.context_files(), trouble)
+    except (OSError, ValueError, TypeError) as error:
+        _log.warning("%s can't be read: %s", paths.context_files(), error)
         return []
 
 

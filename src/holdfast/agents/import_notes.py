@@ -152,7 +152,7 @@ HIDDEN: Final = "hidden"
 _OTHER: Final = "not Markdown"
 _BINARY: Final = "binary"
 _LARGE: Final = "over 1 MiB"
-_MOST_NOTE: Final = 1024 * 1024
+_MAX_NOTE: Final = 1024 * 1024
 _HEAD: Final = 8_192  # bytes in which a file that is no text shows it
 _PASSED_BY: Final = frozenset({"node_modules"})
 
@@ -200,7 +200,7 @@ def _why_not(path: Path) -> str | None:
     if path.suffix.casefold() != ".md" or not path.is_file():
         return _OTHER
     try:
-        if path.stat().st_size > _MOST_NOTE:
+        if path.stat().st_size > _MAX_NOTE:
             return _LARGE
         with path.open("rb") as file:
             return _BINARY if b"\0" in file.read(_HEAD) else None

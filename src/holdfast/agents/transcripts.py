@@ -94,10 +94,7 @@ class Transcripts:
         return found
 
     def read(self, transcript: Transcript) -> TranscriptPart:
-        """The new content. It stays unread until `taken` is called.
-
-        Raises: Invalid.
-        """
+        """The new content. It stays unread until `taken` is called. Raises: Invalid."""
         _, read_from = TRANSCRIPTS[transcript.format]
         try:
             return read_from(transcript.path, self._offsets.get(transcript.path, 0))

@@ -117,10 +117,10 @@ def _clock(store: Store, clock: Clock) -> list[HealthFinding]:
     return found
 
 
-def _embedding(trouble: str | None) -> list[HealthFinding]:
-    if trouble is None:
+def _embedding(error: str | None) -> list[HealthFinding]:
+    if error is None:
         return []
-    says = f"the embedder does not work: {trouble}"
+    says = f"the embedder does not work: {error}"
     advice = "until it is fixed, recall uses keyword search only; set HOLDFAST_EMBEDDER=none to turn it off"
     return [HealthFinding("problem", says, advice)]
 
@@ -138,9 +138,9 @@ def _own_models() -> Iterator[HealthFinding]:
     for name, check, meanwhile in models:
         try:
             check()
-        except Unavailable as trouble:
-            says = f"the {name} model does not work: {trouble}"
-            yield HealthFinding("problem", says, f"until it is fixed, {meanwhile}", trouble.command)
+        except Unavailable as error:
+            says = f"the {name} model does not work: {error}"
+            yield HealthFinding("problem", says, f"until it is fixed, {meanwhile}", error.command)
 
 
 def _unfinished(vectors: list[EmbeddingProgress]) -> list[HealthFinding]:
@@ -186,8 +186,8 @@ def _directories(store: Store) -> list[HealthFinding]:
             says = f"the files of space {space!r} need a decision"
             command = f"{state.asks}: {ASKS_COMMAND.format(space)}"
             found.append(HealthFinding("problem", says, f"{state.asks} on the files page", command))
-        for trouble in state.troubles if state is not None else ():
-            says = f"the files of space {space!r}: {trouble}"
+        for error in state.troubles if state is not None else ():
+            says = f"the files of space {space!r}: {error}"
             command = f"retry with `holdfast files sync --space {space}`"
             found.append(HealthFinding("problem", says, "retry on the files page", command))
     return found

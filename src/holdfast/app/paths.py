@@ -9,9 +9,9 @@ import sys
 
 #: Stand as they are in a file name made from a name. Capitals don't: some file systems ignore case.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
-_MOST_NAME = 120  # of such a file name, in characters
+_MAX_NAME = 120  # of such a file name, in characters
 _NOBODYS = "="  # means "no project": not a valid name
-_MOST_LINK = 4096  # bytes of a `.git` file that are read
+_MAX_LINK = 4096  # bytes of a `.git` file that are read
 
 
 def home() -> str:
@@ -132,11 +132,11 @@ def file_stem(name: str) -> str:
         character if character in _PLAIN else "".join(f"%{byte:02x}" for byte in _bytes(character))
         for character in name
     )
-    if len(encoded) <= _MOST_NAME:
+    if len(encoded) <= _MAX_NAME:
         return encoded or "%"
     from hashlib import sha256
 
-    return f"{encoded[: _MOST_NAME - 17]}~{sha256(_bytes(name)).hexdigest()[:16]}"
+    return f"{encoded[: _MAX_NAME - 17]}~{sha256(_bytes(name)).hexdigest()[:16]}"
 
 
 def _bytes(text: str) -> bytes:
@@ -144,10 +144,7 @@ def _bytes(text: str) -> bytes:
 
 
 def make_folder(folder: str) -> None:
-    """Makes a folder that only its owner can enter, and those above it.
-
-    Raises: OSError.
-    """
+    """Makes a folder that only its owner can enter, and those above it. Raises: OSError."""
     if not os.path.isdir(folder):
         above = os.path.dirname(folder)
         if above != folder:
@@ -227,7 +224,7 @@ def _main_root(folder: str, link: str) -> str:
     """The root that a `.git` file leads to: the main one's for a worktree, its own for a submodule."""
     try:
         with open(link, encoding="utf-8") as file:
-            text = file.read(_MOST_LINK)
+            text = file.read(_MAX_LINK)
     except (OSError, ValueError):
         return folder
     git = text.removeprefix("gitdir:").strip()

@@ -43,19 +43,16 @@ def own_token() -> str:
     """
     try:
         return token()
-    except Unavailable as trouble:
+    except Unavailable as error:
         if os.path.lexists(paths.token_file()):
             raise
-        _log.warning("%s: hooks and commands can't use the service until it is restarted", trouble)
+        _log.warning("%s: hooks and commands can't use the service until it is restarted", error)
         return secrets.token_urlsafe(32)
 
 
 @contextmanager
 def the_only_one() -> Iterator[None]:
-    """Holds the lock of this user's service.
-
-    Raises: Conflict, when another process has it.
-    """
+    """Holds the lock of this user's service. Raises: Conflict, when another process has it."""
     import fcntl
 
     with _lock_file() as lock:

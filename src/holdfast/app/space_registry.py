@@ -86,24 +86,15 @@ class SpaceRegistry:
         return Administration(self.memories().store, grant=grant)
 
     def admit(self, secret: str) -> Grant | None:
-        """The grant of a token; None if it is unknown.
-
-        Raises: Unavailable.
-        """
+        """The grant of a token; None if it is unknown. Raises: Unavailable."""
         return grant_of(secret, store=self.memories().store, now=wiring.utc_now())
 
     def admit_known(self, token_hash: str) -> Grant | None:
-        """The same for a token that was shown before, by its hash.
-
-        Raises: Unavailable.
-        """
+        """The same for a token that was shown before, by its hash. Raises: Unavailable."""
         return grant_by_hash(token_hash, store=self.memories().store, now=wiring.utc_now())
 
     def figures(self) -> Figures:
-        """Counts over all spaces.
-
-        Raises: Unavailable.
-        """
+        """Counts over all spaces. Raises: Unavailable."""
         embedder = self.embedder.name if self.embedder else None
         return self.administration(EVERYTHING).figures(embedder=embedder)
 

@@ -167,8 +167,8 @@ def try_embedder(embedder: Embedder | None) -> str | None:
 
     try:
         given(embedder, trial, ["a trial"])
-    except Unavailable as trouble:
-        return f"{trouble}".strip().split("\n")[0]
+    except Unavailable as error:
+        return f"{error}".strip().split("\n")[0]
     return None
 
 
@@ -186,10 +186,7 @@ def migrate(db: str | None = None) -> tuple[str | None, str]:
 
 
 def examine(db: str | None = None) -> Health:
-    """Inspects the database without opening it for writing.
-
-    Raises: Unavailable, Invalid.
-    """
+    """Inspects the database without opening it for writing. Raises: Unavailable, Invalid."""
     from holdfast.store.health import examine as look_at
 
     return look_at(db or Settings.read().db)

@@ -14,7 +14,7 @@ NOISE = 0.0301
 BEST_NOISE = 0.3226
 
 # Limits of the scale. Beyond them a model does not separate texts, and keywords have to decide.
-_LEAST_SCALE, _MOST_SCALE = 0.2, 8.0
+_LEAST_SCALE, _MAX_SCALE = 0.2, 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def fitted(cosines: Sequence[Sequence[float]]) -> Calibration:
     noise = _mean([cosine for row in wrong for cosine in row])
     best = _mean([max(row) for row in wrong])
     spread = max(best - noise, 1e-9)
-    scale = min(max((BEST_NOISE - NOISE) / spread, _LEAST_SCALE), _MOST_SCALE)
+    scale = min(max((BEST_NOISE - NOISE) / spread, _LEAST_SCALE), _MAX_SCALE)
     return Calibration(round(scale, 4), round(BEST_NOISE - scale * best, 4))
 
 

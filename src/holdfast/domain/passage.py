@@ -9,7 +9,7 @@ from holdfast.domain.terms import stems
 _CUT = "…"
 # A sentence or a line, with what parts it from the next.
 _PIECE = re.compile(r".+?(?:(?<=[.!?。！？])\s+|\n+|$)", re.DOTALL)
-_MOST_PLACES = 50  # at which the same words are looked for in one text
+_MAX_PLACES = 50  # at which the same words are looked for in one text
 
 Span = tuple[int, int]
 
@@ -63,7 +63,7 @@ def places(words: str, text: str) -> list[Span]:
     if not spelt:
         return []
     found: list[Span] = []
-    for match in islice(re.finditer(spelt, text, re.IGNORECASE), _MOST_PLACES):
+    for match in islice(re.finditer(spelt, text, re.IGNORECASE), _MAX_PLACES):
         here = [(start, end) for start, end in pieces(text) if start < match.end() and end > match.start()]
         span = here[0][0], here[-1][1]
         found += [span] if span not in found else []

@@ -140,10 +140,7 @@ class Profile:
         return any(each.rule for each in self.categories if each.name == category)
 
     def check_lengths(self, draft: Draft) -> None:
-        """Cheap, so that nothing costly is done with what is too long.
-
-        Raises: TooLong.
-        """
+        """Cheap, so that nothing costly is done with what is too long. Raises: TooLong."""
         self._fitting(clean(draft.content, one_line=self.limits.one_line).strip())
         self._line(draft.subject, "subject", self.limits.subject_max)
         self._line(draft.summary, "summary", self.limits.summary_max)

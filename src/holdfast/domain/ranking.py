@@ -31,13 +31,13 @@ _BY_CHANCE = 0.035  # more for each e-fold more memories: among more of them, mo
 _WORDED = 0.75  # the share of the query's words that is enough by itself, for keyword queries
 _ANSWER = 0.0  # the least relevance of an answer then
 _NO_ANSWER = 1.5  # and where nothing is answered
-_MOST_ODDS = 5.8
+_MAX_ODDS = 5.8
 
 # BM25 with a word's presence instead of its count: in short texts counts add nothing.
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.3
 _TYPICAL_LENGTH = 12  # words of a memory
-_MOST_TERMS = 12  # of a question
+_MAX_TERMS = 12  # of a question
 _SMALLEST_SPACE = 50  # texts; in fewer every word looks rare
 
 #: Relevance under which nothing is answered that was not read.
@@ -100,7 +100,7 @@ class Telling:
     def of(cls, terms: Sequence[str], counts: Mapping[str, int], total: int) -> "Telling":
         """From how many of all texts hold each term."""
         # A long text shares something with everything: beyond a question's length each term counts less.
-        weight = min(1.0, _MOST_TERMS / max(len(terms), 1))
+        weight = min(1.0, _MAX_TERMS / max(len(terms), 1))
         return cls({term: weight * rarity(counts[term], total) for term in terms})
 
 
@@ -145,7 +145,7 @@ def evidence(holds: TextTerms, telling: Telling, cosine: float) -> dict[str, flo
 def odds(probability: float) -> float:
     """The logarithm of the odds, within bounds."""
     bounded_odds = math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
-    return min(max(bounded_odds, -_MOST_ODDS), _MOST_ODDS)
+    return min(max(bounded_odds, -_MAX_ODDS), _MAX_ODDS)
 
 
 def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0, among: int = _SMALL_STORE) -> float:

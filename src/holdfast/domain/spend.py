@@ -15,7 +15,7 @@ CallOutcome = Literal["asked", "answered", "rate-limited", "refused", "malformed
 GroupedBy = Literal["purpose", "model", "day", "session"]
 
 MICRO = 1_000_000  # micro-dollars in a dollar
-_MOST_DOLLARS = 1_000_000
+_MAX_DOLLARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +158,13 @@ def dollars(micro: int) -> str:
 
 
 def micro_dollars(text: str) -> int:
-    """A text like "0.50" in micro-dollars, rounded up.
-
-    Raises: ValueError.
-    """
+    """A text like "0.50" in micro-dollars, rounded up. Raises: ValueError."""
     try:
         amount = Decimal(text.strip().removeprefix("$"))
     except InvalidOperation:
         raise ValueError(f"invalid amount {text!r}: use dollars, for example 0.50") from None
-    if not amount.is_finite() or not 0 <= amount <= _MOST_DOLLARS:
-        raise ValueError(f"invalid amount {text!r}: use dollars, 0 to {_MOST_DOLLARS:,}")
+    if not amount.is_finite() or not 0 <= amount <= _MAX_DOLLARS:
+        raise ValueError(f"invalid amount {text!r}: use dollars, 0 to {_MAX_DOLLARS:,}")
     return int((amount * MICRO).to_integral_value(ROUND_CEILING))
 
 

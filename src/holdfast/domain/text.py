@@ -14,8 +14,8 @@ _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
-_MOST_MARKS = 8  # on one letter: no script needs more, and a pile of them hides the lines around it
-_MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
+_MAX_MARKS = 8  # on one letter: no script needs more, and a pile of them hides the lines around it
+_MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}")
 # What shows nothing: controls, joiners, blanks, marks without a letter. And what only looks like a letter to
 # a program: fillers, an empty Braille cell, what stands for half a character.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Mc", "Me"))
@@ -67,6 +67,6 @@ def _without_piles(found: re.Match[str]) -> str:
     row = 0
     for letter in found[0]:
         row = row + 1 if unicodedata.category(letter).startswith("M") else 0
-        if row <= _MOST_MARKS:
+        if row <= _MAX_MARKS:
             kept.append(letter)
     return "".join(kept)

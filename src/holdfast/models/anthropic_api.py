@@ -55,10 +55,7 @@ class AnthropicModel:
         return vendor_sdk.answered(_text(body.get("content")), usage, self.name)
 
     def opened(self) -> "Anthropic":
-        """The vendor's client, also used for chat.
-
-        Raises: Unavailable, without the SDK or a key.
-        """
+        """The vendor's client, also used for chat. Raises: Unavailable, without the SDK or a key."""
         if self._client is None:
             try:
                 from anthropic import Anthropic
@@ -92,7 +89,7 @@ def _usage(found: Any) -> Usage | None:
     return Usage(input=plain + read + written, output=output, cached=read)
 
 
-_MOST_TOKENS = 8_192  # of one answer
+_MAX_TOKENS = 8_192  # of one answer
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _CHAT_CUT_SHORT = {
     "max_tokens": "the answer was cut off at the maximum length",
@@ -141,7 +138,7 @@ class AnthropicTalk:
             vendor_sdk.understood(anthropic, self.name),
             self._client.messages.stream(
                 model=self._model,
-                max_tokens=_MOST_TOKENS,
+                max_tokens=_MAX_TOKENS,
                 system=self._system,
                 tools=self._tools,
                 messages=_marked(self._messages),

@@ -13,7 +13,7 @@ from holdfast.domain.subjects import names, same_subject
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.judge import Pair, decided
 from holdfast.models import own_models
-from holdfast.models.own_models import DEADLINE, MOST_TOKENS, Network, cut_pair, framed_pair
+from holdfast.models.own_models import DEADLINE, MAX_TOKENS, Network, cut_pair, framed_pair
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,16 +70,13 @@ class OwnFinder:
         for found, start, end in pieces.placed(f"{role}: {text}"):
             ids.append(found)
             places.append((start - head, end - head))
-        framed = pieces.framed(ids[: MOST_TOKENS - 2])
+        framed = pieces.framed(ids[: MAX_TOKENS - 2])
         heads = self._network.heads((framed, [0] * len(framed)), ["marks", "kind"], _UNHURRIED)
         marks, kinds = (said[0, 1 + first : -1] for said in heads)
         return list(_passages(text, places[: len(marks)], marks, kinds))
 
     def replaced(self, memories: Sequence[str], said: str) -> list[float]:
-        """How likely a message makes each memory outdated.
-
-        Raises: Unavailable, as `facts`.
-        """
+        """How likely a message makes each memory outdated. Raises: Unavailable, as `facts`."""
         pieces = own_models.word_pieces()
         news = pieces.numbers_of(said)
         inputs = [cut_pair(pieces.numbers_of(memory), news) for memory in memories]
@@ -146,24 +143,18 @@ class OwnReader:
         texts = [_named(known, draft) for known, draft in pairs]
         pieces = own_models.word_pieces()
         inputs = [framed_pair(pieces.numbers_of(one), pieces.numbers_of(other)) for one, other in texts]
-        whole = [place for place, given in enumerate(inputs) if len(given[0]) <= MOST_TOKENS]
+        whole = [place for place, given in enumerate(inputs) if len(given[0]) <= MAX_TOKENS]
         said = dict(
             zip(whole, self._network.pairs([inputs[place] for place in whole], "relation"), strict=True)
         )
         return [_verdict(said.get(place), self.name) for place in range(len(pairs))]
 
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]:
-        """How relevant each text is to a prompt.
-
-        Raises: Unavailable, as `judge`.
-        """
+        """How relevant each text is to a prompt. Raises: Unavailable, as `judge`."""
         return self._second(prompt, texts, "helps")
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
-        """How likely a passage states each fact.
-
-        Raises: Unavailable, as `judge`.
-        """
+        """How likely a passage states each fact. Raises: Unavailable, as `judge`."""
         return self._second(passage, facts, "states")
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> list[Passage]:

@@ -17,7 +17,7 @@ from holdfast.errors import Unavailable
 from holdfast.models import own_models
 from holdfast.models.specs import MULTILINGUAL
 
-MOST_TOKENS = 256  # the model cuts what is longer
+MAX_TOKENS = 256  # the model cuts what is longer
 PART = 126  # tokens of one part, without start and end
 OVERLAP = 30  # tokens that neighbouring parts share
 
@@ -61,7 +61,7 @@ class OwnEmbedder:
     def queries(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of several forms of one question, in one run of the model."""
         pieces = own_models.word_pieces()
-        cut = [pieces.numbers_of(text)[: MOST_TOKENS - 2] for text in texts]
+        cut = [pieces.numbers_of(text)[: MAX_TOKENS - 2] for text in texts]
         return [self._vector(pieces.framed(numbers)) for numbers in cut]
 
     @cached_property
@@ -79,8 +79,8 @@ class OwnEmbedder:
 
 def _split(numbers: Iterator[int]) -> Iterator[Sequence[int]]:
     """Overlapping parts, each once its tokens are known; a text that the model takes whole stays whole."""
-    row = list(islice(numbers, MOST_TOKENS - 1))
-    if len(row) <= MOST_TOKENS - 2:
+    row = list(islice(numbers, MAX_TOKENS - 1))
+    if len(row) <= MAX_TOKENS - 2:
         yield row
         return
     while len(row) > OVERLAP:

@@ -56,24 +56,21 @@ class Server:
         )
         try:
             return self._bounded(request, within)
-        except ServerRefusal as trouble:
-            pause = _BACKOFF if trouble.wait is None else trouble.wait
+        except ServerRefusal as error:
+            pause = _BACKOFF if error.wait is None else error.wait
             left = ends - time.monotonic() - pause
-            if not trouble.again or left <= 0:
+            if not error.again or left <= 0:
                 raise
             time.sleep(pause)
             return self._bounded(request, left)
 
     def probe(self, path: str, *, within: float) -> None:
-        """Checks that the server responds, with any status.
-
-        Raises: ServerRefusal.
-        """
+        """Checks that the server responds, with any status. Raises: ServerRefusal."""
         request = urllib.request.Request(self.url + path, headers=self._headers())
         try:
             self._bounded(request, within)
-        except ServerRefusal as trouble:
-            if trouble.code is None:
+        except ServerRefusal as error:
+            if error.code is None:
                 raise
 
     def _headers(self) -> dict[str, str]:
@@ -92,8 +89,8 @@ class Server:
         def work() -> None:
             try:
                 answers.append(self._asked(request, within))
-            except ServerRefusal as trouble:
-                troubles.append(trouble)
+            except ServerRefusal as error:
+                troubles.append(error)
 
         thread = threading.Thread(target=work, daemon=True, name="holdfast-embedder")
         thread.start()
@@ -110,8 +107,8 @@ class Server:
         except urllib.error.HTTPError as refusal:
             with refusal:
                 raise self._refusal(refusal) from None
-        except (OSError, http.client.HTTPException) as trouble:
-            raise self._broken(trouble, within) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise self._broken(error, within) from None
         if len(text) > LARGEST:
             raise self._refused(f"returned more than {LARGEST // 2**20} MiB", code=200)
         if missing:
@@ -134,8 +131,8 @@ class Server:
         wait = seconds(refusal.headers.get("Retry-After")) if code in _AGAIN else None
         return self._refused(message, again=code in _AGAIN, wait=wait, code=code)
 
-    def _broken(self, trouble: Exception, within: float) -> ServerRefusal:
-        reason = trouble.reason if isinstance(trouble, urllib.error.URLError) else trouble
+    def _broken(self, error: Exception, within: float) -> ServerRefusal:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
         match reason:
             case TimeoutError():
                 return self._refused(f"did not answer within {within:.3g} s")

@@ -64,10 +64,7 @@ class OpenAIModel:
         return {"max_completion_tokens": most} if own else {"max_tokens": most}
 
     def opened(self) -> "OpenAI":
-        """The vendor's client, also used for chat.
-
-        Raises: Unavailable, without the SDK or a key.
-        """
+        """The vendor's client, also used for chat. Raises: Unavailable, without the SDK or a key."""
         if self._client is None:
             try:
                 from openai import OpenAI

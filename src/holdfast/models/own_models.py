@@ -118,7 +118,7 @@ def _hash(path: Path, changed: int, size: int) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-MOST_TOKENS = 384
+MAX_TOKENS = 384
 THREADS = 2  # with one a pair takes two thirds longer
 DEADLINE = 2.0  # seconds for every few inputs of a call
 _FEW_INPUTS = 8
@@ -179,16 +179,16 @@ class Network:
         timer.start()
         try:
             return session.run(heads, {"ids": ids, "mask": np.ones_like(ids), "types": types}, options)
-        except (raised.Fail, raised.RuntimeException) as trouble:
-            raise Unavailable(late if options.terminate else f"{what} failed: {trouble}") from trouble
+        except (raised.Fail, raised.RuntimeException) as error:
+            raise Unavailable(late if options.terminate else f"{what} failed: {error}") from error
         finally:
             timer.cancel()
 
 
 def cut_pair(first: list[int], second: list[int]) -> Input:
     """The input for two texts; if they are too long, the first is truncated."""
-    second = second[: MOST_TOKENS // 2]
-    return framed_pair(first[: MOST_TOKENS - 3 - len(second)], second)
+    second = second[: MAX_TOKENS // 2]
+    return framed_pair(first[: MAX_TOKENS - 3 - len(second)], second)
 
 
 def framed_pair(first: list[int], second: list[int]) -> Input:

@@ -56,8 +56,8 @@ DOCUMENTS_WITHIN = 30.0  # seconds for one request; the server may have to load 
 TRUSTED_FOR = 60.0  # seconds after an answer in which a server is not probed again
 REST = 10.0  # seconds without a request after a failure, so that not every query waits for it
 LONGEST_REST = 300.0  # seconds, whatever Retry-After says
-MOST_TOKENS = 512  # of one part: vectors of longer ones are less specific
-MOST_PARTS = 64  # in one request
+MAX_TOKENS = 512  # of one part: vectors of longer ones are less specific
+MAX_PARTS = 64  # in one request
 REQUEST_TOKENS = 4_096
 _TOO_LONG = frozenset({400, 413, 422})  # the status codes for a text that is too long
 _SHORTEST = 64  # characters: never too long
@@ -114,12 +114,9 @@ class RemoteEmbedder:
         self._size: int | None = None  # numbers of a vector
 
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
-        """For each text the vectors of its parts, as float32.
-
-        Raises: Unavailable.
-        """
+        """For each text the vectors of its parts, as float32. Raises: Unavailable."""
         before = self._known.document
-        room = min(self._known.tokens, MOST_TOKENS) - estimate_tokens(before)
+        room = min(self._known.tokens, MAX_TOKENS) - estimate_tokens(before)
         cut = [parts_of(text, room) for text in texts]
         said = [before + (part or _EMPTY) for parts in cut for part in parts]
         found = iter([vector for batch in _batches(said) for vector in self._embedded(batch)])
@@ -134,7 +131,7 @@ class RemoteEmbedder:
         if not texts:
             return []
         before = self._known.query
-        room = min(self._known.tokens, MOST_TOKENS) - estimate_tokens(before)
+        room = min(self._known.tokens, MAX_TOKENS) - estimate_tokens(before)
         asked = [before + (parts_of(text, room)[0] or _EMPTY) for text in texts]
         return self._vectors(asked, within=self._query_within)
 
@@ -145,9 +142,9 @@ class RemoteEmbedder:
         """
         try:
             return self._vectors(texts, within=self._documents_within)
-        except ServerRefusal as trouble:
+        except ServerRefusal as error:
             half = len(texts[0]) // 2 if len(texts) == 1 else len(texts) // 2
-            if trouble.code not in _TOO_LONG or (len(texts) == 1 and half < _SHORTEST):
+            if error.code not in _TOO_LONG or (len(texts) == 1 and half < _SHORTEST):
                 raise
             self._resting = (0.0, "")
         if len(texts) == 1:
@@ -164,9 +161,9 @@ class RemoteEmbedder:
                 # A query may be waiting for these texts: check first that the server responds.
                 self._server.probe(self._dialect.alive, within=self._query_within)
             answer = self._server.post(self._dialect.path, body, within=within)
-        except ServerRefusal as trouble:
-            rest = min(max(self._rest, trouble.wait or 0.0), LONGEST_REST)
-            self._resting = (time.monotonic() + rest, str(trouble))
+        except ServerRefusal as error:
+            rest = min(max(self._rest, error.wait or 0.0), LONGEST_REST)
+            self._resting = (time.monotonic() + rest, str(error))
             raise
         self._answered = time.monotonic()
         return self._checked(answer, len(texts))
@@ -195,7 +192,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
     size = 0
     for text in texts:
         cost = estimate_tokens(text)
-        if batch and (len(batch) == MOST_PARTS or size + cost > REQUEST_TOKENS):
+        if batch and (len(batch) == MAX_PARTS or size + cost > REQUEST_TOKENS):
             yield batch
             batch, size = [], 0
         batch.append(text)
@@ -205,10 +202,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _unit(row: Any, name: str) -> "NDArray[np.float64]":
-    """`row`, normalized to length 1.
-
-    Raises: Unavailable, if it is not a finite vector other than zero.
-    """
+    """`row`, normalized to length 1. Raises: Unavailable, if it is not a finite vector other than zero."""
     import numpy as np
 
     if not isinstance(row, list) or not row or not all(type(number) in (int, float) for number in row):

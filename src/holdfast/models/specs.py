@@ -87,10 +87,7 @@ class LanguageSpec:
 
 
 def parse(text: str) -> Spec:
-    """Parses the name of an embedder.
-
-    Raises: Invalid, listing the allowed forms.
-    """
+    """Parses the name of an embedder. Raises: Invalid, listing the allowed forms."""
     if text in _FIXED:
         return Spec(_FIXED[text])
     shown = text.partition("@")[0]  # what follows may hold a secret
@@ -104,10 +101,7 @@ def parse(text: str) -> Spec:
 
 
 def parse_language(text: str) -> LanguageSpec | None:
-    """Parses the name of a language model; None for none.
-
-    Raises: Invalid, listing the allowed forms.
-    """
+    """Parses the name of a language model; None for none. Raises: Invalid, listing the allowed forms."""
     return None if text in ("", "none", "off") else parse_model(text, f"none, {MODELS}")
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _BUSY = frozenset({429, 503, 529})
 _HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model name right?)"}
 _NOT_MADE = Usage()  # a rejected call costs nothing
-_MOST_TOKENS = 100_000_000
+_MAX_TOKENS = 100_000_000
 
 
 def missing(extra: str) -> Unavailable:
@@ -68,10 +68,7 @@ def understood(sdk: Any, name: str) -> Iterator[None]:
 
 
 def body_of(raw: Any, name: str) -> Mapping[str, Any]:
-    """The JSON object of a response, independent of the SDK's types.
-
-    Raises: Malformed.
-    """
+    """The JSON object of a response, independent of the SDK's types. Raises: Malformed."""
     response = raw.http_response
     try:
         found = json.loads(response.content)
@@ -84,10 +81,7 @@ def body_of(raw: Any, name: str) -> Mapping[str, Any]:
 
 
 def answered(text: str, usage: Usage | None, name: str) -> ModelAnswer:
-    """Parses the text of an answer, which must be a JSON object.
-
-    Raises: Malformed.
-    """
+    """Parses the text of an answer, which must be a JSON object. Raises: Malformed."""
     try:
         return ModelAnswer(value=object_in(text), usage=usage)
     except ValueError as instead:
@@ -98,7 +92,7 @@ def tokens(found: Any, *names: str) -> int | None:
     """The first valid token count under these names; None if there is none."""
     for name in names:
         value = found.get(name) if isinstance(found, dict) else None
-        if type(value) is int and 0 <= value <= _MOST_TOKENS:
+        if type(value) is int and 0 <= value <= _MAX_TOKENS:
             return value
     return None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 LONGEST_WORD = 100  # letters; longer words are unknown to the model
-MOST_REMEMBERED = 50_000  # words whose pieces are kept at hand
+MAX_REMEMBERED = 50_000  # words whose pieces are kept at hand
 
 # Each ideograph is a word of its own.
 _IDEOGRAPH = re.compile(
@@ -54,7 +54,7 @@ class WordPiece:
             pieces = self.known.get(word)
             if pieces is None:
                 pieces = self._pieces(word)
-                if len(self.known) < MOST_REMEMBERED:
+                if len(self.known) < MAX_REMEMBERED:
                     self.known[word] = pieces
             yield word, pieces
 

@@ -51,10 +51,7 @@ Named = TypeVar("Named", Category, Level, Cooldown)
 
 
 def built_in_text(name: str) -> str:
-    """The TOML of a built-in profile.
-
-    Raises: Invalid.
-    """
+    """The TOML of a built-in profile. Raises: Invalid."""
     if name not in BUILT_IN:
         raise Invalid(
             f"unknown profile {name!r}: use one of {', '.join(BUILT_IN)}, or a TOML file", field="profile"
@@ -75,10 +72,7 @@ def profile_named(name: str, text: str | None) -> Profile:
 
 
 def parse(text: str, *, where: str = "profile") -> Profile:
-    """The profile that `text` describes.
-
-    Raises: Invalid, naming `where`, the line and the reason.
-    """
+    """The profile that `text` describes. Raises: Invalid, naming `where`, the line and the reason."""
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -90,10 +90,7 @@ class ClientConnection:
         return changes
 
     def disconnecting(self) -> list[SettingsChange]:
-        """The changes that `disconnect` would make; changes nothing.
-
-        Raises: Invalid, naming the file.
-        """
+        """The changes that `disconnect` would make; changes nothing. Raises: Invalid, naming the file."""
         known = self._record()
         return [self._undone(path, settings, known.get(str(path))) for path, settings in self._files()]
 
@@ -227,8 +224,8 @@ def _put(path: Path, content: bytes | None, mode: int) -> None:
 def _guarded(write: Callable[..., None], path: object, *rest: object) -> None:
     try:
         write(path, *rest)
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be written: {trouble.strerror}. Nothing was changed") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be written: {error.strerror}. Nothing was changed") from None
 
 
 def _read(path: Path) -> bytes | None:
@@ -236,8 +233,8 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be read: {trouble.strerror}. Nothing was changed") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be read: {error.strerror}. Nothing was changed") from None
 
 
 def _let_go(done: Done) -> None:

@@ -15,7 +15,7 @@ from holdfast.errors import Invalid
 Path = Sequence[str | int]
 _BLANKS = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?\d[\d.eE+-]*|true|false|null')
-_MOST_DEPTH = 200
+_MAX_DEPTH = 200
 
 
 @dataclass(slots=True)
@@ -83,10 +83,7 @@ class JsonText:
         self._insert(above, value, depth, key=path[depth])
 
     def append(self, path: Sequence[str], value: Any) -> None:
-        """Appends a value to a list, which is created if missing.
-
-        Raises: Invalid, when it is not a list.
-        """
+        """Appends a value to a list, which is created if missing. Raises: Invalid, when it is not a list."""
         found = self._node(path)
         if found is None:
             self.put(path, [value])
@@ -196,7 +193,7 @@ class _Reader:
         return Invalid(f"invalid JSON at line {line}")
 
     def value(self, start: int, depth: int) -> Node:
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise self.wrong(start)
         sign = self._text[start : start + 1]
         if sign == "{":

@@ -170,10 +170,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def table_in(text: str, names: Names) -> Any:
-    """The table `[a.b]`; None if there is none.
-
-    Raises: Invalid.
-    """
+    """The table `[a.b]`; None if there is none. Raises: Invalid."""
     above = parsed(text).get(names[0])
     return above.get(names[1]) if isinstance(above, dict) else None
 

@@ -59,8 +59,8 @@ def take_in(
             if taken is None:
                 return done + 1  # its note stays, to continue there
             done += taken
-        except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
-            _log.warning("a session can't be imported: %s", trouble)
+        except (OSError, Invalid, NotFound) as error:  # it will not be better the next time
+            _log.warning("a session can't be imported: %s", error)
         _remove(path, before)
         if time_up():
             break
@@ -166,17 +166,14 @@ def _remove(path: str, before: tuple[int, int] | None) -> None:
     try:
         if before is not None and _identity(path) == before:
             os.unlink(path)
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be removed: {trouble.strerror}") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be removed: {error.strerror}") from None
 
 
 def end_later(
     memories: Memories, session: str, exit_code: int | None, usage: Mapping[str, Any] | None
 ) -> None:
-    """Notes that a session has ended.
-
-    Raises: OSError, ValueError.
-    """
+    """Notes that a session has ended. Raises: OSError, ValueError."""
     told = {"session_id": session, "db": _place(memories), "space": memories.space, "run": True}
     ended = {"exit_code": exit_code, "usage": dict(usage) if usage is not None else None}
     spool.put(spool.entry_of(events.SESSION_END, {**told, **ended}))

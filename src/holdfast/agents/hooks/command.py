@@ -19,8 +19,8 @@ from holdfast.app import paths
 WHOLE = 0.93  # seconds from the start of the process until it ends at the latest; a hook may take one
 FOR_THE_SERVICE = 0.73  # from the same start: then it goes on without an answer
 _USUAL_AGE = 0.1  # of the process at this point, if it can't be measured
-_MOST_INPUT = 16 * 1024 * 1024
-_MOST_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
+_MAX_INPUT = 16 * 1024 * 1024
+_MAX_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
 # For the model, at the start: must stay true if the service starts later.
 NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast up` starts it.)"
 SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
@@ -108,10 +108,10 @@ def respond(asked: HookCall, until: float) -> str:
     starts = event == events.SESSION_START and asked.text("source") != "resume"
     try:
         context = str(service.ask(event, body, until).get("context", ""))
-    except service.NoAnswer as trouble:
-        _log([event], trouble)
+    except service.NoAnswer as error:
+        _log([event], error)
         context = _ready_made(asked, project) if starts else ""
-        last = "\n".join(filter(None, (_SAYS.get(type(trouble), BROKEN_SERVICE), last)))
+        last = "\n".join(filter(None, (_SAYS.get(type(error), BROKEN_SERVICE), last)))
     if context and asked.client in _FILES:
         last = "\n".join(filter(None, (BESIDE.format(file=_FILES[asked.client]), last)))
     return events.output(asked.host_event, context, last if starts else "")
@@ -139,16 +139,16 @@ def _body(asked: HookCall) -> dict[str, object]:
 
 
 def _cut(text: str) -> str:
-    half = _MOST_TEXT // 2
-    return text if len(text) <= _MOST_TEXT else f"{text[:half]}\n[...]\n{text[-half:]}"
+    half = _MAX_TEXT // 2
+    return text if len(text) <= _MAX_TEXT else f"{text[:half]}\n[...]\n{text[-half:]}"
 
 
 def _hand_over(event: str, body: dict[str, object], until: float) -> None:
     """Tells the service that a transcript has grown; without a service, leaves a note on disk."""
     try:
         service.ask(event, body, until)
-    except service.NoAnswer as trouble:
-        _log([event], trouble)
+    except service.NoAnswer as error:
+        _log([event], error)
         spool.put(spool.entry_of(event, body))
 
 
@@ -166,7 +166,7 @@ def _ready_made(asked: HookCall, project: object) -> str:
 def _read(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8") as file:
-            return file.read(2 * events.MOST_OUTPUT)
+            return file.read(2 * events.MAX_OUTPUT)
     except (OSError, ValueError):
         return None
 
@@ -174,7 +174,7 @@ def _read(path: str) -> str | None:
 def _given() -> dict[str, object]:
     """The object on standard input. Some hosts leave it open, so it is parsed once it is complete."""
     raw = b""
-    while len(raw) < _MOST_INPUT:
+    while len(raw) < _MAX_INPUT:
         piece = os.read(0, 1024 * 1024)
         raw += piece
         if not piece or raw.endswith((b"}", b"}\n", b"}\r\n")):
@@ -208,13 +208,13 @@ def _end_at(until: float) -> None:
     os._exit(0)
 
 
-def _end(trouble: BaseException | None) -> None:
+def _end(error: BaseException | None) -> None:
     try:
-        if trouble is not None:
-            _log(sys.argv[1:2], trouble)
+        if error is not None:
+            _log(sys.argv[1:2], error)
     finally:
         os._exit(0)
 
 
-def _log(about: list[str], trouble: BaseException) -> None:
-    spool.write_log(" ".join(about), f"{type(trouble).__name__}: {trouble}")
+def _log(about: list[str], error: BaseException) -> None:
+    spool.write_log(" ".join(about), f"{type(error).__name__}: {error}")

@@ -21,7 +21,7 @@ MEANING = {
 }
 #: Events that only report a transcript; the others ask for text.
 CAPTURES = frozenset({STOP, PRE_COMPACT, SESSION_END})
-MOST_OUTPUT = 10_000  # a host puts anything longer aside and shows a pointer to it
+MAX_OUTPUT = 10_000  # a host puts anything longer aside and shows a pointer to it
 _CUT = "\n(the rest did not fit)"
 
 
@@ -34,11 +34,11 @@ def output(host_event: str, context: str, last: str = "") -> str:
     if not whole:
         return ""
     made = _made(host_event, whole)
-    if _units(made) <= MOST_OUTPUT:
+    if _units(made) <= MAX_OUTPUT:
         return made
     lines = context.strip("\n").split("\n")
     end = f"{_CUT}\n\n{last}" if last else _CUT
-    room, fitting = MOST_OUTPUT - _units(_made(host_event, end)), 0
+    room, fitting = MAX_OUTPUT - _units(_made(host_event, end)), 0
     for line in lines:
         room -= _units(dumps(line, ensure_ascii=False))  # its two quotes count for the line break
         if room < 0:

@@ -15,7 +15,7 @@ from holdfast.engine.memories import Memories
 from holdfast.errors import Invalid, Unavailable
 
 #: Tokens of a brief that surely stay under what hosts take, however the text is escaped on its way.
-MOST_BRIEF = 2_200
+MAX_BRIEF = 2_200
 NEW = "New in memory since this session was briefed:"
 # Some hosts show a hook's own words again as a part of the prompt.
 _INJECTED = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL | re.IGNORECASE)
@@ -39,7 +39,7 @@ def answer(event: str, body: Mapping[str, Any], memories: Memories) -> dict[str,
 
 def _at_start(body: Mapping[str, Any], memories: Memories) -> str:
     session, project = _text(body, "session_id"), _text(body, "project")
-    budget = min(memories.budget, MOST_BRIEF)
+    budget = min(memories.budget, MAX_BRIEF)
     if session is None or body.get("quiet"):
         return memories.brief(project=project, budget=budget).text
     resumed = body.get("source") == "resume"
@@ -71,8 +71,8 @@ def _note_down(meaning: str, body: Mapping[str, Any]) -> None:
         spool.put(spool.entry_of(meaning, dict(body)))
     except ValueError as wrong:
         raise Invalid(f"there is nothing to read: {wrong}", field="session_id") from None
-    except OSError as trouble:
-        raise Unavailable(f"the session can't be queued: {trouble.strerror}") from None
+    except OSError as error:
+        raise Unavailable(f"the session can't be queued: {error.strerror}") from None
 
 
 def _text(body: Mapping[str, Any], field: str) -> str | None:

@@ -11,8 +11,8 @@ from time import monotonic
 from holdfast.app import paths
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_MOST_FILE = 4_096
-_MOST_ANSWER = 256 * 1024
+_MAX_FILE = 4_096
+_MAX_ANSWER = 256 * 1024
 
 
 class NoAnswer(Exception):
@@ -46,22 +46,22 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
             f"Content-Type: application/json\r\nContent-Length: {len(asked)}\r\nConnection: close\r\n\r\n"
         )
         return _read(_exchanged(host, port, head.encode("ascii") + asked, until))
-    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as trouble:
-        raise NotRunning(_said(trouble)) from None
-    except TimeoutError as trouble:
-        raise Slow(_said(trouble)) from None
-    except (OSError, ValueError, RecursionError) as trouble:
-        raise Unusable(_said(trouble)) from None
+    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as error:
+        raise NotRunning(_said(error)) from None
+    except TimeoutError as error:
+        raise Slow(_said(error)) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise Unusable(_said(error)) from None
 
 
-def _said(trouble: Exception) -> str:
-    return f"{type(trouble).__name__}: {trouble}"
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _token() -> str:
     try:
         with open(paths.token_file(), encoding="ascii") as file:
-            return file.read(_MOST_FILE).strip()
+            return file.read(_MAX_FILE).strip()
     except FileNotFoundError:  # not an error of the service
         raise ValueError("the token file is missing") from None
 
@@ -69,7 +69,7 @@ def _token() -> str:
 def _address(db: object) -> tuple[str, int]:
     """The address of the service; `db` is the database that it must use, None for any."""
     with open(paths.service_file(), encoding="utf-8") as file:
-        found = loads(file.read(_MOST_FILE))
+        found = loads(file.read(_MAX_FILE))
     if not isinstance(found, dict):
         raise ValueError("service.json is not a JSON object")
     url, pid = found.get("url"), found.get("pid")
@@ -93,7 +93,7 @@ def _exchanged(host: str, port: int, request: bytes, until: float) -> bytes:
         connection.connect((numeric, port))
         connection.sendall(request)
         answer = b""
-        while len(answer) <= _MOST_ANSWER:
+        while len(answer) <= _MAX_ANSWER:
             connection.settimeout(_left(until))
             piece = connection.recv(65536)
             if not piece:

@@ -75,7 +75,7 @@ GROWING: Final = FOREIGN_KINDS | {"csv"}
 #: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
 _PASSED_BY: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
 _FIRST_LINES: Final = 5
-_MOST_NOTE: Final = 1024 * 1024
+_MAX_NOTE: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +142,7 @@ def _refuse_json(text: str, name: str) -> None:
 
 
 def transcript_format(path: Path) -> str | None:
-    """The format of a transcript; None for any other file.
-
-    Raises: OSError.
-    """
+    """The format of a transcript; None for any other file. Raises: OSError."""
     if path.suffix == opencode.SUFFIX:
         return opencode.CLIENT if opencode.is_store(path) else None
     if path.suffix not in (".jsonl", ".json", ".zip"):
@@ -159,7 +156,7 @@ def note_format(path: Path) -> str | None:
 
     Raises: OSError.
     """
-    if path.suffix not in (".md", ".jsonl", ".json") or path.stat().st_size > _MOST_NOTE:
+    if path.suffix not in (".md", ".jsonl", ".json") or path.stat().st_size > _MAX_NOTE:
         return None
     text = path.read_bytes().decode("utf-8", "replace")
     if path.suffix == ".md":

@@ -52,10 +52,7 @@ def fits(first: Sequence[Object]) -> bool:
 
 
 def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
-    """The messages of a transcript from `offset` on; stops after `most` bytes.
-
-    Raises: OSError.
-    """
+    """The messages of a transcript from `offset` on; stops after `most` bytes. Raises: OSError."""
     collector = Collector(CLIENT)
     return read_lines(path, offset, most, collector, lambda line, found: _take(line, found, collector))
 

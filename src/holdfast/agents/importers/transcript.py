@@ -138,7 +138,7 @@ class Collector:
 
 
 #: Longer lines contain pasted files and pictures.
-MOST_LINE: Final = 16 * 1024 * 1024
+MAX_LINE: Final = 16 * 1024 * 1024
 _CHUNK: Final = 1024 * 1024
 _ID = re.compile(r"[A-Za-z0-9][\w.:@/+-]{0,150}", re.ASCII)
 
@@ -156,10 +156,7 @@ class TranscriptLine:
 
 
 def start_in(path: Path, offset: int) -> int:
-    """The offset to continue at: `offset`, or 0 if the file has become shorter.
-
-    Raises: OSError.
-    """
+    """The offset to continue at: `offset`, or 0 if the file has become shorter. Raises: OSError."""
     return offset if 0 <= offset <= path.stat().st_size else 0
 
 
@@ -188,10 +185,7 @@ def read_lines(
     collector: Collector,
     take: Callable[[TranscriptLine, Object], None],
 ) -> TranscriptPart:
-    """Gives every object from `offset` on to `take`; stops after `most` bytes.
-
-    Raises: OSError.
-    """
+    """Gives every object from `offset` on to `take`; stops after `most` bytes. Raises: OSError."""
     start = next_offset = start_in(path, offset)
     for line in lines_from(path, start):
         if most is not None and next_offset - start >= most:
@@ -205,8 +199,8 @@ def read_lines(
 
 def _line(file: IO[bytes]) -> bytes:
     """The next line; one that is too long is skipped without holding it in memory."""
-    raw = file.readline(MOST_LINE)
-    while len(raw) >= MOST_LINE and not raw.endswith(b"\n"):
+    raw = file.readline(MAX_LINE)
+    while len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
         more = file.readline(_CHUNK)
         if not more:
             return b"{"  # too long and not yet ended: no object, no newline
@@ -224,10 +218,7 @@ def _object(raw: bytes) -> Object | None:
 
 
 def first_objects(path: Path, most: int = 20) -> list[Object]:
-    """The first objects of a file, to detect its format.
-
-    Raises: OSError.
-    """
+    """The first objects of a file, to detect its format. Raises: OSError."""
     found: list[Object] = []
     for number, line in enumerate(lines_from(path)):
         if number >= most:

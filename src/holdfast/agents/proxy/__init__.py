@@ -131,10 +131,7 @@ def _plain(vendor: str, path: str) -> Callable[..., Any]:
 
 
 def _checked(request: Request) -> Grant:
-    """The grant of the caller.
-
-    Raises: Forbidden.
-    """
+    """The grant of the caller. Raises: Forbidden."""
     grant: Grant = request.state.grant
     grant.require("proxy")
     if grant.spaces is None or len(grant.spaces) != 1:

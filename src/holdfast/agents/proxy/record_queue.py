@@ -16,11 +16,11 @@ _log = logging.getLogger(__name__)
 def unbroken(work: Callable[[], Result], what: str) -> Result | None:
     """The result of `work`; None if it failed. `what` is the log message."""
 
-    def failed(trouble: Exception) -> None:
-        if isinstance(trouble, HoldfastError):
-            _log.warning("%s: %s", what, trouble)
+    def failed(error: Exception) -> None:
+        if isinstance(error, HoldfastError):
+            _log.warning("%s: %s", what, error)
         else:
-            _log.error("%s", what, exc_info=trouble)
+            _log.error("%s", what, exc_info=error)
 
     return boundary.unbroken(work, failed)
 

@@ -22,7 +22,7 @@ from holdfast.engine.memories import Memories
 DEADLINE = 2.0  # seconds for all that is done before a request is forwarded
 _TOLD_EVERY = 60.0  # seconds between two log lines about it
 _AT_ONCE = 16  # requests that are read at the same time; others wait for their turn, within the deadline
-_MOST_BYTES = 32 * 1024 * 1024  # of a request that came packed
+_MAX_BYTES = 32 * 1024 * 1024  # of a request that came packed
 #: Headers with the client's session; the first one found counts.
 SESSION_HEADERS: Final = ("x-holdfast-session", "x-claude-code-session-id")
 PROJECT_HEADER: Final = "x-holdfast-project"
@@ -180,7 +180,7 @@ def _read(raw: bytes, packed: str) -> Json | None:
     try:
         if packed.strip().lower() == "gzip":
             unpacking = zlib.decompressobj(31)
-            raw = unpacking.decompress(raw, _MOST_BYTES)
+            raw = unpacking.decompress(raw, _MAX_BYTES)
             if unpacking.unconsumed_tail or not unpacking.eof:
                 return None
         elif packed.strip().lower() not in ("", "identity"):

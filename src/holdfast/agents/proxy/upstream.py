@@ -20,7 +20,7 @@ from holdfast.models.http_json import is_here
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES = 32 * 1024 * 1024  # of an answer; of a longer one nothing is kept
+MAX_BYTES = 32 * 1024 * 1024  # of an answer; of a longer one nothing is kept
 _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 _log = logging.getLogger(__name__)
 
@@ -56,15 +56,15 @@ class AnswerReader:
             self._left -= len(data)
         try:
             if self._unpacked is not None:
-                data = self._unpacked.decompress(data, MOST_BYTES)
+                data = self._unpacked.decompress(data, MAX_BYTES)
             self._size += len(data)
-            if self._size > MOST_BYTES or (self._unpacked is not None and self._unpacked.unconsumed_tail):
+            if self._size > MAX_BYTES or (self._unpacked is not None and self._unpacked.unconsumed_tail):
                 raise ValueError("answer too long")
             self._waiting += data
             if self._events:
                 self._lines()
-        except (ValueError, zlib.error, RecursionError) as trouble:
-            self._end(trouble)
+        except (ValueError, zlib.error, RecursionError) as error:
+            self._end(error)
         if self._left == 0 and not self._events:
             return self.ended()
         return self.answer is not None
@@ -77,8 +77,8 @@ class AnswerReader:
             found = json.loads(self._waiting)
             if isinstance(found, dict):
                 self._reply.whole(found)
-        except (ValueError, RecursionError) as trouble:
-            self._end(trouble)
+        except (ValueError, RecursionError) as error:
+            self._end(error)
         return self.answer is not None
 
     def _lines(self) -> None:
@@ -96,9 +96,9 @@ class AnswerReader:
             if isinstance(found, dict):
                 self._reply.event(found)
 
-    def _end(self, trouble: Exception) -> None:
+    def _end(self, error: Exception) -> None:
         self._deaf = True
-        _log.warning("an answer could not be recorded: %s", type(trouble).__name__)
+        _log.warning("an answer could not be recorded: %s", type(error).__name__)
 
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -139,10 +139,7 @@ class Upstream:
         return httpx2.Request(method, target, headers=kept, content=body if method != "GET" else None)
 
     async def send(self, request: "httpx2.Request") -> "httpx2.Response":
-        """The answer, of which only the head is read.
-
-        Raises: httpx2.HTTPError.
-        """
+        """The answer, of which only the head is read. Raises: httpx2.HTTPError."""
         import httpx2
 
         if self._client is None:
@@ -198,8 +195,8 @@ class Passing(Response):
 
         try:
             answer = await self._upstream.send(self._request)
-        except httpx2.HTTPError as trouble:
-            status, why = _why(trouble)
+        except httpx2.HTTPError as error:
+            status, why = _why(error)
             host = self._request.url.host
             _log.warning("the upstream %s %s", host, why)
             told = JSONResponse(dict(self._problem(status, f"the upstream {host} {why}")), status)
@@ -225,10 +222,10 @@ class Passing(Response):
                 if hearing is not None and hearing.hear(data):
                     self._heard(hearing)  # before the client has it all: its next request comes after
                 await send({"type": "http.response.body", "body": data, "more_body": True})
-        except httpx2.HTTPError as trouble:
+        except httpx2.HTTPError as error:
             # The client sees what the upstream did: the connection ends before the answer does.
             _log.warning(
-                "the upstream %s closed the connection: %s", self._request.url.host, type(trouble).__name__
+                "the upstream %s closed the connection: %s", self._request.url.host, type(error).__name__
             )
             return
         if hearing is not None and hearing.ended():
@@ -248,10 +245,10 @@ def _kept(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], fam
     ]
 
 
-def _why(trouble: Exception) -> tuple[int, str]:
+def _why(error: Exception) -> tuple[int, str]:
     import httpx2
 
-    match trouble:
+    match error:
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
             return 502, "is unreachable"
         case httpx2.TimeoutException():

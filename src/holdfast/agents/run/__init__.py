@@ -19,7 +19,7 @@ from holdfast.prompts import Prompts, examples
 
 __all__ = ["AGENTS", "Ends", "Plan", "run"]
 
-_MOST_LINE = 64_000_000  # bytes; a longer line passes through and is not read
+_MAX_LINE = 64_000_000  # bytes; a longer line passes through and is not read
 
 
 class Lines:
@@ -42,11 +42,11 @@ class Lines:
     @property
     def rest(self) -> bytes:
         """The text after the last line end; empty if it is too long to be read."""
-        return b"".join(self._parts) if self._size <= _MOST_LINE else b""
+        return b"".join(self._parts) if self._size <= _MAX_LINE else b""
 
     def _add(self, part: bytes) -> None:
         self._size += len(part)
-        if self._size > _MOST_LINE:
+        if self._size > _MAX_LINE:
             self._parts = []
         elif part:
             self._parts.append(part)
@@ -118,10 +118,7 @@ def run(
     ends: Ends | None = None,
     output: BinaryIO | None = None,
 ) -> int:
-    """Runs an agent and returns its exit code.
-
-    Raises: Invalid, before anything is started.
-    """
+    """Runs an agent and returns its exit code. Raises: Invalid, before anything is started."""
     command = Arguments(plan.command)
     name = name_of(command, plan.agent)
     agent = AGENTS[name]
@@ -166,10 +163,7 @@ def _prompt(plan: Plan, opening: Opening | None) -> str:
 def _watched(
     prepared: PreparedCommand, plan: Plan, reading: "_Reading", signals: Signals, target: BinaryIO
 ) -> int:
-    """Runs the agent to its end.
-
-    Raises: NotStarted.
-    """
+    """Runs the agent to its end. Raises: NotStarted."""
     environment = {**os.environ, **plan.environment, **prepared.environment}
     environment["HOLDFAST_SESSION"] = plan.occasion.session
     process = signals.agent = Process(prepared.words, environment)

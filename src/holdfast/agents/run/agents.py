@@ -236,10 +236,7 @@ AGENTS: Final[dict[str, AgentProgram]] = {
 
 
 def name_of(command: Arguments, named: str | None) -> str:
-    """The agent that a command runs: the given one, or by the name of the program.
-
-    Raises: Invalid.
-    """
+    """The agent that a command runs: the given one, or by the name of the program. Raises: Invalid."""
     if named is not None:
         return named
     program = PurePath(command.words[0]).name.casefold().removesuffix(".exe").removesuffix(".cmd")

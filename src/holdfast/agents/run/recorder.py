@@ -23,7 +23,7 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
 
-_MOST_MARKERS = 500  # in one session; an agent that writes more has lost its way
+_MAX_MARKERS = 500  # in one session; an agent that writes more has lost its way
 _log = logging.getLogger(__name__)
 
 Example = tuple[str, str | None, str]
@@ -127,11 +127,11 @@ class Recorder:
         while (task := self._tasks.get()) is not None:
             unbroken(task, self._failed)
 
-    def _failed(self, trouble: Exception) -> None:
-        said = str(trouble)
-        if not isinstance(trouble, HoldfastError):
-            _log.debug("in the memory's thread", exc_info=trouble)
-            said = f"{type(trouble).__name__}: {said}"
+    def _failed(self, error: Exception) -> None:
+        said = str(error)
+        if not isinstance(error, HoldfastError):
+            _log.debug("in the memory's thread", exc_info=error)
+            said = f"{type(error).__name__}: {said}"
         self._trouble(f"{self._consequence}: {said}")
 
     def _begin(self, answer: "Future[Opening | None]") -> None:
@@ -182,8 +182,8 @@ class Recorder:
         for marker in found:
             if isinstance(marker, Misfit):
                 self._warn(marker.written, marker.reason)
-            elif self.kept.total() >= _MOST_MARKERS:
-                most = f"a session may have at most {_MOST_MARKERS} markers"
+            elif self.kept.total() >= _MAX_MARKERS:
+                most = f"a session may have at most {_MAX_MARKERS} markers"
                 return self._trouble(f"{self._consequence}: {most}")
             else:
                 self._tried(marker, message, self._memories)

@@ -40,10 +40,7 @@ class Parameter:
         return found
 
     def checked(self, value: object) -> object:
-        """`value`, if it fits.
-
-        Raises: Invalid.
-        """
+        """`value`, if it fits. Raises: Invalid."""
         # True is an int to Python, and never what was meant.
         if not isinstance(value, _TYPES[self.kind]) or isinstance(value, bool):
             raise Invalid(f"{self.name} must be of type {self.kind}, not {value!r:.60}", field=self.name)
@@ -105,10 +102,7 @@ class Tool:
         }
 
     def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """`arguments`, if the tool takes them; what is null counts as not given.
-
-        Raises: Invalid.
-        """
+        """`arguments`, if the tool takes them; what is null counts as not given. Raises: Invalid."""
         known = {each.name: each for each in self.parameters}
         given = {name: value for name, value in arguments.items() if value is not None}
         unknown = sorted(set(given) - set(known))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.ranking import Hit
 
-_MOST_QUOTED = 1_000  # characters of one message
+_MAX_QUOTED = 1_000  # characters of one message
 
 #: What every change answers, for programs.
 CHANGED: dict[str, Any] = {
@@ -134,7 +134,7 @@ def hits(found: Sequence["Hit"]) -> str:
                 shown.append(line(memory))
             case MessageHit(message=message):
                 who = inline(message.speaker or message.role)
-                said = inline((message.content or "")[:_MOST_QUOTED])
+                said = inline((message.content or "")[:_MAX_QUOTED])
                 shown.append(f"- [said {message.said_at:%Y-%m-%d} by {who}] {said}")
             case _:
                 assert_never(hit)
@@ -166,7 +166,7 @@ def story_values(told: "Story") -> dict[str, Any]:
             {
                 "said_on": f"{message.said_at:%Y-%m-%d}",
                 "by": inline(message.speaker or message.role),
-                "text": inline((message.content or "(erased)")[:_MOST_QUOTED]),
+                "text": inline((message.content or "(erased)")[:_MAX_QUOTED]),
             }
             for message in told.messages
         ],

@@ -179,7 +179,7 @@ def _titled_page(entries: Sequence[BlockEntry], request: Request) -> str:
 
 _RULES = "Follow these"
 _NOTES = "Use as background"
-_MOST_USE = 4  # doublings of the number of times that a memory was recalled; more is not more useful
+_MAX_USE = 4  # doublings of the number of times that a memory was recalled; more is not more useful
 
 
 def _rules_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
@@ -204,7 +204,7 @@ def _usefulness(memory: Memory, profile: Profile) -> Key:
     return (
         not _is_rule(memory, profile),
         -memory.importance if policy.weighs_importance else 0,
-        -min(memory.accesses.bit_length(), _MOST_USE),
+        -min(memory.accesses.bit_length(), _MAX_USE),
         -memory.confidence if policy.weighs_confidence else 0,
         memory.project is None,
         *_newest(memory),

@@ -24,11 +24,11 @@ OPEN: Final = frozenset({"login", "static"})
 LOGIN: Final = "/login"
 LINK_SECONDS: Final = 15 * 60
 BROWSER_SECONDS: Final = 30 * 24 * 3600
-_MOST_LINKS: Final = 100
-_MOST_BROWSERS: Final = 200
+_MAX_LINKS: Final = 100
+_MAX_BROWSERS: Final = 200
 FREE_FAILURES: Final = 5  # a person mistypes
 LONGEST_WAIT: Final = 300.0  # seconds; after twice as long without a failure all is forgotten
-_MOST_ADDRESSES: Final = 10_000
+_MAX_ADDRESSES: Final = 10_000
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class Browsers:
         code = secrets.token_urlsafe(24)
         with self._lock:
             self._links = {made: until for made, until in self._links.items() if until > self._now()}
-            while len(self._links) >= _MOST_LINKS:
+            while len(self._links) >= _MAX_LINKS:
                 self._links.pop(next(iter(self._links)))
             self._links[hashed(code)] = self._now() + LINK_SECONDS
         return code
@@ -94,7 +94,7 @@ class Browsers:
         with self._lock:
             now = self._now()
             known = {name: one for name, one in self._read().items() if one.until > now}
-            while len(known) >= _MOST_BROWSERS:
+            while len(known) >= _MAX_BROWSERS:
                 known.pop(min(known, key=lambda name: known[name].until))
             known[hashed(secret)] = _Browser(token_hash, now + BROWSER_SECONDS)
             self._write(known)
@@ -203,7 +203,7 @@ class LoginAttempts:
             if self._now() - last > 2 * LONGEST_WAIT:
                 count = 0
             self._failed[address] = (count + 1, self._now())
-            if len(self._failed) > _MOST_ADDRESSES:
+            if len(self._failed) > _MAX_ADDRESSES:
                 self._failed.popitem(last=False)
 
     def succeeded(self, address: str) -> None:

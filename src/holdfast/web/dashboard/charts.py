@@ -13,7 +13,7 @@ WIDTH: Final = 340
 HEIGHT: Final = 130
 LEFT: Final = 30  # of the plot, for its scale
 _EDGE: Final = 10
-_MOST_AROUND: Final = 10
+_MAX_AROUND: Final = 10
 _WHEEL: Final = 260  # across
 
 
@@ -93,7 +93,7 @@ class Wheel:
 
 def wheel(linked: Sequence[tuple[Link, Memory]]) -> Wheel:
     """The memories around one, on a circle; what does not fit is in the list below the drawing."""
-    around = linked[:_MOST_AROUND]
+    around = linked[:_MAX_AROUND]
     flat = len(around) <= 2  # side by side
     made = Wheel([], 90 if flat else _WHEEL)
     (x, y), start = made.middle, 0.0 if flat else -math.pi / 2

@@ -13,12 +13,12 @@ from holdfast.domain.operations import Event
 from holdfast.domain.query import TimeCursor
 from holdfast.web.dashboard import formats
 from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
-from holdfast.web.dashboard.memories import MOST_SUBJECTS
+from holdfast.web.dashboard.memories import MAX_SUBJECTS
 from holdfast.web.dashboard.responses import PageRoute, in_address, live, page
 from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 ON_A_PAGE: Final = 60
-MOST_ATTEMPTS: Final = 10  # of one action on one service
+MAX_ATTEMPTS: Final = 10  # of one action on one service
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 Text = Annotated[str, Field(max_length=500)]
@@ -47,7 +47,7 @@ def events(visit: ReadVisit, chosen: Annotated[Choice, Query()]) -> Response:
     if visit.looking_again:
         return live(visit, "events.html", "event_rows.html", **listed)
     services = sorted(
-        {name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS) if name is not None},
+        {name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS) if name is not None},
         key=str.casefold,
     )
     given = page(visit, "events.html", services=services, **listed)
@@ -91,6 +91,6 @@ def cooldowns(visit: ReadVisit, service: Annotated[str, Query(max_length=500)] =
         services=[(name, list(standings)) for name, standings in services],
         rules=visit.profile.cooldowns,
         refused=[standing for standing in found if not standing.allowed],
-        most=MOST_ATTEMPTS,
+        most=MAX_ATTEMPTS,
         seen=mark([(one.service, one.allowed, [each.id for each in one.attempts]) for one in found]),
     )

@@ -15,7 +15,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import MemoryCursor, TimeCursor
 from holdfast.errors import Invalid
 
-MOST_LISTED: Final = 320  # characters of a text in a list
+MAX_LISTED: Final = 320  # characters of a text in a list
 _STEPS: Final = ((60, "min"), (24, "h"), (30, "d"))
 
 
@@ -72,7 +72,7 @@ def machine(moment: datetime) -> str:
 def listed(text: str) -> str:
     """A text in a list: one line, truncated."""
     line = " ".join(text.split())
-    return line if len(line) <= MOST_LISTED else f"{line[:MOST_LISTED].rstrip()} …"
+    return line if len(line) <= MAX_LISTED else f"{line[:MAX_LISTED].rstrip()} …"
 
 
 def percent(value: float) -> int:
@@ -90,10 +90,7 @@ def cursor_text(place: MemoryCursor | TimeCursor) -> str:
 
 
 def read_cursor(kind: type[Place], text: str) -> Place | None:
-    """Decodes a cursor; None for the first page.
-
-    Raises: Invalid.
-    """
+    """Decodes a cursor; None for the first page. Raises: Invalid."""
     if not text:
         return None
     try:
@@ -123,7 +120,7 @@ def _lost() -> Invalid:
 
 
 _PIECES: Final = re.compile(r"\s+|\w+|[^\w\s]")
-_MOST_PIECES: Final = 4_000  # of a wording; longer ones are compared line by line
+_MAX_PIECES: Final = 4_000  # of a wording; longer ones are compared line by line
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,7 @@ class Piece:
 def compared(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
     """The earlier and the later wording in pieces that, put together, are the wordings."""
     old, new = _split(before), _split(after)
-    if max(len(old), len(new)) > _MOST_PIECES:
+    if max(len(old), len(new)) > _MAX_PIECES:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     left: list[Piece] = []
     right: list[Piece] = []

@@ -19,7 +19,7 @@ from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
 from holdfast.web.dashboard.visit import AdminVisit, Fields, ReadVisit, Sent, Visit
 
 ON_A_PAGE: Final = 10  # each card also searches the space for similar memories
-MOST_SHOWN: Final = 800  # characters of a text
+MAX_SHOWN: Final = 800  # characters of a text
 _ALIKE: Final = 0.5  # of a text has to be in both before differences are marked
 _CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
 
@@ -67,7 +67,7 @@ def inbox(visit: ReadVisit, after: Annotated[str, Query(max_length=2_000)] = "")
         after=after,
         following=cursor_text(MemoryCursor.of(pile.waiters[-1].memory)) if pile.more else "",
         seen=seen,
-        most_shown=MOST_SHOWN,
+        most_shown=MAX_SHOWN,
         subject_word=subject_word(visit.profile),
     )
 
@@ -165,17 +165,17 @@ def _editing(visit: Visit, memory_id: str, wrong: str = "", typed: str = "") -> 
 
 
 def _card(waiter: Waiter) -> Card:
-    content = waiter.memory.content[:MOST_SHOWN]
+    content = waiter.memory.content[:MAX_SHOWN]
     if waiter.proposal is not None:
-        kept = waiter.proposal.kept.content[:MOST_SHOWN]
-        dropped = waiter.proposal.dropped.content[:MOST_SHOWN]
+        kept = waiter.proposal.kept.content[:MAX_SHOWN]
+        dropped = waiter.proposal.dropped.content[:MAX_SHOWN]
         if kept == content:  # what goes against what stays
             return Card(waiter, None, (), compared(dropped, kept)[::-1])
         return Card(waiter, None, (), (compared(kept, content)[0], compared(dropped, content)[0]))
     if not waiter.beside:
         return Card(waiter, None, (), None)
     closest, *others = waiter.beside
-    known, waiting = compared(closest.memory.content[:MOST_SHOWN], content)
+    known, waiting = compared(closest.memory.content[:MAX_SHOWN], content)
     if closest.how not in _CHANGED and max(shared(known), shared(waiting)) < _ALIKE:
         known, waiting = _unmarked(known), _unmarked(waiting)
     return Card(waiter, Compared(closest, known, waiting), tuple(others), None)

@@ -21,7 +21,7 @@ from holdfast.web.dashboard.responses import PageRoute, dialog, done, in_address
 from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit, WriteVisit
 
 ON_A_PAGE: Final = 50
-MOST_SUBJECTS: Final = 200
+MAX_SUBJECTS: Final = 200
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 Shown = Literal["all", "active", "inactive", "waiting", "deleted"]
@@ -143,7 +143,7 @@ def _shelves(memories: list[Memory], chosen: Choices, profile: Profile) -> list[
 
 def _around(visit: Visit, chosen: Choices) -> dict[str, Any]:
     """The choices of the form above the list."""
-    subjects = [name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS)]
+    subjects = [name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS)]
     return {
         "subjects": sorted((name for name in subjects if name is not None), key=str.casefold),
         "states": SHOWN,
@@ -157,8 +157,8 @@ def subject_word(profile: Profile) -> str:
     return "Service" if profile.block.layout == "by-subject" else "About"
 
 
-MOST_STEPS: Final = 100  # of its story and of its versions; the newest
-MOST_USES: Final = 20
+MAX_STEPS: Final = 100  # of its story and of its versions; the newest
+MAX_USES: Final = 20
 MOST_QUOTED: Final = 4_000  # characters of a message next to the cited one
 
 MemoryId = Annotated[str, Path(max_length=200)]
@@ -236,19 +236,19 @@ def promote(visit: WriteVisit, memory_id: MemoryId, _: Sent) -> Response:
 def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
     story = visit.memories.why(memory_id)
     linked = visit.memories.linked(memory_id)
-    versions = story.versions[-MOST_STEPS:]
+    versions = story.versions[-MAX_STEPS:]
     return {
         "memory": story.memory,
         "session": story.session,
         "subject_word": subject_word(visit.profile),
         "changes": _changes(versions),
-        "repetitions": story.repetitions[-MOST_STEPS:][::-1],
-        "entries": story.entries[-MOST_STEPS:][::-1],
-        "plot": charts.belief(story.entries[-MOST_STEPS:], visit.now, visit.profile.policy.floor),
+        "repetitions": story.repetitions[-MAX_STEPS:][::-1],
+        "entries": story.entries[-MAX_STEPS:][::-1],
+        "plot": charts.belief(story.entries[-MAX_STEPS:], visit.now, visit.profile.policy.floor),
         "linked": linked,
         "waits_for": named(story.memory.waiting_for or "", [other for _, other in linked]),
         "wheel": charts.wheel(linked),
-        "uses": story.uses[-MOST_USES:][::-1],
+        "uses": story.uses[-MAX_USES:][::-1],
         "uses_in_all": len(story.uses),
         "source": visit.memories.around(story.messages[0].id) if story.messages else [],
         "cited": story.messages[0].id if story.messages else "",

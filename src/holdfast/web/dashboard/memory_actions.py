@@ -12,13 +12,13 @@ from holdfast.domain import outcomes
 from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, Invalid
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.memories import MOST_SUBJECTS, subject_word
+from holdfast.web.dashboard.memories import MAX_SUBJECTS, subject_word
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, part
-from holdfast.web.dashboard.visit import MOST_AT_ONCE, Fields, ReadVisit, Sent, Visit, WriteVisit
+from holdfast.web.dashboard.visit import MAX_AT_ONCE, Fields, ReadVisit, Sent, Visit, WriteVisit
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MemoryId = Annotated[str, Path(max_length=200)]
-Ids = Annotated[list[str], Query(alias="id", max_length=MOST_AT_ONCE)]
+Ids = Annotated[list[str], Query(alias="id", max_length=MAX_AT_ONCE)]
 
 
 # -------------------------------------------------------------------------------------------------- add
@@ -90,7 +90,7 @@ def _form(
     wrong: str = "",
     field: str | None = None,
 ) -> Response:
-    subjects = [name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS) if name is not None]
+    subjects = [name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS) if name is not None]
     status = 200 if visit.partial or not wrong else 422
     return dialog(
         visit, "memory_new.html", status=status, sent=sent, known=known, wrong=wrong, field=field,

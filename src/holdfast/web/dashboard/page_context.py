@@ -34,7 +34,7 @@ _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 #: Style, scripts and icons of this package. Their version is in the URL, so they are cached forever.
 static_files = APIRouter(include_in_schema=False)
 Tone = Literal["done", "note", "wrong"]
-_MOST_TOLD: Final = 500  # browsers
+_MAX_TOLD: Final = 500  # browsers
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Notices:
         with self._lock:
             self._latest[browser] = notice
             self._latest.move_to_end(browser)
-            if len(self._latest) > _MOST_TOLD:
+            if len(self._latest) > _MAX_TOLD:
                 self._latest.popitem(last=False)
 
     def take(self, browser: str) -> Notice | None:

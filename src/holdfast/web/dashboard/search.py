@@ -20,7 +20,7 @@ from holdfast.web.dashboard.responses import PageRoute, in_address, page
 from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 LIMITS: Final = (5, 12, 25)
-MOST_DAYS: Final = 3_650  # that the slider goes back
+MAX_DAYS: Final = 3_650  # that the slider goes back
 SUGGESTED: Final = 4
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -98,7 +98,7 @@ def _around(visit: Visit, asked: SearchForm) -> dict[str, Any]:
     today = visit.now.astimezone(UTC).date()
     oldest = visit.memories.find(Filter(states=STATES), order="created", limit=1).memories
     first = oldest[0].created_at.astimezone(UTC).date() if oldest else today
-    days = min(max((today - first).days, 1), MOST_DAYS)
+    days = min(max((today - first).days, 1), MAX_DAYS)
     chosen = asked.as_of or today
     known = [] if asked.q.strip() else visit.memories.subjects(limit=SUGGESTED + 1)
     return {

@@ -24,9 +24,9 @@ from holdfast.web.dashboard.visit import ReadVisit, Sent, Visit, WriteVisit
 
 ON_A_PAGE: Final = 40
 AT_ONCE: Final = 60  # messages on a page
-MOST_SHOWN: Final = 1_200  # characters of one of them
-MOST_ITEMS: Final = 12  # memories that are named of what went into a prompt
-MOST_NAMED: Final = 12  # memories that are named before a session is undone
+MAX_SHOWN: Final = 1_200  # characters of one of them
+MAX_ITEMS: Final = 12  # memories that are named of what went into a prompt
+MAX_NAMED: Final = 12  # memories that are named before a session is undone
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 SessionId = Annotated[str, Path(max_length=200)]
@@ -110,7 +110,7 @@ def ask_to_undo(visit: WriteVisit, session_id: AskedSession) -> Response:
     """Asks for confirmation, with what would be undone and what would stay."""
     planned = visit.memories.undo_session_preview(session_id)
     run = visit.memories.session_story(session_id, limit=1).session
-    return dialog(visit, "session_undo.html", session=run, planned=planned, most=MOST_NAMED)
+    return dialog(visit, "session_undo.html", session=run, planned=planned, most=MAX_NAMED)
 
 
 @router.post("/undo-session")
@@ -152,8 +152,8 @@ def _told(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
         "facts": facts(story.session, story),
         "held": reports[0].held if reports else None,
         "seen": mark(story.mark, first),
-        "most_shown": MOST_SHOWN,
-        "most_items": MOST_ITEMS,
+        "most_shown": MAX_SHOWN,
+        "most_items": MAX_ITEMS,
         "step_of": step,
     }
 

@@ -25,7 +25,7 @@ from holdfast.errors import Forbidden, Invalid
 from holdfast.web.dashboard.browsers import form_key, space_cookie
 from holdfast.web.dashboard.page_context import Board, Notice, Offer, Tone
 
-MOST_AT_ONCE: Final = 500  # memories that a form acts on
+MAX_AT_ONCE: Final = 500  # memories that a form acts on
 _HALF_A_STEP: Final = 0.00501  # of the slider for confidence, with room for a float's last digits
 
 
@@ -174,22 +174,16 @@ class Fields:
         return list(dict.fromkeys(one for one in self._sent.getlist(name) if isinstance(one, str) and one))
 
     def chosen(self) -> list[str]:
-        """The ids of the memories that were selected.
-
-        Raises: Invalid.
-        """
+        """The ids of the memories that were selected. Raises: Invalid."""
         ids = self.all("id")
         if not ids:
             raise Invalid("nothing selected: select at least one memory", field="id")
-        if len(ids) > MOST_AT_ONCE:
-            raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
+        if len(ids) > MAX_AT_ONCE:
+            raise Invalid(f"{len(ids)} selected: select at most {MAX_AT_ONCE}", field="id")
         return ids
 
     def share(self, name: str) -> float | None:
-        """A number from 0 to 1; None if empty.
-
-        Raises: Invalid.
-        """
+        """A number from 0 to 1; None if empty. Raises: Invalid."""
         if not self.given(name):
             return None
         try:
@@ -198,20 +192,14 @@ class Fields:
             raise Invalid(f"{name} must be a number from 0 to 1", field=name) from None
 
     def moved(self, name: str, before: str) -> float | None:
-        """The new value of a slider; None if it was not moved by a whole step.
-
-        Raises: Invalid.
-        """
+        """The new value of a slider; None if it was not moved by a whole step. Raises: Invalid."""
         share, began = self.share(name), self.share(before)
         if share is None or (began is not None and abs(share - began) <= _HALF_A_STEP):
             return None
         return share
 
     def whole(self, name: str) -> int | None:
-        """A whole number; None if empty.
-
-        Raises: Invalid.
-        """
+        """A whole number; None if empty. Raises: Invalid."""
         found = self.text(name).strip()
         if not found:
             return None

@@ -143,10 +143,7 @@ def _tag_of(version: int) -> str:
 
 
 def _expected(match: str | None) -> int | None:
-    """The version that a caller expects; None if any.
-
-    Raises: Invalid.
-    """
+    """The version that a caller expects; None if any. Raises: Invalid."""
     if match is None or match.strip() == "*":
         return None
     found = _TAG.fullmatch(match.strip())

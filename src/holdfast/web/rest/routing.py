@@ -92,7 +92,7 @@ def speaking(
     return memories.speaking_as(origin or memories.origin, session=session, project=project)
 
 
-MOST_DEPTH = 32  # brackets within brackets
+MAX_DEPTH = 32  # brackets within brackets
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -174,8 +174,8 @@ def _is_json(kind: str | None) -> bool:
 class _BoundedRequest(Request):
     async def json(self) -> Any:
         body = await self.body()
-        if _depth(body) > MOST_DEPTH:
-            raise HTTPException(400, f"request body nested too deeply: at most {MOST_DEPTH} levels")
+        if _depth(body) > MAX_DEPTH:
+            raise HTTPException(400, f"request body nested too deeply: at most {MAX_DEPTH} levels")
         try:
             return json.loads(body, parse_constant=_no_number)
         except UnicodeDecodeError:

@@ -189,6 +189,6 @@ def _quietly(space: str, time_up: TimeUp, work: Work) -> bool:
     """Logs an error in one space, so that the others continue; it is retried in the next round."""
     try:
         return work(space, time_up)
-    except HoldfastError as trouble:
-        _log.warning("space %s: %s", space, trouble)
+    except HoldfastError as error:
+        _log.warning("space %s: %s", space, error)
         return False

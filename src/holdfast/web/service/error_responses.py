@@ -13,7 +13,7 @@ from starlette.routing import Match
 from holdfast.errors import HoldfastError
 from holdfast.wire.http_errors import MEDIA_TYPE, of_error, problem
 
-_MOST_ERRORS = 10
+_MAX_ERRORS = 10
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _PLACES = ("body", "query", "path", "header")
 #: Our texts for validation errors; the other messages are clear enough.
@@ -41,7 +41,7 @@ async def _of_ours(_: Request, error: Exception) -> Response:
 
 async def _of_form(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = [_error(each) for each in error.errors()[:_MOST_ERRORS]]
+    found = [_error(each) for each in error.errors()[:_MAX_ERRORS]]
     detail = "; ".join(f"{each['field']}: {each['says']}" for each in found)
     return _answer(422, problem(422, detail, field=found[0]["field"] if found else None, errors=found))
 

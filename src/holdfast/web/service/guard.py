@@ -24,9 +24,9 @@ OPEN = frozenset({"/health"})  # only reports that the service runs
 #: For programs that can only be given a URL, the token is the path segment after this prefix.
 IN_ADDRESS = ("/proxy/", "/webhook/")
 PROXY = "/proxy/"  # cached tokens still work here while the database is down
-MOST_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
-MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
+MAX_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
 _NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
 _WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
@@ -77,7 +77,7 @@ class Guard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        most = MOST_FOR_A_MODEL if scope["path"].startswith(PROXY) else MOST_BYTES
+        most = MAX_FOR_A_MODEL if scope["path"].startswith(PROXY) else MAX_BYTES
         refused = self._refusal(headers, most)
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
@@ -149,8 +149,8 @@ async def _admitted(
         return 401, unknown
     try:
         grant = await admit(secret)
-    except Unavailable as trouble:
-        return 503, str(trouble)
+    except Unavailable as error:
+        return 503, str(error)
     if grant is None:
         return 401, unknown
     scope.setdefault("state", {})["grant"] = grant

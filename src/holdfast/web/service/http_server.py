@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 GRACE = 1  # seconds for requests at hand when the service is asked to stop
 ENDS_WITHIN = 1.9  # seconds after which it is gone, whatever is at hand
 HEAD_WITHIN = 10.0  # seconds for the head of a request
-MOST_CONNECTIONS = 512
+MAX_CONNECTIONS = 512
 _ARENA_MAX = -8  # the name of this option in malloc.h
 _HEAPS = 2
 _log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ def settings(app: ASGIApp) -> uvicorn.Config:
         access_log=False,  # addresses may hold tokens; `logs` writes a line a request without them
         server_header=False,
         timeout_graceful_shutdown=GRACE,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
         lifespan="on",
     )
 

@@ -32,15 +32,15 @@ class Acquainted:
         from anyio.to_thread import run_sync
 
         name = hashlib.sha256(secret.encode("utf-8", "replace")).digest()
-        trouble = Unavailable(_SLOW)
+        error = Unavailable(_SLOW)
         with move_on_after(self._patience):
             try:
                 return self._noted(name, await run_sync(self._admit, secret, abandon_on_cancel=True))
             except Unavailable as away:
-                trouble = away
+                error = away
         known = self._seen.get(name)
         if known is None:
-            raise trouble
+            raise error
         return known
 
     def _noted(self, name: bytes, grant: Grant | None) -> Grant | None:

@@ -95,8 +95,8 @@ def _route(scope: Scope) -> str:
 LogForm = Literal["off", "text", "json"]
 
 _requests = logging.getLogger("holdfast.requests")
-_MOST_FRAMES = 8
-_MOST_CAUSES = 5
+_MAX_FRAMES = 8
+_MAX_CAUSES = 5
 
 
 def log_request(seen: RequestFacts) -> None:
@@ -173,8 +173,8 @@ def _causes(error: BaseException) -> list[dict[str, Any]]:
     """An exception and what it came from, the outermost first: kinds and places, no messages."""
     told: list[dict[str, Any]] = []
     cause: BaseException | None = error
-    while cause is not None and len(told) < _MOST_CAUSES:
-        frames = traceback.extract_tb(cause.__traceback__)[-_MOST_FRAMES:]
+    while cause is not None and len(told) < _MAX_CAUSES:
+        frames = traceback.extract_tb(cause.__traceback__)[-_MAX_FRAMES:]
         places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
         told.append({"kind": f"{type(cause).__module__}.{type(cause).__qualname__}", "at": places})
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
