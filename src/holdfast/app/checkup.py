@@ -30,7 +30,7 @@ class Checkup:
     spaces: tuple[Overview, ...] = ()
     vectors: tuple[EmbeddingProgress, ...] = ()
     models: tuple[ReadingState, ...] = ()
-    mended: tuple[Damage, ...] = ()  # what a repair found, a space each
+    mended: tuple[Damage, ...] = ()  # the damage that was repaired, by space
 
     @property
     def healthy(self) -> bool:
@@ -82,10 +82,10 @@ def _machine(health: Health, clock: Clock) -> list[HealthFinding]:
 
 
 def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Damage, ...]:
-    desks = (
+    contexts = (
         wiring.context_for(space.name, store, clock=clock, embedder=embedder) for space in store.spaces()
     )
-    return tuple(repair(ctx=ctx) for ctx in desks)
+    return tuple(repair(ctx=ctx) for ctx in contexts)
 
 
 def _damage(store: Store) -> list[HealthFinding]:
@@ -218,9 +218,9 @@ def _keyless(settings: Settings) -> list[HealthFinding]:
 
 
 def repair(*, ctx: SpaceContext) -> Damage:
-    """Mends the space; answers what was wrong with it before.
+    """Repairs a space; returns the damage found.
 
-    Raises: Unavailable, when vectors are to be made and the embedder fails; the rest is mended then.
+    Raises: Unavailable, if vectors are missing and the embedder fails; the rest is repaired then.
     """
     with ctx.store.write(ctx.space) as tx:
         found = tx.integrity.damage()

@@ -67,7 +67,7 @@ def serve(
     from holdfast.web.service import http_server, logs
 
     logs.set_up(log)
-    with service_lock.the_only_one():
+    with service_lock.single_instance_lock():
         listening = _listening(host, port, outside)
         registry = SpaceRegistry(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
@@ -78,12 +78,16 @@ def serve(
             app = assembled(registry, worker, own=own, outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # before the first request, which reports errors itself
                 registry.memories()
-            with http_server.until_a_signal(), service_lock.announced(url, registry.db), _watch(worker.wake):
+            with (
+                http_server.until_a_signal(),
+                service_lock.address_file(url, registry.db),
+                _watch(worker.wake),
+            ):
                 http_server.serve(
                     app,
                     listening,
                     started=lambda: said(url, _login(host, listening, browsers)),
-                    leaving=service_lock.withdraw,
+                    leaving=service_lock.remove_address_file,
                 )
         finally:
             listening.close()

@@ -51,7 +51,7 @@ def own_token() -> str:
 
 
 @contextmanager
-def the_only_one() -> Iterator[None]:
+def single_instance_lock() -> Iterator[None]:
     """Holds the lock of this user's service. Raises: Conflict, when another process has it."""
     import fcntl
 
@@ -65,7 +65,7 @@ def the_only_one() -> Iterator[None]:
 
 
 @contextmanager
-def announced(url: str, db: str) -> Iterator[None]:
+def address_file(url: str, db: str) -> Iterator[None]:
     """Writes the address file, for hooks and commands, and deletes it at the end."""
     file = paths.service_file()
     try:
@@ -77,11 +77,11 @@ def announced(url: str, db: str) -> Iterator[None]:
     try:
         yield
     finally:
-        withdraw()
+        remove_address_file()
 
 
-def withdraw() -> None:
-    """Takes back where the service is."""
+def remove_address_file() -> None:
+    """Deletes the address file."""
     with suppress(OSError):
         os.unlink(paths.service_file())
 

@@ -1,4 +1,4 @@
-"""The spaces of one database while a process serves them, opened as they are asked for."""
+"""The open spaces of a process, with access checks."""
 
 import threading
 from collections.abc import Iterator
@@ -17,10 +17,7 @@ from holdfast.settings import Settings, public_place
 
 
 class SpaceRegistry:
-    """The spaces of one database, each opened when it is first asked for; one model for all of them.
-
-    Shared by all threads of a process.
-    """
+    """The spaces of one database, each opened when first used, with one model for all. Thread-safe."""
 
     def __init__(self, db: str | None = None, space: str | None = None) -> None:
         self._db = db
@@ -43,9 +40,9 @@ class SpaceRegistry:
         return self._readers is not None and self._readers.extract is not None
 
     def memories(self, space: str | None = None) -> Memories:
-        """The memories of `space`, the usual one when none is named.
+        """The memories of `space`; default: the usual space.
 
-        Raises: NotFound, Unavailable, NewerSchema, Invalid; asked again later it may be there.
+        Raises: NotFound, Unavailable, NewerSchema, Invalid; a later call may succeed.
         """
         name = space or self._space
         with self._opening:
@@ -78,7 +75,7 @@ class SpaceRegistry:
 
     @property
     def usual(self) -> str:
-        """The name of the space that is meant when none is named."""
+        """The name of the default space."""
         return self._space
 
     def administration(self, grant: Grant) -> Administration:
@@ -104,16 +101,16 @@ class SpaceRegistry:
         Raises: Forbidden, for a grant of only some spaces; Unavailable, Invalid.
         """
         grant.require("admin", everywhere="a checkup covers all spaces: use a token for all spaces")
-        self.check()  # what is at the path now may be another file than the one in use
+        self.check()  # the file may have been replaced
         return checkup(self._db or self._settings.db, self.embedder)
 
     def check(self) -> None:
-        """Raises: Unavailable, when the database was removed or replaced since it was opened."""
+        """Raises: Unavailable, if the database was removed or replaced since it was opened."""
         if self._store is not None:
             self._store.check()
 
     def left(self, space: str) -> None:
-        """A space was deleted: one of that name is another one from now on."""
+        """Forgets a deleted space."""
         with self._opening:
             self._opened.pop(space, None)
 
@@ -123,7 +120,7 @@ class SpaceRegistry:
         return [space.name for space in usual.store.spaces()]
 
     def warm_up(self) -> Iterator[None]:
-        """Loads, step by step, what a first question or capture would wait for: words and models."""
+        """Loads words and models step by step, so that the first recall and capture are fast."""
         from holdfast.language.extract import extract
         from holdfast.language.wording import Utterance
 
@@ -131,22 +128,20 @@ class SpaceRegistry:
         with suppress(HoldfastError):  # errors are reported where the models are used
             extract([], said, wiring.own_reader())
         yield
-        with suppress(HoldfastError):
-            wiring.own_reader().helps(
-                "what is known", ["nothing"]
-            )  # the reader's network; the finder's is separate
+        with suppress(HoldfastError):  # the reader's network; the finder's is separate
+            wiring.own_reader().helps("what is known", ["nothing"])
         yield
         with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):
                 self.embedder.load()
         yield
         with suppress(HoldfastError):
-            # A recall embeds what has no vector yet; where that is much, it is done in slices, not here.
+            # A recall embeds missing vectors; many of them are embedded in slices by the background task.
             if not self.memories().embed(1, time_up=lambda: True):
                 self.memories().recall("what is known", limit=1)
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Closes the database."""
         with self._opening:
             self._opened.clear()
             if self._store is not None:

@@ -83,7 +83,7 @@ def read(text: str, profile: Profile) -> list[Marker | Misfit]:
     """The markers of one complete text, in order. What is code or quoted in it is none."""
     if not any(f"[{word}" in text for word in _WORDS):
         return []
-    return [found for place in _places(clean(text)) if (found := _told(place, profile)) is not None]
+    return [found for place in _places(clean(text)) if (found := _parse(place, profile)) is not None]
 
 
 def marked(text: str) -> bool:
@@ -133,7 +133,7 @@ def _plain(own: str, *, before: str) -> str:
     return own.removesuffix(sign).strip()
 
 
-def _told(place: _Place, profile: Profile) -> Marker | Misfit | None:
+def _parse(place: _Place, profile: Profile) -> Marker | Misfit | None:
     """Parses a marker; None if this profile has no markers of this kind."""
     match place.word:
         case "MEMORY":

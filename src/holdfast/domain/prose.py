@@ -84,7 +84,7 @@ def _blocks(text: str) -> Iterator[Span]:
         if not found[0]:
             break
         here: Span = found.span()
-        shown, opens = _shown(state, found[0].rstrip("\n"))
+        shown, opens = _quotes(state, found[0].rstrip("\n"))
         if shown:
             yield here
         if paragraph is not None and (shown or opens):
@@ -96,7 +96,7 @@ def _blocks(text: str) -> Iterator[Span]:
         yield from _code_spans(text, paragraph)
 
 
-def _shown(state: _Blocks, line: str) -> tuple[bool, bool]:
+def _quotes(state: _Blocks, line: str) -> tuple[bool, bool]:
     """Whether `line` is code or a quote, and whether it begins a paragraph of its own."""
     body = line.strip()
     if state.fence:

@@ -141,13 +141,13 @@ class AnthropicTalk:
                 max_tokens=_MAX_TOKENS,
                 system=self._system,
                 tools=self._tools,
-                messages=_marked(self._messages),
+                messages=_with_cache_marker(self._messages),
             ) as stream,
         ):
             for piece in stream.text_stream:
                 show(piece)
             message = stream.get_final_message()
-        return self._taken(message)
+        return self._record(message)
 
     def break_off(self, said: str = "") -> None:
         if self._waiting:
@@ -158,7 +158,7 @@ class AnthropicTalk:
     def close(self) -> None:
         self._client.close()
 
-    def _taken(self, message: Any) -> ModelTurn:
+    def _record(self, message: Any) -> ModelTurn:
         blocks = [_block(block) for block in message.content]
         kept = [block for block in blocks if block.get("text") != ""]
         calls = tuple(
@@ -193,7 +193,7 @@ def _block(block: Any) -> dict[str, Any]:
             return dict(block.to_dict())
 
 
-def _marked(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_cache_marker(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages, with the cache marker on the last one."""
     *before, last = messages
     *blocks, end = last["content"]

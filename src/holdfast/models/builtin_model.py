@@ -140,7 +140,7 @@ class OwnReader:
 
         Raises: Unavailable, if the model can't be loaded or times out.
         """
-        texts = [_named(known, draft) for known, draft in pairs]
+        texts = [_with_subjects(known, draft) for known, draft in pairs]
         pieces = own_models.word_pieces()
         inputs = [framed_pair(pieces.numbers_of(one), pieces.numbers_of(other)) for one, other in texts]
         whole = [place for place, given in enumerate(inputs) if len(given[0]) <= MAX_TOKENS]
@@ -172,7 +172,7 @@ class OwnReader:
         return [float(row[1]) for row in self._network.pairs(inputs, head)]
 
 
-def _named(known: Statement, draft: Statement) -> tuple[str, str]:
+def _with_subjects(known: Statement, draft: Statement) -> tuple[str, str]:
     """Both texts, prefixed with their subjects if these differ and a text does not contain its own."""
     both = (known, draft)
     named = all(each.subject is None or names(each.text, each.subject) for each in both)

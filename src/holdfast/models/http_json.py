@@ -55,20 +55,20 @@ class Server:
             self.url + path, data=json.dumps(body).encode("ascii"), headers=self._headers(), method="POST"
         )
         try:
-            return self._bounded(request, within)
+            return self._send_within(request, within)
         except ServerRefusal as error:
             pause = _BACKOFF if error.wait is None else error.wait
             left = ends - time.monotonic() - pause
             if not error.again or left <= 0:
                 raise
             time.sleep(pause)
-            return self._bounded(request, left)
+            return self._send_within(request, left)
 
     def probe(self, path: str, *, within: float) -> None:
         """Checks that the server responds, with any status. Raises: ServerRefusal."""
         request = urllib.request.Request(self.url + path, headers=self._headers())
         try:
-            self._bounded(request, within)
+            self._send_within(request, within)
         except ServerRefusal as error:
             if error.code is None:
                 raise
@@ -77,7 +77,7 @@ class Server:
         asks = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "holdfast"}
         return {**asks, "Authorization": f"Bearer {self.key}"} if self.key else asks
 
-    def _bounded(self, request: urllib.request.Request, within: float) -> Any:
+    def _send_within(self, request: urllib.request.Request, within: float) -> Any:
         """The response, within `within` seconds in total.
 
         A socket's timeout restarts with every byte and does not cover name resolution, so the request runs
@@ -88,7 +88,7 @@ class Server:
 
         def work() -> None:
             try:
-                answers.append(self._asked(request, within))
+                answers.append(self._send(request, within))
             except ServerRefusal as error:
                 troubles.append(error)
 
@@ -97,55 +97,55 @@ class Server:
         thread.join(within)
         if answers:
             return answers[0]
-        raise troubles[0] if troubles else self._refused(f"did not answer within {within:.3g} s")
+        raise troubles[0] if troubles else self._error(f"did not answer within {within:.3g} s")
 
-    def _asked(self, request: urllib.request.Request, within: float) -> Any:
+    def _send(self, request: urllib.request.Request, within: float) -> Any:
         try:
             with _opener(self.url).open(request, timeout=within) as answer:
                 text = answer.read(LARGEST + 1)
                 missing = answer.length  # of the announced bytes
         except urllib.error.HTTPError as refusal:
             with refusal:
-                raise self._refusal(refusal) from None
+                raise self._http_error(refusal) from None
         except (OSError, http.client.HTTPException) as error:
-            raise self._broken(error, within) from None
+            raise self._connection_error(error, within) from None
         if len(text) > LARGEST:
-            raise self._refused(f"returned more than {LARGEST // 2**20} MiB", code=200)
+            raise self._error(f"returned more than {LARGEST // 2**20} MiB", code=200)
         if missing:
-            raise self._refused("closed the connection early", again=True)
+            raise self._error("closed the connection early", again=True)
         try:
             return json.loads(text)
         except (ValueError, RecursionError):  # HTML, a truncated response, binary data
-            raise self._refused(f"did not return JSON but {_shown(text)!r}", code=200) from None
+            raise self._error(f"did not return JSON but {_one_line(text)!r}", code=200) from None
 
-    def _refusal(self, refusal: urllib.error.HTTPError) -> ServerRefusal:
+    def _http_error(self, refusal: urllib.error.HTTPError) -> ServerRefusal:
         code = refusal.code
         if 300 <= code < 400:
-            goes = _shown((refusal.headers.get("Location") or "elsewhere").encode())
-            return self._refused(f"redirects to {goes}: use that address if it is right", code=code)
+            goes = _one_line((refusal.headers.get("Location") or "elsewhere").encode())
+            return self._error(f"redirects to {goes}: use that address if it is right", code=code)
         try:
-            said = _shown(refusal.read(4 * _SHOWN))
+            said = _one_line(refusal.read(4 * _SHOWN))
         except (OSError, http.client.HTTPException):
             said = ""
         message = f"answered {code}{_HINTS.get(code, '')}" + (f": {said}" if said else "")
         wait = seconds(refusal.headers.get("Retry-After")) if code in _AGAIN else None
-        return self._refused(message, again=code in _AGAIN, wait=wait, code=code)
+        return self._error(message, again=code in _AGAIN, wait=wait, code=code)
 
-    def _broken(self, error: Exception, within: float) -> ServerRefusal:
+    def _connection_error(self, error: Exception, within: float) -> ServerRefusal:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         match reason:
             case TimeoutError():
-                return self._refused(f"did not answer within {within:.3g} s")
+                return self._error(f"did not answer within {within:.3g} s")
             case ConnectionRefusedError():
-                return self._refused("is unreachable: connection refused")
+                return self._error("is unreachable: connection refused")
             case socket.gaierror():
-                return self._refused("is unreachable: unknown host name")
+                return self._error("is unreachable: unknown host name")
             case http.client.IncompleteRead() | ConnectionResetError():
-                return self._refused("closed the connection early", again=True)
+                return self._error("closed the connection early", again=True)
             case _:
-                return self._refused(f"can't be used: {reason or type(reason).__name__}")
+                return self._error(f"can't be used: {reason or type(reason).__name__}")
 
-    def _refused(
+    def _error(
         self, message: str, *, again: bool = False, wait: float | None = None, code: int | None = None
     ) -> ServerRefusal:
         said = message.replace(self.key, "***") if self.key else message
@@ -185,7 +185,7 @@ def seconds(text: str | None) -> float | None:
         return None
 
 
-def _shown(text: bytes) -> str:
+def _one_line(text: bytes) -> str:
     """The beginning of a server's text, on one line."""
     words = text[: 4 * _SHOWN].decode("utf-8", "replace").split()
     line = "".join(letter for letter in " ".join(words) if letter.isprintable())

@@ -150,7 +150,7 @@ class OpenAITalk:
             )
             with chunks:
                 heard.all(chunks, show)
-        return self._taken(heard)
+        return self._record(heard)
 
     def break_off(self, said: str = "") -> None:
         if self._waiting:
@@ -160,7 +160,7 @@ class OpenAITalk:
     def close(self) -> None:
         self._client.close()
 
-    def _taken(self, heard: "_StreamedAnswer") -> ModelTurn:
+    def _record(self, heard: "_StreamedAnswer") -> ModelTurn:
         calls = tuple(ToolCall(call["id"], call["name"], _object(call["text"])) for call in heard.calls)
         message: dict[str, Any] = {"role": "assistant", "content": heard.text or None}
         if heard.calls:

@@ -109,7 +109,7 @@ class RemoteEmbedder:
         self._query_within = QUERY_WITHIN if query_within is None else query_within
         self._documents_within = DOCUMENTS_WITHIN if documents_within is None else documents_within
         self._rest = REST if rest is None else rest
-        self._resting: tuple[float, str] = (0.0, "")  # until when, and why
+        self._paused: tuple[float, str] = (0.0, "")  # until when, and why
         self._answered = -math.inf  # when it last did
         self._size: int | None = None  # numbers of a vector
 
@@ -119,7 +119,7 @@ class RemoteEmbedder:
         room = min(self._known.tokens, MAX_TOKENS) - estimate_tokens(before)
         cut = [parts_of(text, room) for text in texts]
         said = [before + (part or _EMPTY) for parts in cut for part in parts]
-        found = iter([vector for batch in _batches(said) for vector in self._embedded(batch)])
+        found = iter([vector for batch in _batches(said) for vector in self._embed(batch)])
         return [[next(found) for _ in parts] for parts in cut]
 
     def query(self, text: str) -> bytes:
@@ -135,7 +135,7 @@ class RemoteEmbedder:
         asked = [before + (parts_of(text, room)[0] or _EMPTY) for text in texts]
         return self._vectors(asked, within=self._query_within)
 
-    def _embedded(self, texts: Sequence[str]) -> list[bytes]:
+    def _embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of texts. One that is too long for the model is found by bisection and truncated.
 
         Otherwise it would block all others forever.
@@ -146,13 +146,13 @@ class RemoteEmbedder:
             half = len(texts[0]) // 2 if len(texts) == 1 else len(texts) // 2
             if error.code not in _TOO_LONG or (len(texts) == 1 and half < _SHORTEST):
                 raise
-            self._resting = (0.0, "")
+            self._paused = (0.0, "")
         if len(texts) == 1:
-            return self._embedded([texts[0][:half]])
-        return [*self._embedded(texts[:half]), *self._embedded(texts[half:])]
+            return self._embed([texts[0][:half]])
+        return [*self._embed(texts[:half]), *self._embed(texts[half:])]
 
     def _vectors(self, texts: Sequence[str], *, within: float) -> list[bytes]:
-        until, why = self._resting
+        until, why = self._paused
         if time.monotonic() < until:
             raise Unavailable(f"{why} (next try in {until - time.monotonic():.0f} s)")
         body = {"model": self._model, "input": list(texts)}
@@ -163,12 +163,12 @@ class RemoteEmbedder:
             answer = self._server.post(self._dialect.path, body, within=within)
         except ServerRefusal as error:
             rest = min(max(self._rest, error.wait or 0.0), LONGEST_REST)
-            self._resting = (time.monotonic() + rest, str(error))
+            self._paused = (time.monotonic() + rest, str(error))
             raise
         self._answered = time.monotonic()
-        return self._checked(answer, len(texts))
+        return self._validate(answer, len(texts))
 
-    def _checked(self, answer: Any, wanted: int) -> list[bytes]:
+    def _validate(self, answer: Any, wanted: int) -> list[bytes]:
         import numpy as np
 
         try:

@@ -45,7 +45,7 @@ def understood(sdk: Any, name: str) -> Iterator[None]:
     try:
         yield
     except sdk.APIStatusError as refused:
-        raise _refused(refused, name) from None
+        raise _status_error(refused, name) from None
     except sdk.APITimeoutError:
         raise ModelTrouble(f"{name} timed out") from None
     except sdk.APIConnectionError as broken:
@@ -105,7 +105,7 @@ def truncated(name: str, usage: Usage | None) -> Truncated:
     return Truncated(f"{name} was cut off at the maximum length", usage=usage)
 
 
-def _refused(refused: Any, name: str) -> ModelTrouble:
+def _status_error(refused: Any, name: str) -> ModelTrouble:
     code = refused.status_code
     wait = seconds(refused.response.headers.get("retry-after"))
     if code in _BUSY:

@@ -39,7 +39,7 @@ def page(fetch: Fetch[Item], cursor: str | None, limit: int) -> tuple[Sequence[I
     found = fetch(limit + 1, start)
     items = found[:limit]
     more = len(found) > limit
-    return items, _written(start + limit, items[-1].id) if more else None
+    return items, _encode(start + limit, items[-1].id) if more else None
 
 
 def _start(fetch: Fetch[Item], offset: int, last: str) -> int:
@@ -55,7 +55,7 @@ def _start(fetch: Fetch[Item], offset: int, last: str) -> int:
     return offset
 
 
-def _written(offset: int, last: str) -> str:
+def _encode(offset: int, last: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([offset, last]).encode()).decode().rstrip("=")
 
 

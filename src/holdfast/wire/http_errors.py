@@ -143,7 +143,7 @@ class ServiceConnection:
                 method,
                 f"/api{path}",
                 params={**self._space, **given},
-                json=_given(body) if body is not None else None,
+                json=_detail(body) if body is not None else None,
                 headers={**self._headers, **(headers or {})},
             )
         except httpx2.HTTPError as error:
@@ -164,7 +164,7 @@ class ServiceConnection:
             ) from None
 
 
-def _given(body: Mapping[str, Any]) -> dict[str, Any]:
+def _detail(body: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is none, and times as text."""
     from datetime import datetime
 

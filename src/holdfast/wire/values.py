@@ -23,15 +23,11 @@ _AS_IS = frozenset({str, int, float, bool, NoneType})
 class JsonShape:
     """How the JSON of a class differs from its declaration."""
 
-    constants: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # come first, and identify the member of a union
+    constants: Mapping[str, Any] = field(default_factory=dict)  # come first, and identify a union's member
     left_out: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     inlined: tuple[str, ...] = ()  # values that are replaced by their own fields
-    computed: Mapping[str, str] = field(
-        default_factory=dict
-    )  # a property, and the field or property that it follows
+    computed: Mapping[str, str] = field(default_factory=dict)  # a property, and the name that it follows
     last: tuple[str, ...] = ()  # names in JSON that come behind all others
     schema: str | None = None  # the name in the OpenAPI document, if it is not that of the class
     open: bool = False  # whether that document allows further fields

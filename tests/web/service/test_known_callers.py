@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
 from holdfast.web.service.guard import MAX_BYTES, MAX_FOR_A_MODEL, Guard
-from holdfast.web.service.known_callers import Acquainted
+from holdfast.web.service.known_callers import CachedGrants
 from tests.requirements_ledger import requirement
 
 GRANT = Grant.of("proxy", spaces=("ours",))
@@ -89,7 +89,7 @@ def test_a_store_that_hangs_is_waited_for_briefly() -> None:
 
     async def asked() -> tuple[Grant | None, Grant | None]:
         go_on.set()
-        admission = Acquainted(slow, patience=10)
+        admission = CachedGrants(slow, patience=10)
         first = await admission("secret")
         go_on.clear()
         admission._patience = 0.05

@@ -69,7 +69,7 @@ class JsonText:
         found = self._node(path)
         if found is not None:
             if found.value != value:
-                self._change(found.start, found.end, self._written(value, len(path)))
+                self._change(found.start, found.end, self._format(value, len(path)))
             return
         depth = len(path) - 1
         while depth and self._node(path[:depth]) is None:
@@ -113,12 +113,12 @@ class JsonText:
             hollow = self.text[node.start + 1 : node.end - 1]
             kept = hollow.rstrip(" \t\r\n") if hollow.strip() else ""  # comments stay
             close = f"{self._newline}{self._indent * depth}"
-            written = f"{kept}{inside}{name}{self._written(value, depth + 1)}{close}"
+            written = f"{kept}{inside}{name}{self._format(value, depth + 1)}{close}"
             self._change(node.start + 1, node.end - 1, written)
             return
         first, last = parts[0][0], parts[-1][1]
         on_one_line = "\n" not in self.text[node.start : first]
-        written = json.dumps(value, ensure_ascii=False) if on_one_line else self._written(value, depth + 1)
+        written = json.dumps(value, ensure_ascii=False) if on_one_line else self._format(value, depth + 1)
         comma = self._comma_after(last)  # a trailing one is allowed there, and is enough
         place = last if comma is None else comma + 1
         gap = " " if on_one_line else inside
@@ -144,7 +144,7 @@ class JsonText:
         assert after is not None
         return after.end() if self.text[after.end()] == "," else None
 
-    def _written(self, value: Any, depth: int) -> str:
+    def _format(self, value: Any, depth: int) -> str:
         text = json.dumps(value, indent=self._indent, ensure_ascii=False)
         return text.replace("\n", f"{self._newline}{self._indent * depth}")
 

@@ -184,7 +184,7 @@ def with_table(text: str, names: Names, values: dict[str, Any]) -> str:
         return text
     rest = without_table(text, names)
     newline = "\r\n" if "\r\n" in rest else "\n"
-    lines = [f"[{'.'.join(names)}]", *(f"{name} = {_written(value)}" for name, value in values.items())]
+    lines = [f"[{'.'.join(names)}]", *(f"{name} = {_toml(value)}" for name, value in values.items())]
     gap = "" if not rest else newline if rest.endswith("\n") else newline * 2
     made = f"{rest}{gap}{newline.join(lines)}{newline}"
     before = parsed(rest)
@@ -252,6 +252,6 @@ def _filled(table: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
     return {key: value for key, value in table.items() if key != name or value} if table is not None else None
 
 
-def _written(value: Any) -> str:
+def _toml(value: Any) -> str:
     # TOML writes texts, numbers, truth values and lists as JSON does.
     return json.dumps(value, ensure_ascii=False)

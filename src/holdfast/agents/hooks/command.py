@@ -83,7 +83,7 @@ def main() -> None:
         if arguments[:1] in (["--help"], ["-h"]):
             said = USAGE
         else:
-            said = respond(HookCall(arguments, _given()), started + FOR_THE_SERVICE)
+            said = respond(HookCall(arguments, _read_input()), started + FOR_THE_SERVICE)
         _print(said.encode("utf-8", "replace"))
     finally:  # no error may stop the agent
         _end(sys.exception())
@@ -120,7 +120,7 @@ def respond(asked: HookCall, until: float) -> str:
 def _body(asked: HookCall) -> dict[str, object]:
     """The request to the service: the host's input, shortened, with client and project."""
     body: dict[str, object] = {
-        name: _cut(value) if isinstance(value, str) else value for name, value in asked.given.items()
+        name: _shorten(value) if isinstance(value, str) else value for name, value in asked.given.items()
     }
     directory = asked.text("cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or ""
     body["client"] = asked.client
@@ -138,7 +138,7 @@ def _body(asked: HookCall) -> dict[str, object]:
     return body
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     half = _MAX_TEXT // 2
     return text if len(text) <= _MAX_TEXT else f"{text[:half]}\n[...]\n{text[-half:]}"
 
@@ -171,7 +171,7 @@ def _read(path: str) -> str | None:
         return None
 
 
-def _given() -> dict[str, object]:
+def _read_input() -> dict[str, object]:
     """The object on standard input. Some hosts leave it open, so it is parsed once it is complete."""
     raw = b""
     while len(raw) < _MAX_INPUT:

@@ -33,21 +33,21 @@ def output(host_event: str, context: str, last: str = "") -> str:
     whole = "\n\n".join(part for part in (context.strip("\n"), last) if part.strip())
     if not whole:
         return ""
-    made = _made(host_event, whole)
+    made = _json(host_event, whole)
     if _units(made) <= MAX_OUTPUT:
         return made
     lines = context.strip("\n").split("\n")
     end = f"{_CUT}\n\n{last}" if last else _CUT
-    room, fitting = MAX_OUTPUT - _units(_made(host_event, end)), 0
+    room, fitting = MAX_OUTPUT - _units(_json(host_event, end)), 0
     for line in lines:
         room -= _units(dumps(line, ensure_ascii=False))  # its two quotes count for the line break
         if room < 0:
             break
         fitting += 1
-    return _made(host_event, "\n".join(lines[:fitting]) + end)
+    return _json(host_event, "\n".join(lines[:fitting]) + end)
 
 
-def _made(host_event: str, text: str) -> str:
+def _json(host_event: str, text: str) -> str:
     answer = {"hookSpecificOutput": {"hookEventName": host_event, "additionalContext": text}}
     return dumps(answer, ensure_ascii=False)
 

@@ -47,14 +47,14 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
         )
         return _read(_exchanged(host, port, head.encode("ascii") + asked, until))
     except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as error:
-        raise NotRunning(_said(error)) from None
+        raise NotRunning(_describe(error)) from None
     except TimeoutError as error:
-        raise Slow(_said(error)) from None
+        raise Slow(_describe(error)) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise Unusable(_said(error)) from None
+        raise Unusable(_describe(error)) from None
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
@@ -89,12 +89,12 @@ def _exchanged(host: str, port: int, request: bytes, until: float) -> bytes:
     family = socket.AF_INET6 if host == "[::1]" else socket.AF_INET
     numeric = {"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host)
     with socket.socket(family, socket.SOCK_STREAM) as connection:
-        connection.settimeout(_left(until))
+        connection.settimeout(_time_left(until))
         connection.connect((numeric, port))
         connection.sendall(request)
         answer = b""
         while len(answer) <= _MAX_ANSWER:
-            connection.settimeout(_left(until))
+            connection.settimeout(_time_left(until))
             piece = connection.recv(65536)
             if not piece:
                 return answer
@@ -104,7 +104,7 @@ def _exchanged(host: str, port: int, request: bytes, until: float) -> bytes:
     raise ValueError("the answer is too long")
 
 
-def _left(until: float) -> float:
+def _time_left(until: float) -> float:
     left = until - monotonic()
     if left <= 0:
         raise TimeoutError("no answer in time")

@@ -35,11 +35,11 @@ def _take_chatgpt(found: Object, collector: Collector) -> None:
     collector.note(session, name=text_of(found, "title"), at=_moment(found, "create_time"))
     for node in branch:
         _say_chatgpt(object_of(node, "message"), session, collector)
-    for _ in range(sum(1 for node in nodes.values() if object_of(node, "message")) - _told(branch)):
+    for _ in range(sum(1 for node in nodes.values() if object_of(node, "message")) - _count_messages(branch)):
         collector.skip("other branch")
 
 
-def _told(branch: Sequence[Object]) -> int:
+def _count_messages(branch: Sequence[Object]) -> int:
     return sum(1 for node in branch if object_of(node, "message"))
 
 

@@ -48,7 +48,7 @@ def is_store(path: Path) -> bool:
     with path.open("rb") as file:
         if file.read(len(_HEAD)) != _HEAD:
             return False
-    with _opened(path) as store:
+    with _open(path) as store:
         names = {name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return {"session", "message", "part", "project"} <= names
 
@@ -61,7 +61,7 @@ def read_from(path: Path, offset: int = 0, most: int | None = None) -> Transcrip
     collector = Collector(CLIENT)
     latest, row = divmod(offset, _ROW)
     since = (latest, row) if row else (max(latest - _AGAIN, 0), 0)
-    with _opened(path) as store:
+    with _open(path) as store:
         found, cut = _changed_since(since, store, most)
         for each in sorted(found, key=lambda one: (one["time_created"], one["id"])):
             _take(each, store, collector)
@@ -133,7 +133,7 @@ def _unquoted(text: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
     """Raises: OSError."""
     try:
         store = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)

@@ -134,7 +134,7 @@ class Upstream:
 
         target = f"{self._url}{path}" + (f"?{query.decode('latin-1')}" if query else "")
         dropped = _NOT_FORWARDED | {b"content-encoding"} if plain else _NOT_FORWARDED
-        kept = [*_kept(headers, dropped, _OURS), (b"accept-encoding", b"identity")]
+        kept = [*_keep_headers(headers, dropped, _OURS), (b"accept-encoding", b"identity")]
         # Made here and not by the client, which would add headers of its own.
         return httpx2.Request(method, target, headers=kept, content=body if method != "GET" else None)
 
@@ -215,7 +215,7 @@ class Passing(Response):
 
         listens = self._listening is not None and answer.status_code == 200
         hearing = self._listening(answer.headers) if self._listening is not None and listens else None
-        headers = _kept(answer.headers.raw, _NOT_ANSWERED, _PAGES)
+        headers = _keep_headers(answer.headers.raw, _NOT_ANSWERED, _PAGES)
         await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
         try:
             async for data in answer.aiter_raw():
@@ -233,7 +233,7 @@ class Passing(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _kept(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], family: bytes) -> Any:
+def _keep_headers(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], family: bytes) -> Any:
     """The headers to forward, in order."""
     given = [(name.lower(), name, value) for name, value in headers]
     named = b",".join(value for lower, _, value in given if lower == b"connection")

@@ -135,7 +135,7 @@ def run(
             with PromptFile(_prompt(plan, opening)) as told:
                 prepared = agent.prepared(command, told, plan.occasion.session)
                 reading = _Reading(stream, recorder)
-                code = _watched(prepared, plan, reading, signals, output or sys.stdout.buffer)
+                code = _run_agent(prepared, plan, reading, signals, output or sys.stdout.buffer)
         except NotStarted as error:
             say(str(error))
             code = error.code
@@ -160,7 +160,7 @@ def _prompt(plan: Plan, opening: Opening | None) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()).replace("\0", "")
 
 
-def _watched(
+def _run_agent(
     prepared: PreparedCommand, plan: Plan, reading: "_Reading", signals: Signals, target: BinaryIO
 ) -> int:
     """Runs the agent to its end. Raises: NotStarted."""

@@ -137,7 +137,7 @@ class Recorder:
     def _begin(self, answer: "Future[Opening | None]") -> None:
         opening = None
         try:
-            opening = self._opened()
+            opening = self._open()
             self._consequence = "not everything was stored"
         finally:
             answer.set_result(opening)  # the runner waits for it, whatever happened
@@ -145,7 +145,7 @@ class Recorder:
         if self._ends is not None and self._memories is not None:
             self._ends.noted(self._memories)
 
-    def _opened(self) -> Opening:
+    def _open(self) -> Opening:
         about = self._occasion
         opened = self._open_memories()
         session = opened.open_session(

@@ -108,14 +108,14 @@ class Tool:
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise Invalid(
-                f"unknown parameter {_listed(unknown)} for {self.name}: use {_listed(list(known))}",
+                f"unknown parameter {_join(unknown)} for {self.name}: use {_join(list(known))}",
                 field=unknown[0],
             )
         missing = [each.name for each in self.parameters if each.required and each.name not in given]
         if missing:
-            raise Invalid(f"{self.name} requires {_listed(missing)}", field=missing[0])
+            raise Invalid(f"{self.name} requires {_join(missing)}", field=missing[0])
         return {name: known[name].checked(value) for name, value in given.items()}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join(names: Sequence[str]) -> str:
     return ", ".join(names) or "no arguments"

@@ -148,7 +148,7 @@ def _write(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         description=given["description"],
         type=given["type"],
     )
-    return _told(change, "saved")
+    return _report(change, "saved")
 
 
 def _update(memories: "Memories", given: Mapping[str, Any]) -> Answer:
@@ -158,9 +158,9 @@ def _update(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         content = found.content.replace(old, new)
         if not content.strip():
             raise Conflict(f"{found.path} would be empty: use memory_delete to remove it")
-        return _told(memories.write_file(found.path, content, expect=found.sha256), "updated")
+        return _report(memories.write_file(found.path, content, expect=found.sha256), "updated")
     if found.text.count(old) == 1:  # in its heading
-        return _told(
+        return _report(
             memories.put_file(found.path, found.text.replace(old, new), expect=found.sha256), "updated"
         )
     raise _not_once(found, old)
@@ -181,7 +181,7 @@ def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         if isinstance(hit, MemoryHit) and hit.memory.id in paths:
             text = hit.memory.summary or hit.memory.content
             where = inline(paths[hit.memory.id])
-            lines.append(f"- {where} ({label(hit.memory.category)}): {inline(_cut(text))}")
+            lines.append(f"- {where} ({label(hit.memory.category)}): {inline(_shorten(text))}")
         else:
             lines.append(tool_text.hits([hit]))
     return Answer("\n".join(lines) or "No matching memories.")
@@ -190,7 +190,7 @@ def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
 # ----------------------------------------------------------------------------------------------- what is said
 
 
-def _told(change: "FileChange", how: str) -> Answer:
+def _report(change: "FileChange", how: str) -> Answer:
     memory_id = change.memory.id if change.memory else None
     if change.waiting:
         reason = inline(change.told or "the user manages this file")
@@ -233,7 +233,7 @@ def _there_are(wanted: str, paths: Sequence[str]) -> str:
 
 
 def _not_once(found: "FileText", old: str) -> Conflict:
-    shown = inline(_cut(old, 80))
+    shown = inline(_shorten(old, 80))
     places = tool_text.lines_with(found.text, old)
     if places:
         lines = ", ".join(map(str, places[:_MAX_NAMED]))
@@ -243,9 +243,9 @@ def _not_once(found: "FileText", old: str) -> Conflict:
         )
     return Conflict(
         f"{shown!r} not found in {found.path}: give old_text exactly as in the file."
-        f" The file contains:\n\n{_cut(found.text)}"
+        f" The file contains:\n\n{_shorten(found.text)}"
     )
 
 
-def _cut(text: str, most: int = _MAX_SHOWN) -> str:
+def _shorten(text: str, most: int = _MAX_SHOWN) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -57,14 +57,14 @@ def inline(text: str) -> str:
     line = clean(text)
     if not _MAYBE_DANGEROUS.search(line):
         return line
-    line = _DANGEROUS.sub(lambda found: _shown(found[0]), line)
+    line = _DANGEROUS.sub(lambda found: _escape(found[0]), line)
     # Bullets start with tags in brackets: a text that begins with a bracket would forge another.
     return _FIRST_BRACKET.sub(r"\1&#91;", line)
 
 
 def plain(line: str) -> str:
     """The cleaned text that `inline`, `label` or `heading` made `line` from."""
-    return _ESCAPED.sub(lambda found: _meant(found[0]), line)
+    return _ESCAPED.sub(lambda found: _unescape(found[0]), line)
 
 
 def label(text: str) -> str:
@@ -93,7 +93,7 @@ def _bracketed(text: str, marker: re.Pattern[str]) -> str:
     return line.replace("[", _ENTITIES["["]).replace("]", _ENTITIES["]"])
 
 
-def _shown(found: str) -> str:
+def _escape(found: str) -> str:
     if found == "\n":
         return r"\n"
     if found == "\\":
@@ -101,7 +101,7 @@ def _shown(found: str) -> str:
     return "".join(_ENTITIES[character] for character in found)
 
 
-def _meant(found: str) -> str:
+def _unescape(found: str) -> str:
     if found == r"\n":
         return "\n"
     return "\\" if found == r"\\" else _CHARACTERS[found]

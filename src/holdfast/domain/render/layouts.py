@@ -125,7 +125,7 @@ def _subject_page(entries: Sequence[BlockEntry], request: Request) -> str:
     def counted(tokens: int) -> str:
         return _joined(f"## {block.title} ({count} {noun}, ~{tokens:,} tokens)", *body)
 
-    return _settled(counted, request.estimate)
+    return _settle_lines(counted, request.estimate)
 
 
 def _nearness(entry: BlockEntry, request: Request) -> int:
@@ -283,7 +283,7 @@ def _joined(*parts: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _settled(counted: Callable[[int], str], estimate: Estimate) -> str:
+def _settle_lines(counted: Callable[[int], str], estimate: Estimate) -> str:
     """The text that names its own size: the number is part of what it counts, so it is sought upwards."""
     tokens, text = 0, counted(0)
     for _ in range(8):  # two or three for any estimate that grows with the text

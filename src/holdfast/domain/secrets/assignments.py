@@ -64,7 +64,7 @@ _flagged = lazy(r"[ \t]{1,4}(?![-|&;<>])")
 
 
 @cache
-def _told() -> re.Pattern[str]:
+def _sentence() -> re.Pattern[str]:
     """The words of a sentence between the key and its value."""
     whose = r"(?:\s(?:for|of|on|to)(?:\s[\w@./'’-]{1,40}){1,4}?)?"
     verb = (
@@ -174,11 +174,11 @@ def _value(text: str, start: int, end: int, *, strong: bool) -> tuple[int, int] 
         return _literal(text, found.end(), " ", strong=strong)
     if _is_flag(text, start) and (found := _flagged().match(text, end)):
         return _literal(text, found.end(), " ", strong=strong)
-    if (found := _told().match(text, end)) or (found := _called().match(text, end)):
-        return _said(text, found, strong=strong)
+    if (found := _sentence().match(text, end)) or (found := _called().match(text, end)):
+        return _value_in_sentence(text, found, strong=strong)
     if found := _beside().match(text, end):
         # With so little between them, a common word must not be taken for a value.
-        return _said(text, found, strong=strong, at_least=6 if strong else 20)
+        return _value_in_sentence(text, found, strong=strong, at_least=6 if strong else 20)
     return None
 
 
@@ -227,7 +227,9 @@ def _wanted(value: str, *, strong: bool, quoted: bool, alone: bool) -> bool:
     return is_password(value, quoted=quoted, alone=alone) if strong else is_token(value, quoted=quoted)
 
 
-def _said(text: str, found: re.Match[str], *, strong: bool, at_least: int = 4) -> tuple[int, int] | None:
+def _value_in_sentence(
+    text: str, found: re.Match[str], *, strong: bool, at_least: int = 4
+) -> tuple[int, int] | None:
     at = found.end()
     closed = (
         text.find(_CLOSING.get(found["quote"], found["quote"]), at, at + _JUDGED) if found["quote"] else -1

@@ -176,10 +176,10 @@ _OTHER_P = (
 def find_commands(text: str) -> Found:
     """Passwords given to programs by short flags."""
     for program, flag in _FLAGS:
-        yield from _given(text, program, flag)
+        yield from _flag_value(text, program, flag)
 
 
-def _given(text: str, program: str, flag: str) -> Found:
+def _flag_value(text: str, program: str, flag: str) -> Found:
     at, pause = text.find(program), PIECE
     while at >= 0:
         if at >= pause:

@@ -43,7 +43,7 @@ class Choice(BaseModel):
 
 @router.get("/events")
 def events(visit: ReadVisit, chosen: Annotated[Choice, Query()]) -> Response:
-    listed = _listed(visit, chosen)
+    listed = _list_values(visit, chosen)
     if visit.looking_again:
         return live(visit, "events.html", "event_rows.html", **listed)
     services = sorted(
@@ -54,7 +54,7 @@ def events(visit: ReadVisit, chosen: Annotated[Choice, Query()]) -> Response:
     return in_address(visit, given, visit.address("/events", **chosen.told(after=chosen.after)))
 
 
-def _listed(visit: Visit, chosen: Choice) -> dict[str, Any]:
+def _list_values(visit: Visit, chosen: Choice) -> dict[str, Any]:
     found = visit.memories.events(
         level=chosen.level or None,
         service=chosen.service or None,

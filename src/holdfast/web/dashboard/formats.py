@@ -97,9 +97,9 @@ def read_cursor(kind: type[Place], text: str) -> Place | None:
         padded = text.encode("ascii") + b"=" * (-len(text) % 4)
         place: Place = _FORMS[kind].validate_json(base64.b64decode(padded, altchars=b"-_", validate=True))
     except ValueError:
-        raise _lost() from None
+        raise _invalid_cursor() from None
     if not all(_sound(getattr(place, field.name)) for field in fields(place)):
-        raise _lost()
+        raise _invalid_cursor()
     return place
 
 
@@ -115,7 +115,7 @@ def mark(*things: object) -> str:
     return hashlib.sha256(repr(things).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _lost() -> Invalid:
+def _invalid_cursor() -> Invalid:
     return Invalid("invalid page cursor: go back to the first page", field="after")
 
 

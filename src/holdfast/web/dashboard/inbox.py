@@ -89,7 +89,7 @@ def edit_and_approve(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Resp
         visit.memories.approve(memory_id)
     except Invalid as wrong:
         return _editing(visit, memory_id, str(wrong), sent.text("content"))
-    return _let_in(visit, decided, since)
+    return _approved_text_and_undo(visit, decided, since)
 
 
 @router.post("/inbox/approve")
@@ -124,10 +124,10 @@ def _approved(visit: Visit, ids: Sequence[str], back: str = "") -> Response:
     since = visit.memories.last_change()
     decided = visit.memories.stakes(*ids)
     visit.memories.approve(*ids)
-    return _let_in(visit, decided, since, back)
+    return _approved_text_and_undo(visit, decided, since, back)
 
 
-def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
+def _approved_text_and_undo(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
     plain = [one for one in decided if one.proposal is None]
     merged = [one.proposal for one in decided if one.proposal is not None]
     parts = [f"Approved {formats.memories(len(plain))}."] if plain else []

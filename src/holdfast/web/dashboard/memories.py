@@ -96,7 +96,9 @@ class Shelf:
 
 @router.get("/memories")
 def memories(visit: ReadVisit, chosen: Chosen) -> Response:
-    given = page(visit, "memories.html", refreshing=False, **_listed(visit, chosen), **_around(visit, chosen))
+    given = page(
+        visit, "memories.html", refreshing=False, **_list_values(visit, chosen), **_form_values(visit, chosen)
+    )
     # A form also sends its empty fields; the address bar does not need them.
     return in_address(visit, given, visit.address("/memories", **chosen.told(after=chosen.after)))
 
@@ -106,10 +108,10 @@ def rows(visit: ReadVisit, chosen: Chosen) -> Response:
     """The list alone, to refresh an open page; 204 if nothing changed."""
     if visit.has_seen(visit.memories.last_change()):
         return Response(status_code=204)
-    return part(visit, "memory_rows.html", refreshing=True, **_listed(visit, chosen))
+    return part(visit, "memory_rows.html", refreshing=True, **_list_values(visit, chosen))
 
 
-def _listed(visit: Visit, chosen: Choices) -> dict[str, Any]:
+def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
     # Asked first: what is written meanwhile shows up with the next look.
     seen = visit.memories.last_change()
     found = visit.memories.find(
@@ -141,7 +143,7 @@ def _shelves(memories: list[Memory], chosen: Choices, profile: Profile) -> list[
     return [Shelf(name, list(found)) for name, found in groupby(memories, title)]
 
 
-def _around(visit: Visit, chosen: Choices) -> dict[str, Any]:
+def _form_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
     """The choices of the form above the list."""
     subjects = [name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS)]
     return {
@@ -175,7 +177,7 @@ class WordingChange:
 
 @router.get("/memories/{memory_id}")
 def memory(visit: ReadVisit, memory_id: MemoryId) -> Response:
-    return live(visit, "memory.html", "memory_body.html", **_told(visit, memory_id))
+    return live(visit, "memory.html", "memory_body.html", **_memory_values(visit, memory_id))
 
 
 @router.get("/memories/{memory_id}/compare")
@@ -233,7 +235,7 @@ def promote(visit: WriteVisit, memory_id: MemoryId, _: Sent) -> Response:
     return done(visit, "It now applies to all projects.", back=back, offer=visit.undo([memory_id], since))
 
 
-def _told(visit: Visit, memory_id: str) -> dict[str, Any]:
+def _memory_values(visit: Visit, memory_id: str) -> dict[str, Any]:
     story = visit.memories.why(memory_id)
     linked = visit.memories.linked(memory_id)
     versions = story.versions[-MAX_STEPS:]

@@ -65,22 +65,22 @@ def search(visit: ReadVisit, asked: Annotated[SearchForm, Query()]) -> Response:
         found = visit.memories.look(
             asked.q, limit=asked.limit, project=asked.project or None, as_of=asked.moment(visit.now)
         )
-    given = page(visit, "search.html", asked=asked, limits=LIMITS, **_told(found), **_around(visit, asked))
+    given = page(visit, "search.html", asked=asked, limits=LIMITS, **_values(found), **_around(visit, asked))
     return in_address(visit, given, visit.address("/search", **asked.told()))
 
 
-def _told(found: Look | None) -> dict[str, Any]:
+def _values(found: Look | None) -> dict[str, Any]:
     if found is None:
         return {"found": None, "hits": [], "nearly": []}
     most = max((_mark(hit, found) for hit in (*found.recall.hits, *found.nearly)), default=1.0)
     return {
         "found": found,
-        "hits": [_weighed(hit, found, most) for hit in found.recall.hits],
-        "nearly": [_weighed(hit, found, most) for hit in found.nearly],
+        "hits": [_scored(hit, found, most) for hit in found.recall.hits],
+        "nearly": [_scored(hit, found, most) for hit in found.nearly],
     }
 
 
-def _weighed(hit: Hit, found: Look, most: float) -> ScoredHit:
+def _scored(hit: Hit, found: Look, most: float) -> ScoredHit:
     own, floor = found.held[owner(hit)]
     factors = tuple((name, value) for name, value in hit.parts.items() if name != "relevance")
     bar = charts.evidence(hit.evidence, _mark(hit, found), most)

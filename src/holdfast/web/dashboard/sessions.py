@@ -96,7 +96,7 @@ def session(
     visit: ReadVisit, session_id: SessionId, first: Annotated[int, Query(ge=1, le=2**31)] = 1
 ) -> Response:
     story = visit.memories.session_story(session_id, first=first, limit=AT_ONCE)
-    return live(visit, "session.html", "session_talk.html", **_told(visit, story, first))
+    return live(visit, "session.html", "session_talk.html", **_session_values(visit, story, first))
 
 
 @router.get("/messages/{message_id:path}")
@@ -120,10 +120,10 @@ def undo(visit: WriteVisit, session_id: AskedSession, sent: Sent) -> Response:
     touched = [memory.id for memory in (*undone.removed, *undone.changed)]
     back = visit.address(f"/sessions/{quote(session_id, safe='')}")
     tone: Tone = "done" if touched else "note"
-    return done(visit, _said(undone), back=back, offer=visit.undo(touched, since), tone=tone)
+    return done(visit, _undo_text(undone), back=back, offer=visit.undo(touched, since), tone=tone)
 
 
-def _said(undone: Undone) -> str:
+def _undo_text(undone: Undone) -> str:
     parts = []
     if undone.removed:
         parts.append(f"{formats.memories(len(undone.removed))} deleted")
@@ -140,7 +140,7 @@ def _said(undone: Undone) -> str:
     return (f"Undone: {', '.join(parts)}." if parts else "Nothing to undo.") + kept
 
 
-def _told(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
+def _session_values(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
     [*reports] = visit.memories.cache_report(story.session.id).sessions
     return {
         "session": story.session,

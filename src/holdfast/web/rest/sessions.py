@@ -56,7 +56,7 @@ def hear(
     memories: SpaceWrite, session_id: SessionId, heard: request_bodies.Messages, request: Request
 ) -> JsonResponse:
     """Stores messages in order, all or none. Opens the session if needed."""
-    return _kept(memories, session_id, heard.messages, request)
+    return _store(memories, session_id, heard.messages, request)
 
 
 @router.get("/sessions/{session_id}/messages", response_model=responses.MessagePage)
@@ -126,10 +126,10 @@ def posted(
     request: Request,
 ) -> JsonResponse:
     """Stores messages; for programs that can only be given a URL."""
-    return _kept(memories, body.session, body.messages, request)
+    return _store(memories, body.session, body.messages, request)
 
 
-def _kept(
+def _store(
     memories: Memories, session_id: str, heard: list[request_bodies.SentMessage], request: Request
 ) -> JsonResponse:
     new = memories.say_all(session_id, said(heard))

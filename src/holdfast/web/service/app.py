@@ -203,12 +203,12 @@ class MountedMcp:
 
         async with self._making:
             if self._app is None:
-                server, app = await run_sync(self._made)
+                server, app = await run_sync(self._build)
                 await self._tasks.start(_run_sessions, server)
                 self._app = app
         return self._app
 
-    def _made(self) -> tuple[Any, ASGIApp]:
+    def _build(self) -> tuple[Any, ASGIApp]:
         # The guard has checked host and origin already, and knows hosts that the SDK's own check does not.
         from mcp.server.transport_security import TransportSecuritySettings
 

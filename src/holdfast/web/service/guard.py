@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
-from holdfast.web.service.known_callers import Acquainted
+from holdfast.web.service.known_callers import CachedGrants
 from holdfast.wire.http_errors import MEDIA_TYPE, problem
 
 Admit = Callable[[str], Grant | None]  # a token's secret to what its holder may do; may look into the store
@@ -63,7 +63,7 @@ class Guard:
     ) -> None:
         self._app = app
         self._admit = admit
-        self._acquainted = Acquainted(admit)
+        self._cached = CachedGrants(admit)
         self._hosts = frozenset(hosts)
         self._pages = pages
         self._answered = watched(self._answer)  # what is refused is seen as well
@@ -81,12 +81,12 @@ class Guard:
         refused = self._refusal(headers, most)
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
-                refused = await self._let_browser_in(self._pages, scope, headers)
+                refused = await self._authenticate_browser(self._pages, scope, headers)
                 if refused is not None and refused[0] == 401:
                     await _to_login(self._pages.login, scope, headers)(scope, receive, send)
                     return
             else:
-                refused = await self._let_in(scope, headers)
+                refused = await self._authenticate(scope, headers)
         if refused is not None:
             await _answer(*refused)(scope, receive, send)
             return
@@ -114,12 +114,14 @@ class Guard:
             return False
         return _host_of(origin) in self._hosts - LOCAL or origin.partition("://")[2].lower() == host.lower()
 
-    async def _let_in(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
+    async def _authenticate(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
         """Authenticates by token and sets `state.grant`, or returns why not."""
-        admit = self._acquainted if scope["path"].startswith(PROXY) else _in_thread(self._admit)
+        admit = self._cached if scope["path"].startswith(PROXY) else _in_thread(self._admit)
         return await _admitted(scope, admit, _secret(scope["path"], headers))
 
-    async def _let_browser_in(self, pages: Pages, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
+    async def _authenticate_browser(
+        self, pages: Pages, scope: Scope, headers: Mapping[str, str]
+    ) -> Refusal | None:
         """Authenticates by cookie, with a CSRF check: the cookie is sent for cross-site requests too."""
         if scope["method"] not in _SAFE and not _own_page(headers):
             return 403, _FOREIGN_FORM

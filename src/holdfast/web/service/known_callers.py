@@ -15,7 +15,7 @@ _MOST = 1_000  # secrets
 _SLOW = "the database is unreachable, and this token has not been used since the service started"
 
 
-class Acquainted:
+class CachedGrants:
     """Calls `admit`, and uses its last result if it does not answer in time."""
 
     def __init__(self, admit: Callable[[str], Grant | None], *, patience: float = PATIENCE) -> None:
@@ -35,7 +35,7 @@ class Acquainted:
         error = Unavailable(_SLOW)
         with move_on_after(self._patience):
             try:
-                return self._noted(name, await run_sync(self._admit, secret, abandon_on_cancel=True))
+                return self._cache(name, await run_sync(self._admit, secret, abandon_on_cancel=True))
             except Unavailable as away:
                 error = away
         known = self._seen.get(name)
@@ -43,7 +43,7 @@ class Acquainted:
             raise error
         return known
 
-    def _noted(self, name: bytes, grant: Grant | None) -> Grant | None:
+    def _cache(self, name: bytes, grant: Grant | None) -> Grant | None:
         self._seen.pop(name, None)
         if grant is not None:
             self._seen[name] = grant

@@ -60,7 +60,7 @@ def watched(watchers: Sequence[Watcher]) -> Callable[[ASGIApp], ASGIApp]:
                 ended = True
             finally:
                 status = answered[0] if answered else (GONE if ended else 500)
-                told = _told(scope, status, time.perf_counter() - began)
+                told = _facts_of(scope, status, time.perf_counter() - began)
                 for watcher in watchers:
                     watcher(told)
 
@@ -69,7 +69,7 @@ def watched(watchers: Sequence[Watcher]) -> Callable[[ASGIApp], ASGIApp]:
     return around
 
 
-def _told(scope: Scope, status: int, seconds: float) -> RequestFacts:
+def _facts_of(scope: Scope, status: int, seconds: float) -> RequestFacts:
     grant = scope.get("state", {}).get("grant")
     method = str(scope.get("method", ""))
     return RequestFacts(
