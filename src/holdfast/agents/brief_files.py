@@ -89,7 +89,7 @@ class BriefFiles:
         folder, changes = _folder(space), self._changes(space)
         shown = _shown(folder)
         try:
-            # The empty ones first: those are what a hook finds nothing in.
+            # The empty ones first: a hook finds nothing in them.
             for file in sorted(_briefs_in(folder), key=lambda file: file.stat().st_size):
                 if shown.get(file.name) != _of(changes, _project_of(file)) or not file.stat().st_size:
                     shown[file.name] = self._write_brief(file, space)

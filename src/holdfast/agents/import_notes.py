@@ -154,7 +154,7 @@ _BINARY: Final = "binary"
 _LARGE: Final = "over 1 MiB"
 _MAX_NOTE: Final = 1024 * 1024
 _HEAD: Final = 8_192  # bytes in which a file that is no text shows it
-_PASSED_BY: Final = frozenset({"node_modules"})
+_SKIPPED_FOLDERS: Final = frozenset({"node_modules"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def notes_below(folder: Path) -> NoteFolder:
     skipped: Counter[str] = Counter()
     for place, folders, names in os.walk(folder):
         skipped[HIDDEN] += sum(is_hidden(name) for name in folders)
-        folders[:] = sorted(name for name in folders if not is_hidden(name) and name not in _PASSED_BY)
+        folders[:] = sorted(name for name in folders if not is_hidden(name) and name not in _SKIPPED_FOLDERS)
         for name in sorted(names):
             path = Path(place, name)
             reason = _why_not(path)

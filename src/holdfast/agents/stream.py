@@ -111,7 +111,7 @@ def _assistant(event: dict[str, Any]) -> Iterator[Happening]:
             else:
                 yield OtherText(text)
         elif isinstance(kind, str) and kind.endswith("_result"):
-            # Tools that the model's own service runs answer inside of the assistant's message.
+            # Results of the provider's own tools are inside of the assistant's message.
             yield from map(OtherText, texts(block))
 
 
@@ -228,7 +228,7 @@ _GEMINI_MODEL = {name: theirs for name, theirs in _GEMINI_TOKENS.items() if name
 
 
 class GeminiStream(_JsonStream):
-    """One run of `gemini -p -o stream-json`; pieces of an answer are put together before they are read."""
+    """One run of `gemini -p -o stream-json`; the parts of an answer are joined first."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -272,7 +272,7 @@ _MOST = 8_000_000  # characters that are read of one run
 
 
 class PlainTextStream:
-    """One run of an agent that prints nothing but its answer, which is complete at the end of the output."""
+    """One run of an agent that prints only its answer, which is complete at the end of the output."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []

@@ -11,8 +11,8 @@ CONTEXT_LINES = 3
 
 # Tokenizers work on UTF-8 bytes and have learned mostly Latin text, so that about four of its characters make
 # a token. A letter of another alphabet in two bytes shares a token with at most one more; one in three bytes
-# (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is seldom known as a
-# whole. What each costs on top of a Latin character, in quarters of a token:
+# (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is rarely a single
+# token. What each costs on top of a Latin character, in quarters of a token:
 _DEARER = (
     (re.compile("[\u0100-\u07ff]+"), 1),
     (re.compile("[\u0800-\uffff]+"), 3),

@@ -22,7 +22,7 @@ class Job:
     attempts: int = 0
     error: str | None = None
     due_at: datetime
-    leased_until: datetime | None = None  # whose worker is silent for longer, is done again
+    leased_until: datetime | None = None  # after this the job is taken by another worker
     created_at: datetime
 
     def queued(self, due_at: datetime) -> "Job":

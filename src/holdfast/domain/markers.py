@@ -59,7 +59,7 @@ class CooldownMarker:
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class InvalidMarker:
     """An invalid marker; `reason` contains the correct form."""
 
     written: str
@@ -79,8 +79,8 @@ class _Place:
     written: str
 
 
-def read(text: str, profile: Profile) -> list[Marker | Misfit]:
-    """The markers of one complete text, in order. What is code or quoted in it is none."""
+def read(text: str, profile: Profile) -> list[Marker | InvalidMarker]:
+    """The markers of one complete text, in order. Markers in code or quotations are ignored."""
     if not any(f"[{word}" in text for word in _WORDS):
         return []
     return [found for place in _places(clean(text)) if (found := _parse(place, profile)) is not None]
@@ -133,7 +133,7 @@ def _plain(own: str, *, before: str) -> str:
     return own.removesuffix(sign).strip()
 
 
-def _parse(place: _Place, profile: Profile) -> Marker | Misfit | None:
+def _parse(place: _Place, profile: Profile) -> Marker | InvalidMarker | None:
     """Parses a marker; None if this profile has no markers of this kind."""
     match place.word:
         case "MEMORY":
@@ -146,17 +146,17 @@ def _parse(place: _Place, profile: Profile) -> Marker | Misfit | None:
         return None
     names = _NAMES.fullmatch(place.names)
     if names is None:
-        return Misfit(place.written, f"write it as {_form(place.word, allowed)}")
+        return InvalidMarker(place.written, f"write it as {_form(place.word, allowed)}")
     name, subject = names.groups()
     if name not in allowed:
         kind = {"MEMORY": "category", "EVENT": "level"}.get(place.word, "action")
-        return Misfit(place.written, f"unknown {kind} {name!r}: use one of {', '.join(allowed)}")
+        return InvalidMarker(place.written, f"unknown {kind} {name!r}: use one of {', '.join(allowed)}")
     if not any(character.isalnum() for character in place.text):
-        return Misfit(place.written, "it has no text: write the text on the same line")
+        return InvalidMarker(place.written, "it has no text: write the text on the same line")
     return _filled(place, name, subject)
 
 
-def _filled(place: _Place, name: str, subject: str | None) -> Marker | Misfit:
+def _filled(place: _Place, name: str, subject: str | None) -> Marker | InvalidMarker:
     if place.word == "MEMORY":
         return MemoryMarker(name, subject, place.text, place.written)
     if place.word == "EVENT":
@@ -164,7 +164,7 @@ def _filled(place: _Place, name: str, subject: str | None) -> Marker | Misfit:
     result = _RESULT.fullmatch(place.text)
     if subject is None or result is None:
         form = f"[COOLDOWN:{name}:service] {' or '.join(_RESULTS)} - what was done"
-        return Misfit(place.written, f"write it as {form}")
+        return InvalidMarker(place.written, f"write it as {form}")
     return CooldownMarker(name, subject, _RESULTS[result[1]], result[2].strip() or None, place.written)
 
 

@@ -41,7 +41,7 @@ _TITLES: Final = {
 
 
 def problem(status: int, detail: str, **more: Any) -> dict[str, Any]:
-    """The body of an answer that is not what was asked for; parts that are none are left out."""
+    """A problem+json body; None fields are omitted."""
     told = {name: value for name, value in more.items() if value is not None}
     return {"title": _TITLES.get(status, "error"), "status": status, "detail": detail, **told}
 

@@ -1,7 +1,7 @@
 """Edits JSON files of other programs and changes only the lines in question.
 
 Everything else stays byte for byte: order, indentation, blank lines, comments, trailing commas. A path is a
-sequence of keys and list indexes. Knows nothing of any program's settings.
+sequence of keys and list indexes.
 """
 
 import json

@@ -27,7 +27,7 @@ from holdfast.settings import public_place
 Open = Callable[[str | None], Memories]  # by the name of its space, None for the default
 
 _MARKED = 200  # bytes before a position, to detect another file
-_ONE_DATABASE = "opencode"  # holds all sessions: its position outlives them
+_ONE_DATABASE = "opencode"  # one file for all sessions: its position is kept
 _log = logging.getLogger(__name__)
 
 
@@ -149,7 +149,7 @@ class Position:
             return sha256(file.read(min(offset, _MARKED)) + str(offset).encode()).hexdigest()
 
     def forget(self) -> None:
-        """For a session that has ended; if it continues, it is read from the start."""
+        """Deletes the position of an ended session; if it continues, it is read from the start."""
         os.unlink(self._file)
 
 
@@ -162,7 +162,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _remove(path: str, before: tuple[int, int] | None) -> None:
-    """Removes an entry, unless a newer one took its place meanwhile."""
+    """Removes a note, unless it was replaced meanwhile."""
     try:
         if before is not None and _identity(path) == before:
             os.unlink(path)

@@ -16,11 +16,11 @@ from holdfast.agents import capture_off
 from holdfast.agents.hooks import events, service, spool
 from holdfast.app import paths
 
-WHOLE = 0.93  # seconds from the start of the process until it ends at the latest; a hook may take one
+WHOLE = 0.93  # seconds from the start of the process to its end at the latest; a hook has one
 FOR_THE_SERVICE = 0.73  # from the same start: then it goes on without an answer
 _USUAL_AGE = 0.1  # of the process at this point, if it can't be measured
 _MAX_INPUT = 16 * 1024 * 1024
-_MAX_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
+_MAX_TEXT = 32_000  # of a prompt or an answer; beginning and end are kept
 # For the model, at the start: must stay true if the service starts later.
 NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast up` starts it.)"
 SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def respond(asked: HookCall, until: float) -> str:
-    """The output: JSON in the host's format, or nothing. The service may take `until` then."""
+    """The output: JSON in the host's format, or nothing. The service has until `until`."""
     event = asked.event
     if event is None:
         return ""

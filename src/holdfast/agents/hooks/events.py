@@ -21,7 +21,7 @@ MEANING = {
 }
 #: Events that only report a transcript; the others ask for text.
 CAPTURES = frozenset({STOP, PRE_COMPACT, SESSION_END})
-MAX_OUTPUT = 10_000  # a host puts anything longer aside and shows a pointer to it
+MAX_OUTPUT = 10_000  # a host replaces longer output with a pointer to it
 _CUT = "\n(the rest did not fit)"
 
 

@@ -20,7 +20,7 @@ class NoAnswer(Exception):
 
 
 class NotRunning(NoAnswer):
-    """There is no service to ask."""
+    """The service is not running."""
 
 
 class Slow(NoAnswer):
@@ -28,11 +28,11 @@ class Slow(NoAnswer):
 
 
 class Unusable(NoAnswer):
-    """The service could not be asked, or answered with an error or something unexpected."""
+    """An error or an invalid response of the service."""
 
 
 def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
-    """The service's answer to an event, before the clock (`time.monotonic`) says `until`.
+    """The service's answer to an event, until `until` (`time.monotonic`).
 
     Raises: NotRunning, Slow, Unusable.
     """
@@ -75,7 +75,7 @@ def _address(db: object) -> tuple[str, int]:
     url, pid = found.get("url"), found.get("pid")
     scheme, _, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
     host, _, port = rest.rstrip("/").rpartition(":")
-    # The token goes nowhere else, and to no stranger that took over a dead service's port.
+    # Not to another process on a dead service's port: the token is secret.
     if scheme != "http" or host not in LOOPBACK or not port.isdigit():
         raise ValueError("service.json has no loopback address")
     if db is not None and found.get("db") != db:
@@ -99,7 +99,7 @@ def _exchanged(host: str, port: int, request: bytes, until: float) -> bytes:
             if not piece:
                 return answer
             answer += piece
-            if _missing(answer) == 0:  # some servers keep the connection open all the same
+            if _missing(answer) == 0:  # some servers keep the connection open anyway
                 return answer
     raise ValueError("the answer is too long")
 

@@ -73,7 +73,7 @@ FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "
 GROWING: Final = FOREIGN_KINDS | {"csv"}
 
 #: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
-_PASSED_BY: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
+_SKIPPED_FOLDERS: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
 _FIRST_LINES: Final = 5
 _MAX_NOTE: Final = 1024 * 1024
 
@@ -232,5 +232,5 @@ def linked_notes(
 def files_in(folder: Path) -> Iterator[Path]:
     """The files of a folder and its subfolders, in order; no pipes, and links are not followed."""
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_BY)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         yield from (path for name in sorted(names) if (path := Path(place, name)).is_file())

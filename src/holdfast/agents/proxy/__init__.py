@@ -24,7 +24,7 @@ from holdfast.domain.access import Grant
 from holdfast.errors import Forbidden
 
 SHAPES: Final[Mapping[str, Shape]] = {"anthropic": MessagesApi(), "openai": ChatCompletions()}
-#: Where conversations are held.
+#: Paths of conversations.
 CONVERSATIONS: Final = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
 #: What else a client asks for, passed on as it is. A list, for an upstream may have more that is not for all.
 PLAIN: Final = {

@@ -19,7 +19,7 @@ _INSTRUCTIONS = ("system", "developer")
 
 
 class ApiReply(Protocol):
-    """An answer as it comes in, whole or in events."""
+    """A response, whole or as events."""
 
     @property
     def complete(self) -> bool:
@@ -64,7 +64,7 @@ def texts_in(content: Any) -> list[str]:
 
 
 def joined(texts: list[str]) -> str:
-    """Several texts as one, the same for a whole answer and for events."""
+    """Joins texts, in the same way for a whole response and for events."""
     return "\n\n".join(text.strip() for text in texts if text.strip())
 
 
@@ -228,7 +228,7 @@ class ChatCompletions:
             leading = 0
             while leading < len(messages) and messages[leading].get("role") in _INSTRUCTIONS:
                 leading += 1
-            # Some servers take one message of instructions only, so the client's own is made longer.
+            # Some servers accept only one system message, so the client's own is extended.
             if leading:
                 messages[leading - 1] = _with(messages[leading - 1], brief)
             else:

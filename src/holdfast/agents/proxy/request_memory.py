@@ -77,7 +77,7 @@ class Tap:
             self._changed.wait_for(lambda: len(self._waiting) < self._behind, patience)
 
     def settled(self, patience: float) -> bool:
-        """Waits until the queue is empty; false when that takes too long."""
+        """Waits until the queue is empty; false on timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and not self._busy, patience)
 
@@ -118,7 +118,7 @@ _log = logging.getLogger(__name__)
 
 
 class ProxyRegistry(Protocol):
-    """The spaces that the service keeps open."""
+    """The open spaces of the service."""
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
 
@@ -147,7 +147,7 @@ class Attendant:
     async def prepared(
         self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
     ) -> PreparedRequest:
-        """The request with its memories; unchanged, if there are none in time."""
+        """The request with memories; unchanged if there are none in time."""
         from anyio import CapacityLimiter, move_on_after
         from anyio.to_thread import run_sync
 
@@ -223,7 +223,7 @@ class Attendant:
     ) -> Callable[[Turn], None]:
         """Stores the messages, and returns the function that stores the answer after them."""
 
-        exchange = object()  # the answer takes the place of what was asked, if that still waits
+        exchange = object()  # the answer replaces the queued request, if that is still waiting
 
         def later(answer: Turn | None) -> None:
             def work() -> None:
@@ -275,7 +275,7 @@ def _read(raw: bytes, packed: str) -> Json | None:
 
 
 def _dump(body: Json) -> bytes:
-    """JSON that is the same whenever it is written."""
+    """JSON, the same at every call."""
     text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         return text.encode()

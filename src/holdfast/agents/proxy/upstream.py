@@ -20,7 +20,7 @@ from holdfast.models.http_json import is_here
 if TYPE_CHECKING:
     import httpx2
 
-MAX_BYTES = 32 * 1024 * 1024  # of an answer; of a longer one nothing is kept
+MAX_BYTES = 32 * 1024 * 1024  # of a response; a longer one is not stored
 _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 _log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class AnswerReader:
         self._waiting = bytearray()
         self._size = 0
         length = headers.get("content-length", "")
-        self._left = int(length) if length.isascii() and length.isdigit() else None  # bytes that are to come
+        self._left = int(length) if length.isascii() and length.isdigit() else None  # remaining bytes
 
     @property
     def answer(self) -> Turn | None:
@@ -70,7 +70,7 @@ class AnswerReader:
         return self.answer is not None
 
     def ended(self) -> bool:
-        """The stream has ended; true when that completes the answer."""
+        """Ends the stream; true if that completes the answer."""
         if self._deaf or self._reply.complete or self._events:
             return False
         try:
@@ -104,17 +104,17 @@ class AnswerReader:
 Headers = Sequence[tuple[bytes, bytes]]
 
 _CONNECT = 10.0  # seconds
-_SILENCE = 900.0  # seconds without a byte: a long answer that is not streamed comes at its end
+_SILENCE = 900.0  # seconds without a byte: a long answer without streaming arrives at its end
 _KEPT_ALIVE = 20  # connections
 #: What belongs to one connection, not to what it carries.
 _HOP: Final = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer"
     b" transfer-encoding upgrade".split()
 )
-# Answers come unpacked, so that they can be listened to; the length is counted anew.
+# Responses are requested uncompressed, so that they can be parsed; the length is set anew.
 _NOT_FORWARDED: Final = _HOP | {b"host", b"content-length", b"accept-encoding", b"expect"}
 _OURS: Final = b"x-holdfast-"
-# About the upstream's own address, or added by the server that answers here.
+# Headers of the upstream's own connection, or set by our server.
 _NOT_ANSWERED: Final = _HOP | {b"date", b"server", b"alt-svc", b"strict-transport-security"}
 _PAGES: Final = b"access-control-"  # CORS is not the upstream's decision
 
@@ -139,7 +139,7 @@ class Upstream:
         return httpx2.Request(method, target, headers=kept, content=body if method != "GET" else None)
 
     async def send(self, request: "httpx2.Request") -> "httpx2.Response":
-        """The answer, of which only the head is read. Raises: httpx2.HTTPError."""
+        """Sends the request and returns the response with only its headers read. Raises: httpx2.HTTPError."""
         import httpx2
 
         if self._client is None:
@@ -158,7 +158,7 @@ class Upstream:
 
 
 class Passing(Response):
-    """An upstream's answer on its way to the client. If either side hangs up, both connections end."""
+    """A streaming response to the client. If either side disconnects, both connections end."""
 
     def __init__(
         self,
@@ -220,10 +220,12 @@ class Passing(Response):
         try:
             async for data in answer.aiter_raw():
                 if hearing is not None and hearing.hear(data):
-                    self._heard(hearing)  # before the client has it all: its next request comes after
+                    self._heard(
+                        hearing
+                    )  # before the client has all of it: its next request may follow at once
                 await send({"type": "http.response.body", "body": data, "more_body": True})
         except httpx2.HTTPError as error:
-            # The client sees what the upstream did: the connection ends before the answer does.
+            # As with a direct connection, the client sees that the response is incomplete.
             _log.warning(
                 "the upstream %s closed the connection: %s", self._request.url.host, type(error).__name__
             )

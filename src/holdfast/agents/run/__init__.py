@@ -23,7 +23,7 @@ _MAX_LINE = 64_000_000  # bytes; a longer line passes through and is not read
 
 
 class Lines:
-    """Cuts pieces of output into whole lines."""
+    """Splits output into lines."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -71,14 +71,14 @@ class Output:
             self._lines.append(line)
 
     def ended(self, line: bytes, answer: str | None) -> None:
-        """Takes note of the answer, and of the line that holds it."""
+        """Stores the answer and its line."""
         if self._shows == "last line":
             self._answer = line + b"\n"
         elif self._shows == "answer" and answer is not None:
             self._answer = answer.encode("utf-8", "replace")
 
     def close(self) -> None:
-        """Prints what was held back until the end."""
+        """Prints the output that was held until the end."""
         if self._shows == "list of lines":
             self._answer = b"[" + b",".join(self._lines) + b"]\n"
         if self._answer:
@@ -88,13 +88,13 @@ class Output:
         try:
             self._target.write(content)
             self._target.flush()
-        except (BrokenPipeError, ValueError):  # the reader left, or closed it
+        except (BrokenPipeError, ValueError):  # the reader closed the pipe
             return False
         return True
 
 
 TO_BEGIN = 5.0  # seconds that the agent waits for its memory
-TO_FINISH = 10.0  # seconds that the memory gets to keep what is left when the agent is done
+TO_FINISH = 10.0  # seconds to store the rest after the agent has ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,7 @@ def _is(word: str, name: str) -> bool:
     return cluster and name[1] in word
 
 
-#: Bytes of one argument; the system takes a little more.
+#: Maximum bytes of an argument; the system's limit is a little higher.
 MOST = 100_000
 
 
@@ -188,7 +188,7 @@ class Codex:
         asked = command.has("--json")
         added = [] if asked else ["--json"]
         if prompt := _fitting(told):
-            # A string of JSON is one of TOML too, which is what the option takes.
+            # A JSON string is also a TOML string, which the option expects.
             added += ["-c", f"developer_instructions={json.dumps(prompt)}"]
         words = command.adding(*added, at=place + 1).words
         return PreparedCommand(words=words, shows="everything" if asked else "answer")
@@ -217,7 +217,7 @@ class Gemini:
 
 
 class PlainText:
-    """Any program that prints nothing but its answer. It finds the prompt in HOLDFAST_PROMPT."""
+    """Any program that prints only its answer. It gets the prompt in HOLDFAST_PROMPT."""
 
     client = "plain"
 

@@ -30,7 +30,7 @@ _FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUS
 
 
 class NotStarted(Exception):
-    """The program can't be run; `code` is what a shell would answer."""
+    """The program can't be run; `code` is the exit code of a shell in this case."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -105,7 +105,7 @@ class Process:
 
 
 class Signals:
-    """While it is entered, signals go to the agent instead of to us."""
+    """While entered, forwards signals to the agent."""
 
     def __init__(self) -> None:
         self.agent: Process | None = None

@@ -15,7 +15,15 @@ from typing import Any
 
 from holdfast.agents.fail_open import unbroken
 from holdfast.domain.agent_events import AssistantText, Happening, OtherText, TurnEnd
-from holdfast.domain.markers import CooldownMarker, Echoes, EventMarker, Marker, MemoryMarker, Misfit, read
+from holdfast.domain.markers import (
+    CooldownMarker,
+    Echoes,
+    EventMarker,
+    InvalidMarker,
+    Marker,
+    MemoryMarker,
+    read,
+)
 from holdfast.domain.operations import Standing
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
@@ -23,7 +31,7 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
 
-_MAX_MARKERS = 500  # in one session; an agent that writes more has lost its way
+_MAX_MARKERS = 500  # per session; more indicate an agent in a loop
 _log = logging.getLogger(__name__)
 
 Example = tuple[str, str | None, str]
@@ -61,7 +69,7 @@ class Opening:
 
 
 class Recorder:
-    """Of one run. Its methods may be called from one thread."""
+    """The recorder of one run. Its methods may be called from one thread."""
 
     def __init__(
         self,
@@ -80,12 +88,12 @@ class Recorder:
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._memories: Memories | None = None
         self._echoes = Echoes()
-        self._told: frozenset[str] = frozenset()  # ids of what the brief holds
+        self._told: frozenset[str] = frozenset()  # ids in the brief
         self._usage: Mapping[str, Any] | None = None
         self._in_trouble = False
         self._consequence = "the agent runs without memory"
         self.kept: Counter[str] = Counter()
-        # A thread that hangs in the database must not keep the process alive.
+        # Daemon: a thread that hangs in the database must not keep the process alive.
         self._thread = threading.Thread(target=self._work, name="holdfast-memory", daemon=True)
         self._thread.start()
 
@@ -178,9 +186,11 @@ class Recorder:
         if isinstance(happening, OtherText):
             return self._echoes.read(happening.text)
         found = read(happening.text, self._memories.profile)
-        message = self._message(happening) if any(not isinstance(each, Misfit) for each in found) else None
+        message = (
+            self._message(happening) if any(not isinstance(each, InvalidMarker) for each in found) else None
+        )
         for marker in found:
-            if isinstance(marker, Misfit):
+            if isinstance(marker, InvalidMarker):
                 self._warn(marker.written, marker.reason)
             elif self.kept.total() >= _MAX_MARKERS:
                 most = f"a session may have at most {_MAX_MARKERS} markers"

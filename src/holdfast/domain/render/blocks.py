@@ -39,7 +39,7 @@ class Block:
 
     @property
     def sha256(self) -> str:
-        """Proof for a host that its prompt cache holds."""
+        """Hash, to verify that the text did not change (prompt caching)."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 

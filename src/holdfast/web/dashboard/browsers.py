@@ -32,7 +32,7 @@ _MAX_ADDRESSES: Final = 10_000
 
 _log = logging.getLogger(__name__)
 
-Held = Callable[[str], Grant | None]  # a token's hash to what its holder may do
+Held = Callable[[str], Grant | None]  # a token's hash to its grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class LoginAttempts:
         self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()  # how often, and when last
 
     def wait(self, address: str) -> int:
-        """Seconds before which an address may not try again; 0 when it may."""
+        """Seconds until the next attempt of an address is allowed; 0 if now."""
         with self._lock:
             count, last = self._failed.get(address, (0, 0.0))
         if count < FREE_FAILURES:

@@ -30,7 +30,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Confidence over time, as steps: it holds until the next one."""
+    """Confidence over time, as steps."""
 
     dots: list[Dot]
     line: str  # the `d` of a path

@@ -74,7 +74,7 @@ def _list_values(visit: Visit, chosen: Choice) -> dict[str, Any]:
 
 
 def by_day(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
-    """Events under their days, as they come."""
+    """Events by day, in the same order."""
     days = groupby(events, lambda event: event.created_at.astimezone(UTC).date())
     return [(formats.day(same[0].created_at), same) for same in (list(found) for _, found in days)]
 

@@ -12,7 +12,7 @@ from holdfast.files.scan import SyncReport
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, in_address, page
 from holdfast.web.dashboard.visit import ReadVisit, Sent, WriteVisit
 
-SHOWN: Final = 100  # files at a time; the rest is found by a word
+SHOWN: Final = 100  # files per page; search finds the others
 _COUNTED: Final = (
     ("taken", "changed in the folder"),
     ("new", "new"),
@@ -31,7 +31,7 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 @router.get("/files")
 def files(visit: ReadVisit, q: Annotated[str, Query(max_length=200)] = "") -> Response:
-    held = visit.memories.find(limit=1).total  # first: this takes over what was done by hand
+    held = visit.memories.find(limit=1).total  # first: this imports edits made by hand
     found = visit.memories.files() if held <= MOST_FILES else []
     state = visit.memories.directory()
     word = q.strip().casefold()

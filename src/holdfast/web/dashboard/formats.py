@@ -85,7 +85,7 @@ _FORMS: Final[dict[type, TypeAdapter[Any]]] = {kind: TypeAdapter(kind) for kind 
 
 
 def cursor_text(place: MemoryCursor | TimeCursor) -> str:
-    """A place as a text for an address."""
+    """A cursor as a text for a URL."""
     return base64.urlsafe_b64encode(_FORMS[type(place)].dump_json(place)).decode().rstrip("=")
 
 
@@ -104,7 +104,7 @@ def read_cursor(kind: type[Place], text: str) -> Place | None:
 
 
 def _sound(value: object) -> bool:
-    """Whether both databases take it: times with a zone, texts without a null character."""
+    """Whether both databases accept it: times with a zone, texts without a null character."""
     if isinstance(value, datetime):
         return value.tzinfo is not None
     return not isinstance(value, str) or "\0" not in value

@@ -21,7 +21,7 @@ from holdfast.web.dashboard.visit import AdminVisit, Fields, ReadVisit, Sent, Vi
 ON_A_PAGE: Final = 10  # each card also searches the space for similar memories
 MAX_SHOWN: Final = 800  # characters of a text
 _ALIKE: Final = 0.5  # of a text has to be in both before differences are marked
-_CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
+_CHANGED: Final = ("contradicts", "supersedes")  # links whose target an approval changes
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MemoryId = Annotated[str, Path(max_length=200)]
@@ -169,7 +169,7 @@ def _card(waiter: Waiter) -> Card:
     if waiter.proposal is not None:
         kept = waiter.proposal.kept.content[:MAX_SHOWN]
         dropped = waiter.proposal.dropped.content[:MAX_SHOWN]
-        if kept == content:  # what goes against what stays
+        if kept == content:  # the removed text next to the kept one
             return Card(waiter, None, (), compared(dropped, kept)[::-1])
         return Card(waiter, None, (), (compared(kept, content)[0], compared(dropped, content)[0]))
     if not waiter.beside:

@@ -75,7 +75,7 @@ def link_path(browsers: Browsers) -> str:
 
 
 def _slowed(request: Request, going: str) -> Response | None:
-    """When to come back, for an address that failed too often."""
+    """429, for an address with too many failed attempts."""
     wait = _board(request).attempts.wait(_address(request))
     if not wait:
         return None

@@ -58,7 +58,7 @@ class Choices(BaseModel):
 
     @property
     def narrowed(self) -> bool:
-        """Whether something is left out that is usually shown."""
+        """Whether a filter is set."""
         asked = (self.subject, self.category, self.q, self.tag, self.session, self.origin)
         return any(asked) or self.state != "all"
 
@@ -77,7 +77,7 @@ class Choices(BaseModel):
         )
 
     def told(self, **other: Any) -> dict[str, Any]:
-        """The choices for an address, with what is usual left out; a new choice begins at the first page."""
+        """The choices for a URL, without defaults; a new choice starts at the first page."""
         chosen = {**self.model_dump(), "after": "", **other}
         usual = Choices().model_dump()
         return {name: value for name, value in chosen.items() if value != usual[name]}

@@ -104,7 +104,7 @@ def _form(
 
 @router.get("/memories/{memory_id}/row")
 def row(visit: ReadVisit, memory_id: MemoryId, edit: bool = False) -> Response:
-    """One row of the table: to read, or to edit in place."""
+    """A row of the table, to read or to edit."""
     memory = visit.memories.show(memory_id).memory
     editing = edit and visit.may_write and memory.state != "forgotten"
     template = "memory_edit_row.html" if editing else "memory_row.html"
@@ -113,7 +113,7 @@ def row(visit: ReadVisit, memory_id: MemoryId, edit: bool = False) -> Response:
 
 @router.post("/memories/{memory_id}/edit")
 def edit(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
-    """A new wording, other labels, another confidence: what the form left as it was stays as it is."""
+    """Changes text, labels or confidence; unchanged fields of the form stay."""
     since = visit.memories.last_change()
     in_row = visit.partial and sent.given("in_row")
     try:
@@ -142,12 +142,12 @@ def edit(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
 def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
     known = visit.memories.show(memory_id).memory
     content = sent.text("content")
-    if sent.given("text_only"):  # of a form for a new one: its other fields are no wishes about the known one
+    if sent.given("text_only"):  # from the "new memory" form: ignore all fields but the text
         return visit.memories.revise(
             memory_id, content=content.replace("\r\n", "\n"), add_tags=sent.words("tags"),
             expect_version=sent.whole("text_only"),
         )  # fmt: skip
-    # Line ends come as CR LF from a form, whatever the text had.
+    # Forms send line ends as CR LF, whatever the text had.
     same = " ".join(content.split()) == " ".join(known.content.split())
     changes = {
         "content": None if same or not sent.given("content") else content.replace("\r\n", "\n"),
@@ -249,7 +249,7 @@ def undo(visit: WriteVisit, sent: Sent) -> Response:
 def _each(
     visit: Visit, sent: Fields, act: Callable[[str], object], said: str, verb: tuple[str, str]
 ) -> Response:
-    """Does it to every chosen memory; one that can't be is named and does not keep back the others."""
+    """Applies an action to each selected memory; errors are collected, the rest continue."""
     since = visit.memories.last_change()
     changed, refused = [], []
     for one in sent.chosen():

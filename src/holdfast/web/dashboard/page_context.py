@@ -39,7 +39,7 @@ _MAX_TOLD: Final = 500  # browsers
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One place of the sidebar."""
+    """An entry of the sidebar."""
 
     name: str  # also of its icon
     title: str
@@ -62,7 +62,7 @@ SECTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A button that takes it back: a form for `path`, with these fields."""
+    """An undo button: a form for `path` with these fields."""
 
     label: str
     path: str
@@ -74,7 +74,7 @@ class Notice:
     text: str
     tone: Tone = "done"
     offer: Offer | None = None
-    look: str = ""  # the address of what it is about
+    look: str = ""  # the URL of its subject
 
 
 class Notices:
@@ -98,14 +98,14 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One for the whole service."""
+    """The state shared by all pages; one per service."""
 
     browsers: Browsers
     notices: Notices = field(default_factory=Notices)
     attempts: LoginAttempts = field(default_factory=LoginAttempts)
 
     def home(self, section: str) -> str:
-        """The first page of a section; the root for what is none."""
+        """The first page of a section; the start page for an unknown one."""
         return next((one.path for one in SECTIONS if one.name == section), "/")
 
     def render(self, template: str, values: Mapping[str, Any]) -> bytes:

@@ -34,7 +34,7 @@ _FRESH: Final = {"Cache-Control": "no-store", "Vary": "HX-Request, Cookie"}
 
 
 class PageRoute(APIRoute):
-    """A route for people: what goes wrong is a page too, and every answer carries the policy."""
+    """A route of the dashboard: errors are pages too, and every response has the security policy."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -58,7 +58,7 @@ class PageRoute(APIRoute):
 
 
 def _keep_space(request: Request, given: Response) -> None:
-    """Lets the browser come back to the space that it chose, where an address names none."""
+    """Remembers the selected space in a cookie, for URLs without one."""
     visit: Visit | None = getattr(request.state, "visit", None)
     name = space_cookie(request.headers.get("host", ""))
     if visit is None or "space" not in request.query_params or request.cookies.get(name) == visit.space:
@@ -116,9 +116,9 @@ def done(
 
 
 def in_address(visit: Visit, given: Response, address: str) -> Response:
-    """Puts what a form over a list chose into the address bar.
+    """Puts the choices of a form above a list into the address bar.
 
-    A choice is a step that "back" undoes; the same again is none, and neither is another letter of a word.
+    A new choice is a step for the back button; the same choice or another letter of a word is none.
     """
     if not visit.partial:
         return given
@@ -146,7 +146,7 @@ def wrong(request: Request, status: int, detail: str) -> Response:
     board: Board = request.state.board
     visit: Visit | None = getattr(request.state, "visit", None)
     if visit is not None and visit.partial:
-        if "x-seen" not in request.headers:  # what is asked for again and again does not complain each time
+        if "x-seen" not in request.headers:  # a refreshed list does not repeat its error
             visit.say(detail, "wrong")
         return Response(status_code=status, headers={"HX-Trigger": "said"})
     notice = Notice(detail, "wrong")

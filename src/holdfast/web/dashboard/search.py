@@ -20,7 +20,7 @@ from holdfast.web.dashboard.responses import PageRoute, in_address, page
 from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 LIMITS: Final = (5, 12, 25)
-MAX_DAYS: Final = 3_650  # that the slider goes back
+MAX_DAYS: Final = 3_650  # of the time slider
 SUGGESTED: Final = 4
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -41,7 +41,7 @@ class SearchForm(BaseModel):
         return datetime.combine(self.as_of, time.max, UTC)
 
     def told(self) -> dict[str, Any]:
-        """The choices for an address, with what is usual left out."""
+        """The choices for a URL, without defaults."""
         return self.model_dump(exclude_defaults=True)
 
 
@@ -51,7 +51,7 @@ class ScoredHit:
 
     hit: Hit
     is_memory: bool
-    own: float  # what is held against the floor
+    own: float  # compared with the floor
     floor: float
     moved: bool  # ranked where the message that it was taken from is
     bar: charts.Evidence

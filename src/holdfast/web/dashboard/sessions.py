@@ -1,4 +1,4 @@
-"""/sessions: the runs of agents; of one, what was said, what it was given and wrote, and how to undo it."""
+"""/ and /sessions: the overview; the list of sessions, and one session with its timeline and undo."""
 
 from bisect import bisect_right
 from collections.abc import Mapping

@@ -93,7 +93,7 @@ def revoke(visit: AdminVisit, sent: Sent) -> Response:
 
 @router.post("/settings/try")
 def try_models(visit: AdminVisit, sent: Sent) -> Response:
-    """Asks each model something short; a language model's answer costs as much as any other."""
+    """Sends each model a short request; a language model's answer costs as usual."""
     found = visit.memories.try_models()
     if visit.partial:
         return part(visit, "settings_trials.html", trials=found)
@@ -131,7 +131,7 @@ def _page(visit: Visit, made: IssuedToken | None = None) -> Response:
 
 
 def _tokens(visit: Visit) -> list[Token]:
-    """Those that still open something first, the newest first."""
+    """Valid tokens first, newest first."""
     found = visit.registry.administration(visit.grant).tokens()
     newest = sorted(found, key=lambda one: one.created_at, reverse=True)
     return sorted(newest, key=lambda one: one.revoked_at is not None)

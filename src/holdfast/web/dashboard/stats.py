@@ -1,4 +1,4 @@
-"""/stats: a space in figures, drawn: how it grew, what it is made of, how it is used, what it costs."""
+"""/stats: charts of a space's growth, content, use and cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Junk:
-    """One kind of finding, with some of the memories it is about."""
+    """One kind of finding, with some of its memories."""
 
     finding: Finding
     title: str
@@ -145,7 +145,7 @@ def _examples(visit: Visit, finding: Finding) -> list[Memory]:
     for memory_id in finding.ids[:SHOWN]:
         try:
             found.append(visit.memories.show(memory_id).memory)
-        except NotFound:  # gone since it was looked at
+        except NotFound:  # deleted meanwhile
             continue
     return found
 

@@ -30,7 +30,7 @@ _HALF_A_STEP: Final = 0.00501  # of the slider for confidence, with room for a f
 
 
 class DashboardRegistry(Protocol):
-    """The spaces that the service keeps open."""
+    """The open spaces of the service."""
 
     @property
     def usual(self) -> str: ...
@@ -70,12 +70,12 @@ class Visit:
 
     @property
     def partial(self) -> bool:
-        """Whether a script asks for a part of a page."""
+        """Whether a script requests a part of a page."""
         return "hx-request" in self.request.headers
 
     @property
     def here(self) -> str:
-        """The address of the page that is open, also where a script asks for a part of it."""
+        """The URL of the open page, also if a script requests a part of it."""
         asked = self.request.headers.get("hx-current-url", "") if self.partial else str(self.request.url)
         found = urlsplit(asked)
         return f"{found.path}?{found.query}" if found.query else found.path
@@ -101,7 +101,7 @@ class Visit:
         return f"{path}?{urlencode(asked)}" if asked else path
 
     def say(self, text: str, tone: Tone = "done", offer: Offer | None = None, look: str = "") -> None:
-        """Puts a notice for the browser's next page, or shows it at once if a script asked."""
+        """Shows a notice on the browser's next page, or at once if a script asked."""
         self.board.notices.put(self.teller, Notice(text, tone, offer, look))
 
     def undo(self, ids: Sequence[str], since: int) -> Offer | None:
@@ -111,7 +111,7 @@ class Visit:
 
     @property
     def looking_again(self) -> bool:
-        """Whether an open page asks for its list once more."""
+        """Whether an open page refreshes its list."""
         return self.partial and "x-seen" in self.request.headers
 
     def has_seen(self, seen: object) -> bool:
@@ -212,7 +212,7 @@ class Fields:
         return tuple(one.strip() for one in self.text(name).split(",") if one.strip())
 
     def retagged(self) -> dict[str, tuple[str, ...]]:
-        """Which tags a form adds to those that it was shown with, and which it drops."""
+        """The tags that a form adds and removes."""
         if "tags" not in self:
             return {}
         shown, wanted = self.words("tagged"), self.words("tags")

@@ -170,9 +170,9 @@ ASKING: ContextVar[McpCaller] = ContextVar("asking")
 
 
 class MountedMcp:
-    """The MCP server as a part of the application. Stateless: any process may answer any request.
+    """The MCP server as part of the application, stateless.
 
-    Made when the first client asks: to load the SDK takes half as long as to load all the rest.
+    Created for the first client, because the SDK takes long to load.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -250,11 +250,11 @@ class _HeadToo:
         try:
             await self._app(asked, receive, without_body)
         finally:
-            scope.update({**asked, "method": "HEAD"})  # logs and figures ask it for the route
+            scope.update({**asked, "method": "HEAD"})  # logs and metrics get the route from it
 
 
 class _Mcp:
-    """The MCP server of the application that is asked."""
+    """The MCP server of the request's application."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await scope["state"]["mcp"](scope, receive, send)

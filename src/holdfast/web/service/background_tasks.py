@@ -14,8 +14,8 @@ from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import HoldfastError, Unavailable
 
-SLICE = 0.05  # seconds after which a chore gives way, after the item at hand: within 200 ms
-PATIENCE = 0.8  # seconds that a stop waits for the slice at hand; what is cut off there is done again
+SLICE = 0.05  # seconds after which a task yields, at the end of an item: within 200 ms
+STOP_TIMEOUT = 0.8  # seconds that a stop waits for the slice at hand; what is cut off there is done again
 _log = logging.getLogger(__name__)
 
 #: Does some of its work until its time is up, at least one item; true when there is more to do at once.
@@ -48,7 +48,7 @@ class Worker:
         self._clock = clock
         self._stopping = threading.Event()
         self._woken = threading.Event()
-        self._away = False  # whether the memory could not be used when it was last asked for
+        self._db_unreachable = False  # whether the last round failed with Unavailable
         self._thread = threading.Thread(target=self._run, name="holdfast-worker", daemon=True)
 
     def start(self) -> None:
@@ -62,8 +62,8 @@ class Worker:
         if self._beside is not None:
             self._beside.wake()
 
-    def stop(self, patience: float = PATIENCE) -> None:
-        """Ends after the item at hand; what is left is taken up by the next service."""
+    def stop(self, patience: float = STOP_TIMEOUT) -> None:
+        """Ends after the current item; the next service continues."""
         workers = [self] if self._beside is None else [self, self._beside]
         for worker in workers:
             worker._stopping.set()
@@ -109,11 +109,11 @@ class Worker:
 
     def _note(self, away: bool) -> None:
         """Logs once when the database becomes unreachable and once when it is back, not on every round."""
-        if away and not self._away:
+        if away and not self._db_unreachable:
             _log.error("the database is unreachable: run `holdfast doctor`; background work is paused")
-        if self._away and not away:
+        if self._db_unreachable and not away:
             _log.warning("the database is reachable again: background work resumes")
-        self._away = away
+        self._db_unreachable = away
 
 
 UPKEEP_EVERY = 3_600.0  # seconds
@@ -123,7 +123,7 @@ EMBEDDED_AT_A_TIME = 256
 Open = Callable[[str], Memories]
 Names = Callable[[], Sequence[str]]
 Quiet = Callable[[str | None, str], str | None]  # a project and a session: why nothing is captured there
-#: Does a little for the space of that name until the time is up; true when there may be more to do.
+#: Works for the space of that name until the time is up; true if there may be more to do.
 Work = Callable[[str, TimeUp], bool]
 
 
@@ -147,7 +147,7 @@ def upkeep(names: Names, memories: Open, *, now: Callable[[], float] = time.mono
 
 
 def vectors(names: Names, memories: Open) -> Chore:
-    """Embeds what is new, a little of each space at a time so that none waits for another."""
+    """Embeds new texts, a batch of each space at a time."""
     return _in_turn(
         names, lambda name, time_up: memories(name).embed(EMBEDDED_AT_A_TIME, time_up=time_up) > 0
     )

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def tell_problems(app: FastAPI) -> None:
-    """Makes `app` answer errors in one shape."""
+    """Registers the error handlers."""
     app.add_exception_handler(HoldfastError, _of_ours)
     app.add_exception_handler(RequestValidationError, _of_form)
     app.add_exception_handler(HTTPException, _of_http)
@@ -69,7 +69,7 @@ def _methods(request: Request) -> list[str]:
 
 async def _of_surprise(request: Request, _: Exception) -> Response:
     # The exception itself goes to the log; the caller gets no details.
-    # Not the address: it may hold a token.
+    # Not the URL: it may contain a token.
     _log.error("%s %s failed", request.method, getattr(request.scope.get("route"), "path", "?"))
     return _answer(500, problem(500, "internal error: see the log of the service"))
 
@@ -80,7 +80,7 @@ def _error(each: Any) -> dict[str, str]:
         why = each.get("ctx", {}).get("error", "can't be parsed")
         return {"field": "body", "says": f"invalid JSON at character {each['loc'][-1]}: {why}"}
     where, *rest = [str(part) for part in each["loc"]] or ["body"]
-    named = [part for part in rest if "[" not in part]  # not the kinds that a field may be of
+    named = [part for part in rest if "[" not in part]  # not the types of a union
     place = named if where in _PLACES else [where, *named]
     says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "must"))
     return {"field": ".".join(place) or "body", "says": says}

@@ -17,7 +17,7 @@ from holdfast.errors import Unavailable
 from holdfast.web.service.known_callers import CachedGrants
 from holdfast.wire.http_errors import MEDIA_TYPE, problem
 
-Admit = Callable[[str], Grant | None]  # a token's secret to what its holder may do; may look into the store
+Admit = Callable[[str], Grant | None]  # a token's secret to its grant; may read the store
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN = frozenset({"/health"})  # only reports that the service runs
@@ -50,7 +50,7 @@ class Pages(Protocol):
 
 
 class Guard:
-    """Lets a request through to `app`, or answers why not."""
+    """Passes a request to `app`, or rejects it."""
 
     def __init__(
         self,
@@ -106,9 +106,10 @@ class Guard:
         return None
 
     def _own(self, origin: str, host: str) -> bool:
-        """Whether a page is this service's: of the very host and port that it asks, or of a name outside.
+        """Whether an origin is this service's: the requested host and port, or a public host name.
 
-        Another port of this machine is another program. Outside, TLS may end on a port unknown here.
+        Another port of this machine is another program. For public names the port of the TLS proxy is
+        unknown.
         """
         if not origin.startswith(("http://", "https://")):
             return False
@@ -191,7 +192,7 @@ def _host_of(place: str) -> str | None:
 
 
 def _shielded(send: Send) -> Send:
-    """The same answer, which no page of another origin can put to use, whatever it embeds it as."""
+    """Adds headers that keep pages of other origins from embedding the response."""
 
     async def with_shield(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -245,10 +246,10 @@ class _Bounded:
 
 
 def _to_login(login: str, scope: Scope, headers: Mapping[str, str]) -> Response:
-    """Sends a browser to where it can sign in, and from there back to what it asked for."""
+    """Redirects a browser to the login page, which redirects back."""
     query = scope.get("query_string", b"").decode("latin-1")
     asked = scope["path"] + (f"?{query}" if query else "")
-    if "hx-request" in headers:  # a part of a page: the whole page has to go
+    if "hx-request" in headers:  # a part of a page: the whole page has to redirect
         return Response(status_code=401, headers={"hx-redirect": login, "cache-control": "no-store"})
     back = f"?next={quote(asked, safe='')}" if scope["method"] in _SAFE and asked != "/" else ""
     return Response(status_code=303, headers={"location": f"{login}{back}", "cache-control": "no-store"})

@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.engine.intake import safe
 
-UNMATCHED = "unmatched"  # no route answers to this address
+UNMATCHED = "unmatched"  # no route for this path
 REFUSED = "refused"  # rejected by the guard, before routing
-GONE = 499  # the caller left before there was an answer
+GONE = 499  # the client disconnected first
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -34,7 +34,7 @@ class RequestFacts:
     method: str
     route: str  # its form, as `/api/memory/{memory_id}`
     status: int
-    seconds: float  # until the last byte of the answer was handed over
+    seconds: float  # until the last byte of the response
     token: str | None  # the id of the token, which is no secret
 
 
@@ -114,7 +114,7 @@ def log_request(seen: RequestFacts) -> None:
 
 
 def set_up(form: LogForm, stream: IO[str] | None = None) -> None:
-    """Sends the log of this process to standard error; `off` leaves what goes wrong, as text."""
+    """Logs to standard error; `off` leaves only errors, as text."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(AsJson() if form == "json" else AsText())
     handler.addFilter(_worth_a_line)

@@ -80,7 +80,7 @@ class _Stored:
         self._known: tuple[float, Figures | None] | None = None
 
     def describe(self) -> list[Metric]:
-        return []  # so that nothing is asked at registration
+        return []  # so that registration reads nothing
 
     def collect(self) -> Iterator[Metric]:
         yield InfoMetricFamily("holdfast", "Holdfast version", {"version": __version__})
