@@ -40,7 +40,7 @@ def open_model(spec: LanguageSpec, *, key: str | None = None, within: float = WI
     return OpenAIModel(spec, key=key, within=within)
 
 
-def open_chat(spec: LanguageSpec, *, key: str | None, within: float = CHAT_WITHIN) -> ChatModel:
+def open_chat(spec: LanguageSpec, *, key: str | None) -> ChatModel:
     """The chat model of a spec.
 
     Raises: Unavailable, without the vendor's SDK or a key, with the command to run.
@@ -48,7 +48,7 @@ def open_chat(spec: LanguageSpec, *, key: str | None, within: float = CHAT_WITHI
     if spec.kind == "anthropic":
         from holdfast.models.anthropic_api import AnthropicModel, AnthropicTalk
 
-        return partial(AnthropicTalk, spec, AnthropicModel(spec, key=key, within=within).opened())
+        return partial(AnthropicTalk, spec, AnthropicModel(spec, key=key, within=CHAT_WITHIN).opened())
     from holdfast.models.openai_api import OpenAIModel, OpenAITalk
 
-    return partial(OpenAITalk, spec, OpenAIModel(spec, key=key, within=within).opened())
+    return partial(OpenAITalk, spec, OpenAIModel(spec, key=key, within=CHAT_WITHIN).opened())

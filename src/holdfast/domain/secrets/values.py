@@ -188,11 +188,11 @@ def is_password(value: str, *, quoted: bool, alone: bool) -> bool:
     return _named_like_key().fullmatch(value) is None
 
 
-def is_token(value: str, *, quoted: bool, at_least: int = 6) -> bool:
-    """A token some machine drew."""
+def is_token(value: str, *, quoted: bool) -> bool:
+    """A generated token."""
     if is_placeholder(value) or any(c.isspace() for c in value):
         return False
-    if not looks_random(value, at_least=at_least) and not (_chosen(value) and not _technical(value)):
+    if not looks_random(value, at_least=6) and not (_chosen(value) and not _technical(value)):
         return False
     mixed = looks_mixed(value)
     if not quoted and _expression().fullmatch(value) and not (mixed and "(" not in value):
