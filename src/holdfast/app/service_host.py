@@ -78,11 +78,7 @@ def serve(
             app = assembled(registry, worker, own=own, outside=outside, browsers=browsers)
             with suppress(HoldfastError):  # before the first request, which reports errors itself
                 registry.memories()
-            with (
-                http_server.until_a_signal(),
-                service_lock.address_file(url, registry.db),
-                _watch(worker.wake),
-            ):
+            with http_server.until_a_signal(), service_lock.address(url, registry.db), _watch(worker.wake):
                 http_server.serve(
                     app,
                     listening,

@@ -65,7 +65,7 @@ def single_instance_lock() -> Iterator[None]:
 
 
 @contextmanager
-def address_file(url: str, db: str) -> Iterator[None]:
+def address(url: str, db: str) -> Iterator[None]:
     """Writes the address file, for hooks and commands, and deletes it at the end."""
     file = paths.service_file()
     try:

@@ -121,9 +121,7 @@ class MessagesApi:
     def turns(self, body: Json) -> tuple[list[Turn], bool] | None:
         formed = object_in(body, "output_config").get("format") or body.get("output_format")
         # Hosts put text of their own between the messages, as "system".
-        return _turns(
-            body, formed, body.get("max_tokens"), _text_of, lambda role: role in ("user", "assistant")
-        )
+        return _turns(body, formed, body.get("max_tokens"), _read, lambda role: role in ("user", "assistant"))
 
     def added(self, body: Json, brief: str, recalled: Mapping[int, str]) -> Json:
         changed = dict(body)
@@ -188,7 +186,7 @@ class MessageReply:
             self._texts.setdefault(place, []).append(part["text"])
 
 
-def _text_of(message: Json, place: int) -> Turn | None:
+def _read(message: Json, place: int) -> Turn | None:
     """The text that a person typed or the model answered; None for tool results, reminders and commands."""
     content = message.get("content")
     if message.get("role") == "assistant":
