@@ -41,6 +41,7 @@ def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable
     memories = Memories.of(store, DEFAULT, embedder=wiring.open_embedder())
     memories.remember(corpus.fact(size).content)  # loads the models, as a service does when it starts
     wiring.own_reader().facts([("user", corpus.fact(size).content)])
+    wiring.own_reader().helps("what is known", [corpus.fact(size).content])
     spaces = (lambda: [DEFAULT], lambda name: memories)
     texts = [corpus.fact(number).content for number in range(size)]
     figures: Figures = {}
