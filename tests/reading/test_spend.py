@@ -17,8 +17,7 @@ from holdfast.engine.meter import CapReached, ask
 from holdfast.engine.ports import LanguageModel
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, Unavailable
-from holdfast.models.prices import cautious, price_of
-from holdfast.models.specs import parse_language
+from holdfast.models.specs import cautious, parse_language, price_of
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock
 from tests.loopback import Answer

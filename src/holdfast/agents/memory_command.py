@@ -1,7 +1,7 @@
 """`/memory`: the chat command for memories, with plain text answers.
 
-One function for Telegram, the command line and the chat agent. It calls no model, and knows nothing of
-where the text came from nor how long a message may be.
+One function for Telegram, the command line and the chat agent. It calls no model; the
+caller splits long answers.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -110,7 +110,7 @@ def open_readers(settings: Settings | None = None) -> Readers | None:
         return None
     from holdfast.engine.space_context import Instructions
     from holdfast.models.factory import WITHIN, open_model
-    from holdfast.models.prices import cautious
+    from holdfast.models.specs import cautious
     from holdfast.prompts import shipped
 
     gate, extract, judge = (

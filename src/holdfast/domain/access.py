@@ -51,7 +51,9 @@ class Grant:
         return scope in self.scopes
 
     def require(self, scope: Scope, *, everywhere: str | None = None) -> None:
-        """Raises: Forbidden; with the words of `everywhere`, where only some spaces are within reach."""
+        """Checks a scope. Raises: Forbidden; with the text `everywhere`, if the grant covers only some
+        spaces.
+        """
         if scope not in self.scopes:
             raise Forbidden(f"this token may not {_DOES[scope]}: it needs the scope {scope!r}")
         if everywhere is not None and self.spaces is not None:

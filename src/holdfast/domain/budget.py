@@ -21,9 +21,9 @@ _DEARER = (
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` costs: characters / 4, rounded up, and more outside Latin-1.
+    """Estimates the tokens of `text`: characters / 4, rounded up, and more outside Latin-1.
 
-    Never below characters / 4, and never less for a longer text: a part costs at most what the whole does.
+    Monotonic: a part never costs more than the whole.
     """
     quarters = len(text)
     if not text.isascii():

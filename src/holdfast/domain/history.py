@@ -48,7 +48,7 @@ REMEMBERED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One change, in the order in which it was made."""
+    """One change of a memory."""
 
     seq: int
     action: Action
@@ -64,7 +64,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One time that a memory went into a prompt."""
+    """One use of a memory in a prompt."""
 
     receipt: str
     kind: str
@@ -94,7 +94,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptItem:
-    """One memory or message of a receipt, with the score that brought it there."""
+    """A memory or message of a receipt, with its score."""
 
     memory: str | None = None
     version: int | None = None  # of the memory

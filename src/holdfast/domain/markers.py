@@ -29,7 +29,7 @@ _BEFORE_THE_NEXT = " \t*_;|,·•–—-"  # what separates two markers in one l
 
 @dataclass(frozen=True, slots=True)
 class MemoryMarker:
-    """Something to remember."""
+    """A memory to store."""
 
     category: str
     subject: str | None
@@ -39,7 +39,7 @@ class MemoryMarker:
 
 @dataclass(frozen=True, slots=True)
 class EventMarker:
-    """Something that happened."""
+    """An event."""
 
     level: str
     service: str | None
@@ -198,7 +198,7 @@ class Echoes:
         return self._size > _MOST
 
     def read(self, text: str) -> None:
-        """Takes note of what came from outside: tool output, pages, other agents, hooks."""
+        """Records text from outside: tool output, pages, other agents, hooks."""
         if self.overflowed or not text or hash(text) in self._seen:
             return
         self._seen.add(hash(text))

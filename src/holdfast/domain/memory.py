@@ -206,14 +206,14 @@ class Memory:
         return now - self.confirmed_at
 
     def last_used(self, shown: datetime | None = None) -> datetime:
-        """When it was last recalled, put into a prompt (`shown`), or known to hold; else when it came."""
+        """The time of the last recall, use in a prompt (`shown`) or confirmation; else of its creation."""
         moments = (self.created_at, self.confirmed_at, self.accessed_at, shown)
         return max(moment for moment in moments if moment is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One wording of a memory; wordings are only ever added."""
+    """One text of a memory; versions are only ever added."""
 
     memory: str
     number: int

@@ -77,7 +77,7 @@ class BriefLayout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """One kind of memory, in the profile's order."""
+    """A category, in the profile's order."""
 
     name: str
     says: str = ""  # what belongs there, for prompts and tool schemas
@@ -140,7 +140,7 @@ class Profile:
         return any(each.rule for each in self.categories if each.name == category)
 
     def check_lengths(self, draft: Draft) -> None:
-        """Cheap, so that nothing costly is done with what is too long. Raises: TooLong."""
+        """A cheap check before anything costly. Raises: TooLong."""
         self._fitting(clean(draft.content, one_line=self.limits.one_line).strip())
         self._line(draft.subject, "subject", self.limits.subject_max)
         self._line(draft.summary, "summary", self.limits.summary_max)
@@ -192,7 +192,7 @@ class Profile:
         return text
 
     def checked_confidence(self, confidence: float | None) -> float:
-        """Clamped into 0 to 1; the policy's start value when none is given."""
+        """Limited to 0 to 1; default: the policy's start value."""
         if confidence is None:
             return self.policy.confidence
         if confidence != confidence:  # NaN compares unequal to itself

@@ -32,7 +32,7 @@ _TAG = re.compile(
 
 
 def own_words(text: str) -> str:
-    """`text` with everything that it merely shows blanked out, character by character; line breaks stay."""
+    """`text` with everything that it only shows replaced by blanks; line breaks stay."""
     shown = [*((start, end) for start, end, _ in filter(None, find_regions(text))), *_blocks(text)]
     bare = _blanked(text, shown)
     return _blanked(bare, list(_elements(bare)))
@@ -156,7 +156,7 @@ def _code_spans(text: str, paragraph: Span) -> Iterator[Span]:
 
 
 def _elements(text: str) -> Iterator[Span]:
-    """Elements whose content is not the writer's own; `text` has no code in it any more."""
+    """Elements with other people's content; `text` has no code in it any more."""
     opened: dict[str, list[int]] = {}
     for tag in _TAG.finditer(text):
         starts = opened.setdefault("comment" if tag[3] or tag[4] else tag[2].casefold(), [])

@@ -98,14 +98,14 @@ class Telling:
 
     @classmethod
     def of(cls, terms: Sequence[str], counts: Mapping[str, int], total: int) -> "Telling":
-        """From how many of all texts hold each term."""
+        """From the number of texts that contain each term."""
         # A long text shares something with everything: beyond a question's length each term counts less.
         weight = min(1.0, _MAX_TERMS / max(len(terms), 1))
         return cls({term: weight * rarity(counts[term], total) for term in terms})
 
 
 def said(memory: Memory) -> str:
-    """All that a memory can be found by."""
+    """The text of a memory that search uses."""
     return findable(memory.subject, memory.summary, memory.content, memory.tags)
 
 
@@ -115,7 +115,7 @@ def findable(subject: str | None, summary: str | None, content: str, tags: Seque
 
 
 def rarity(count: int, texts: int) -> float:
-    """1 for a word that nothing holds, near 0 for one that most texts hold; one scale for every space."""
+    """1 for a word in no text, near 0 for one in most texts; the same scale for every space."""
     total = max(texts, _SMALLEST_SPACE)
     most = math.log(1 + (total + 0.5) / 0.5)
     return math.log(1 + (total - min(count, total) + 0.5) / (count + 0.5)) / most
@@ -205,7 +205,7 @@ def recency(memory: Memory, now: datetime) -> float:
 
 
 def factors(memory: Memory, relevance: float, policy: Policy, now: datetime) -> dict[str, float]:
-    """Every factor of a memory's score that the profile weighs."""
+    """All factors of a memory's score that the profile weighs."""
     found = {"relevance": round(relevance, 4), "recency": round(recency(memory, now), 4)}
     if policy.weighs_importance:
         found["importance"] = round(memory.importance / 3, 4)

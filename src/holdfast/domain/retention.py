@@ -27,7 +27,7 @@ def has_rules(profile: Profile) -> bool:
 
 
 def maybe_due(memories: Iterable[Memory], profile: Profile, now: datetime) -> list[Memory]:
-    """Those that could be due, before it is known when they were last put into a prompt."""
+    """The memories that may be due, before the time of their last use is known."""
     categories = {each.name: each for each in profile.categories}
     counts: dict[str, int] = {}
     found = [memory for memory in memories if memory.active and not memory.pinned]

@@ -29,7 +29,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Micro-dollars for a million tokens: what is read, what is read again from a cache, what is written."""
+    """Micro-dollars per million tokens: input, cached input, output."""
 
     input: int
     cached: int
@@ -74,7 +74,7 @@ class Spent:
         return self.micro_dollars / MICRO
 
     def at_most(self, cautious: Price) -> int:
-        """Micro-dollars, with what has no known price taken at a cautious one."""
+        """Micro-dollars, with a cautious price for models without a known one."""
         return self.micro_dollars + cautious.of(self.unpriced)
 
 
@@ -121,7 +121,7 @@ class SpendReport:
 
 
 def total(sums: Iterable[Spent]) -> Spent:
-    """Several sums as one."""
+    """The total of several sums."""
     whole = Spent()
     for one in sums:
         whole = Spent(

@@ -1,7 +1,4 @@
-"""Subjects: what spellings of one name share, and whether a text names it.
-
-Knows nothing of where memories are kept.
-"""
+"""Subjects: what spellings of one name share, and whether a text names it."""
 
 import re
 import unicodedata

@@ -28,9 +28,9 @@ _PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w):|(?<!\w)-(?!\d)|[.:/-](?!\w)
 
 
 def clean(text: str, *, one_line: bool = False) -> str:
-    """`text` without what can't be stored or only deceives: controls, bidi marks, half characters.
+    """Removes characters that can't be stored or only deceive: controls, bidi marks, half characters.
 
-    Line breaks of every kind become newlines, or spaces when `one_line`.
+    Line breaks of every kind become newlines, or spaces if `one_line`.
     """
     if text.isascii() and not _ODD_ASCII.search(text):  # as most texts are: nothing to remove
         return _SPACES.sub(" ", text) if one_line else text

@@ -7,8 +7,7 @@ from holdfast.domain.spend import Price, Usage
 from holdfast.language.model_call import ModelAnswer, ModelPrompt
 from holdfast.models import vendor_sdk
 from holdfast.models.chat import INTERRUPTED, ModelTurn, Show, ToolCall, ToolResult
-from holdfast.models.prices import price_of
-from holdfast.models.specs import LanguageSpec
+from holdfast.models.specs import LanguageSpec, price_of
 from holdfast.models.vendor_sdk import bounded_client
 
 if TYPE_CHECKING:

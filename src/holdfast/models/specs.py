@@ -1,11 +1,13 @@
-"""The names of embedders and language models in settings: kind, model and address of the server."""
+"""Embedders and language models in settings: kind, model, address of the server, and list price."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
+from holdfast.domain.spend import FREE, MICRO, Price
 from holdfast.errors import Invalid
 
 Kind = Literal["none", "own", "multilingual", "ollama", "openai"]
@@ -156,3 +158,40 @@ def _server(kind: str, url: str | None, *, of: str, key: str) -> str:
     if not usable:
         raise Invalid(wrong, field=of)
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+_FILE = "prices.toml"
+_CAUTIOUS = "cautious"
+_DATED = re.compile(r"(?:-20\d{2}(?:-?\d{2}){0,2}|-latest)$")
+
+
+def price_of(spec: LanguageSpec) -> Price | None:
+    """A model's price; None if unknown. One that runs on this machine is free.
+
+    A listed model at a local address is not free: a proxy forwards the calls.
+    """
+    if spec.kind == "ollama":
+        return FREE
+    name = spec.model.rsplit("/", 1)[-1].lower()  # brokers put the vendor first
+    found = _prices().get(name) or _prices().get(_DATED.sub("", name))
+    if found is None or name == _CAUTIOUS:
+        return FREE if spec.local else None
+    return found
+
+
+def cautious() -> Price:
+    """The price that limits assume for a model without a known price."""
+    return _prices()[_CAUTIOUS]
+
+
+@cache
+def _prices() -> dict[str, Price]:
+    import tomllib
+    from importlib.resources import files
+
+    text = files("holdfast.models").joinpath(_FILE).read_text(encoding="utf-8")
+    return {name: Price(**_micro(entry)) for name, entry in tomllib.loads(text).items()}
+
+
+def _micro(entry: dict[str, float]) -> dict[str, int]:
+    return {name: round(dollars * MICRO) for name, dollars in entry.items()}

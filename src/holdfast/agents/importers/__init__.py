@@ -1,6 +1,7 @@
-"""Readers of other programs' files: drafts from notes and records, conversations from transcripts.
+"""Readers of other programs' files: drafts from notes and records, sessions from transcripts.
 
-They know file formats, and nothing of stores, interfaces or profiles.
+A new format is a reader in this package and an entry in `TRANSCRIPTS` or `_DRAFT_READERS`; `recognised` and
+`note_format` detect formats of drafts.
 """
 
 import os
@@ -171,7 +172,7 @@ def note_format(path: Path) -> str | None:
 
 
 def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
-    """Claude Code's own notes in one folder: links between them become ties, numbers count the files."""
+    """Claude Code's notes in one folder: links between them become ties; numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
     project = notes.project_beside(files[0]) if files else None
@@ -200,7 +201,7 @@ def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
 def linked_notes(
     files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None
 ) -> FileDrafts:
-    """Notes of basic-memory: relations between them become ties, numbers count the files."""
+    """Notes of basic-memory: relations between them become ties; numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
     first_of: dict[str, int] = {}  # a note by any of its names: the place of its first draft

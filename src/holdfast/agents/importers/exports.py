@@ -1,6 +1,6 @@
 """Exports of chat services: a list of conversations in conversations.json, plain or inside a zip file.
 
-Reads the list one element at a time, whatever its length. Knows nothing of what a conversation looks like.
+Reads the list one element at a time, whatever its length. `chat_exports` parses a conversation.
 """
 
 import json
@@ -44,7 +44,7 @@ def first_of(path: Path) -> list[Object]:
 
 
 def check_export(path: Path) -> None:
-    """Raises: Invalid, with what is wrong with a zip file that is to be an export; OSError."""
+    """Raises: Invalid, for an invalid zip file; OSError."""
     next(conversations(path), None)
 
 

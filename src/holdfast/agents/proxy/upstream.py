@@ -1,7 +1,7 @@
 """Requests to the upstream and its answers, byte for byte, for as long as the client is there.
 
 The operator sets where an upstream is; nothing in a request can name another place, and redirects are left
-to the client. An answer is read while it passes, and never held up. Knows nothing of memories.
+to the client. A response is parsed while it passes, and never delayed.
 """
 
 import json

@@ -1,7 +1,6 @@
 """The agent's process: in a process group of its own, gets every signal that we get, is never left behind.
 
 A small watchdog leads the group and waits on a pipe that only we hold: if we are killed, it ends the group.
-Knows nothing of what the agent prints.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Memories as prompt text: one renderer for every layout, which no stored text can break out of."""
+"""Renders memories as prompt text. No stored text can break out of it."""
 
 from holdfast.domain.file_paths import file_name
 from holdfast.domain.render.blocks import Block, HitBlock, rank_of, render, render_hits

@@ -30,7 +30,7 @@ _SIGN, _ALL = 1 << 63, (1 << 64) - 1  # bits of a number
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Prompt text, and what went into it."""
+    """Prompt text, and the memories in it."""
 
     text: str
     included: tuple[Memory, ...]  # in the order shown
@@ -119,7 +119,7 @@ def _sortable(part: object) -> str:
 
 
 def _ordered(entries: Sequence[BlockEntry], layout: Layout, request: Request) -> list[BlockEntry]:
-    """In the order of the block; if the layout wants it, a successor above what it supersedes."""
+    """The order in the block; if the layout wants it, a successor above what it supersedes."""
     found = sorted(entries, key=lambda entry: layout.order(entry, request))
     if not layout.newer_first:
         return found

@@ -53,7 +53,7 @@ _ESCAPED = re.compile(rf"\\[\\n]|{_ENTITY}")
 
 
 def inline(text: str) -> str:
-    """`text`, cleaned, on one line and without anything that could begin a structure."""
+    """`text`, cleaned, on one line, without anything that could begin a structure."""
     line = clean(text)
     if not _MAYBE_DANGEROUS.search(line):
         return line
@@ -73,7 +73,7 @@ def label(text: str) -> str:
 
 
 def heading(text: str) -> str:
-    """`text` for use behind a heading's number signs; blank text gives the empty string."""
+    """`text` for use after a heading's number signs; blank text gives the empty string."""
     line = inline(clean(text, one_line=True).strip())
     return _ENTITIES["#"] + line[1:] if line.startswith("#") else line
 
@@ -84,7 +84,7 @@ def link_text(text: str) -> str:
 
 
 def link_target(name: str) -> str:
-    """`name` for use as a link's target: letters and digits as they are, the rest in percent form."""
+    """`name` for use as the target of a link: letters and digits unchanged, the rest percent-encoded."""
     return re.sub(r"[^\w.-]", lambda found: quote(found[0], safe=""), clean(name, one_line=True).strip())
 
 

@@ -48,7 +48,7 @@ _key = lazy(rf"(?:{_STRONG}|{_WEAK}){_AFTER}(?![a-z0-9_-])")
 
 @cache
 def _assigned() -> re.Pattern[str]:
-    """From the end of a key to the start of its value."""
+    """The text between a key and its value."""
     blank = r"[ \t]{0,16}"
     typed = rf"(?:{blank}:{blank}[A-Za-z_][\w.\[\]|, ]{{0,60}}?(?={blank}=[^=]))?"
     return re.compile(
@@ -79,7 +79,7 @@ _called = lazy(r"\(\s?[rbu]?(?P<quote>[\"'])(?=[^\s\"']{6,200}[\"'])")
 
 @cache
 def _beside() -> re.Pattern[str]:
-    """Nothing but a gap, an arrow or a cell border between the two: netrc, Dockerfile, a table, a note."""
+    """A gap, an arrow or a cell border between key and value: netrc, Dockerfile, a table, a note."""
     gap = r"(?:[*_`]{0,3}:?[*_`]{1,3}:?)?[ \t]{0,4}(?:[|：]|->|→|=>)?[ \t]{0,4}"
     return re.compile(gap + r"(?P<quote>[\"'`]?)(?<=[\s：\"'`])")
 
@@ -141,7 +141,7 @@ _SHORT = frozenset(("pass", "pwd", "auth", "sas", "sig", "jwt"))
 
 
 def _starts_word(text: str, start: int, key: str) -> bool:
-    """Short keys occur inside longer words (bypass, design), which then mean something else."""
+    """Whether a key starts a word: inside longer words (bypass, design) short keys mean something else."""
     if start == 0 or not text[start - 1].isalpha():
         return True
     camel = text[start].isupper() and text[start - 1].islower()
@@ -218,7 +218,7 @@ def _literal(text: str, at: int, sign: str, *, strong: bool) -> tuple[int, int] 
 
 
 def _trimmed(value: str) -> str:
-    """Without the punctuation of what surrounds it, but with a bracket that it opened itself."""
+    """The value without surrounding punctuation, but with a bracket that it opened itself."""
     closers = "".join(close for open_, close in ("()", "[]", "{}") if open_ not in value)
     return value.rstrip(".,;:" + closers)
 

@@ -99,7 +99,9 @@ def _accounts(text: str) -> Found:
 
 
 def _checks(number: str) -> bool:
-    """Its letters as numbers from 10 on, the first four signs last: one is left of the division by 97."""
+    """The checksum of an account number: letters count from 10, the first four characters last, modulo 97 is
+    1.
+    """
     return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
 
 
@@ -156,7 +158,7 @@ def find_cards(text: str) -> Found:
 
 
 def _card_length(written: str) -> int:
-    """How much of it is a card number; the last group may be a date or a check code."""
+    """The length of the card number; the last group may be a date or a check code."""
     while len(written) >= 13:
         if _is_card(written):
             return len(written)

@@ -1,7 +1,6 @@
-"""Whole regions that must go: what a person marked as private, and private key blocks.
+"""Regions to remove: text that a person marked as private, and private key blocks.
 
-Knows tags and PEM armour, also when the closing half is missing because the text
-was cut. Knows nothing of single tokens or of key=value.
+Also found if the closing half is missing because the text was cut.
 """
 
 from __future__ import annotations

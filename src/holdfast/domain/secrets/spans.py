@@ -115,7 +115,7 @@ class View:
         self._until: list[int] = []
 
     def replace(self, start: int, end: int, instead: str) -> None:
-        """Puts something else in place of a part of the source; from the first part to the last."""
+        """Replaces a part of the source; parts have to come in order."""
         self._parts += (self._source[self._done : start], instead)
         self._starts.append(self._size + start - self._done)
         self._size = self._starts[-1] + len(instead)

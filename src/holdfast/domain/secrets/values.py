@@ -34,12 +34,12 @@ def bits(value: str) -> float:
 
 
 def is_named(value: str) -> bool:
-    """Made of plain words, numbers and technical terms only: a name, a version, a date."""
+    """Consists only of plain words, numbers and technical terms: a name, a version, a date."""
     return all(_name().fullmatch(piece) for piece in _piece().findall(value[:512])) and not _scrambled(value)
 
 
 def looks_random(value: str, *, at_least: int = 8) -> bool:
-    """Long and mixed enough that a machine must have drawn it."""
+    """Long and mixed enough to be generated."""
     value = value[:512]
     if len(value) < at_least:
         return False
@@ -47,7 +47,7 @@ def looks_random(value: str, *, at_least: int = 8) -> bool:
 
 
 def looks_mixed(value: str) -> bool:
-    """Random as a whole: capitals, small letters and digits interleaved, as no word is."""
+    """Random as a whole: capitals, small letters and digits mixed, as in no word."""
     value = value[:512]
     kinds = (
         any(c.isdigit() for c in value) + any(c.isupper() for c in value) + any(c.islower() for c in value)
@@ -66,7 +66,7 @@ def _random_piece(piece: str, at_least: int) -> bool:
 
 
 def _scrambled(value: str) -> bool:
-    """Capitals and small letters change places faster than in any CamelCase name."""
+    """Capitals and small letters alternate more often than in any CamelCase name."""
     letters = [c for c in value[:256] if c.isalpha() and c.isascii()]
     if len(letters) < 14:
         return False
@@ -157,7 +157,7 @@ _names_a_secret = lazy(
 
 
 def is_placeholder(value: str) -> bool:
-    """Stands for a secret without being one."""
+    """A placeholder of a secret."""
     head = value[:400]
     return (
         not head

@@ -174,7 +174,7 @@ _OTHER_P = (
 
 
 def find_commands(text: str) -> Found:
-    """Passwords given to programs by short flags."""
+    """Passwords in short flags of programs."""
     for program, flag in _FLAGS:
         yield from _flag_value(text, program, flag)
 

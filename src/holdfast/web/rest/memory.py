@@ -16,9 +16,19 @@ from holdfast.engine.erase import Erasure
 from holdfast.engine.split import Split
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.routing import BoundedRoute, JsonResponse, SpaceAdmin, SpaceRead, SpaceWrite, speaking
+from holdfast.web.rest.routing import (
+    MAX_ITEMS,
+    BoundedRoute,
+    Cursor,
+    JsonResponse,
+    Limit,
+    SpaceAdmin,
+    SpaceRead,
+    SpaceWrite,
+    page,
+    speaking,
+)
 from holdfast.wire import http_errors
-from holdfast.wire.cursors import MOST, Cursor, Limit, page
 from holdfast.wire.values import to_json
 
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=BoundedRoute)
@@ -65,7 +75,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
     created_before: request_bodies.Moment | None = None,
     as_of: request_bodies.Moment | None = None,
     order: Order = "category",
-    limit: Limit = MOST,
+    limit: Limit = MAX_ITEMS,
     cursor: Cursor = None,
 ) -> JsonResponse:
     """Lists memories, by default the active ones by category, age and id, in pages."""

@@ -14,8 +14,17 @@ from holdfast.domain.spend import GroupedBy, SpendReport
 from holdfast.engine.spaces import Overview
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.routing import BoundedRoute, JsonResponse, SpaceAdmin, SpaceRead, SpaceWrite, speaking
-from holdfast.wire.cursors import Cursor, Limit, page
+from holdfast.web.rest.routing import (
+    BoundedRoute,
+    Cursor,
+    JsonResponse,
+    Limit,
+    SpaceAdmin,
+    SpaceRead,
+    SpaceWrite,
+    page,
+    speaking,
+)
 
 router = APIRouter(tags=["operations"], route_class=BoundedRoute)
 

@@ -1,13 +1,15 @@
-"""What every route needs: a space with the required scope, a JSON body of limited depth, a JSON response.
+"""Shared by the routes: a space with the required scope, limited JSON bodies, JSON responses, and cursors.
 
 The guard has authenticated the caller already. The type of the memories that a route takes declares its
 scope, and the engine checks it again.
 """
 
+import base64
+import binascii
 import json
 import re
-from collections.abc import Callable, Collection, Coroutine
-from typing import Annotated, Any, Protocol
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from typing import Annotated, Any, Protocol, TypeVar
 
 from fastapi import Depends, HTTPException, Query, Request, Response
 from fastapi.dependencies.models import Dependant
@@ -201,3 +203,64 @@ def _depth(body: bytes) -> int:
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is not valid JSON: use a number or null")
+
+
+MAX_ITEMS = 1_000  # items of a page
+_FARTHEST = 10_000_000
+
+Cursor = Annotated[str | None, Query(max_length=1_000, description="`next` of the previous page.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="Maximum number of items.")]
+
+
+class Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=Named)
+Fetch = Callable[[int, int], Sequence[Item]]  # a limit and an offset to items
+
+
+def page(fetch: Fetch[Item], cursor: str | None, limit: int) -> tuple[Sequence[Item], str | None]:
+    """The items after `cursor`, and the next cursor; None at the end.
+
+    A list may change between two pages: the cursor has the last item, so that none is repeated or left out.
+    Raises: Invalid, for an invalid cursor.
+    """
+    start = _start(fetch, *_read(cursor)) if cursor is not None else 0
+    found = fetch(limit + 1, start)
+    items = found[:limit]
+    more = len(found) > limit
+    return items, _encode(start + limit, items[-1].id) if more else None
+
+
+def _start(fetch: Fetch[Item], offset: int, last: str) -> int:
+    before = fetch(1, offset - 1)
+    if before and before[0].id == last:
+        return offset
+    # The list has changed: after the last item, if it still exists.
+    place = 0
+    while ids := [item.id for item in fetch(MAX_ITEMS, place)]:
+        if last in ids:
+            return place + ids.index(last) + 1
+        place += len(ids)
+    return offset
+
+
+def _encode(offset: int, last: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([offset, last]).encode()).decode().rstrip("=")
+
+
+def _read(cursor: str) -> tuple[int, str]:
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        offset, last = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (ValueError, TypeError, binascii.Error):
+        raise _wrong() from None
+    if type(offset) is not int or not 1 <= offset <= _FARTHEST or not isinstance(last, str):
+        raise _wrong()
+    return offset, last
+
+
+def _wrong() -> Invalid:
+    return Invalid("invalid cursor: use `next` of the previous page", field="cursor")

@@ -12,8 +12,16 @@ from holdfast.engine.memories import Memories
 from holdfast.engine.undo import Undone
 from holdfast.web.rest import request_bodies, responses
 from holdfast.web.rest.recall import said
-from holdfast.web.rest.routing import BoundedRoute, JsonResponse, SpaceRead, SpaceWrite, speaking
-from holdfast.wire.cursors import Cursor, Limit, page
+from holdfast.web.rest.routing import (
+    BoundedRoute,
+    Cursor,
+    JsonResponse,
+    Limit,
+    SpaceRead,
+    SpaceWrite,
+    page,
+    speaking,
+)
 
 router = APIRouter(tags=["sessions"], route_class=BoundedRoute)
 
