@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_TOKENS = 384
-THREADS = 2  # with one a pair takes two thirds longer
+THREADS = 1  # a second one is no faster on short texts, and spins: twice the processor time
 DEADLINE = 2.0  # seconds for every few inputs of a call
 _FEW_INPUTS = 8
 

@@ -4,6 +4,7 @@ Both are small int8 networks on onnxruntime, loaded when they are first asked.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.domain.subjects import names, same_subject
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 SAME_FROM = 0.64
 CONTRADICTS_FROM = 0.70
 NEAR_FROM = 0.30  # less of both: certainly distinct
+_KEPT = 1_000  # pairs that were read last
 
 
 class OwnReader:
@@ -31,6 +33,8 @@ class OwnReader:
     def __init__(self, folder: str | None = None, deadline: float = DEADLINE) -> None:
         self._network = Network(own_models.READER, folder, deadline)
         self.finder = OwnFinder(deadline=deadline)
+        # The same prompt is asked more than once: by a block and by a tool, with and without filters.
+        self._helps = lru_cache(_KEPT)(lambda prompt, text: self._second(prompt, [text], "helps")[0])
 
     def check_file(self) -> None:
         """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
@@ -55,7 +59,7 @@ class OwnReader:
 
         Raises: Unavailable, as `judge`.
         """
-        return self._second(prompt, texts, "helps")
+        return [self._helps(prompt, text) for text in texts]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
         """How likely a passage states each fact.

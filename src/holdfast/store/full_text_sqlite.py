@@ -26,6 +26,7 @@ class SqliteFullText(Generic[Owner]):
         self._prefix = prefix(space)
         self._words = f"{index.name}_words"
         self._docs = f"{index.name}_docs"
+        self._counts: dict[str, int] = {}  # a search asks twice for the same words
 
     def put(self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
         """Makes them findable by their present wording; what has no words is found by none.
@@ -51,6 +52,7 @@ class SqliteFullText(Generic[Owner]):
         )
 
     def drop(self, *owner_ids: str) -> None:
+        self._counts.clear()
         query = text(
             f"SELECT doc FROM {self._docs} "
             f"WHERE space = :space AND {self._index.owner} IN (SELECT value FROM json_each(:ids))"
@@ -63,6 +65,7 @@ class SqliteFullText(Generic[Owner]):
 
     def clear(self) -> None:
         """Makes nothing of the space findable."""
+        self._counts.clear()
         space = {"space": self._space}
         mine = f"SELECT doc FROM {self._docs} WHERE space = :space"
         self._connection.execute(text(f"DELETE FROM {self._words} WHERE rowid IN ({mine})"), space)
@@ -87,8 +90,11 @@ class SqliteFullText(Generic[Owner]):
         """In how many texts each word stands."""
         driver = sqlite.driver_of(self._connection)
         query = f"SELECT doc FROM {self._index.name}_terms WHERE term = ?"
-        found = {word: driver.execute(query, (self._term(word),)).fetchone() for word in words}
-        return {word: row[0] if row else 0 for word, row in found.items()}
+        for word in words:
+            if word not in self._counts:
+                row = driver.execute(query, (self._term(word),)).fetchone()
+                self._counts[word] = row[0] if row else 0
+        return {word: self._counts[word] for word in words}
 
     def held(self) -> set[str]:
         """The ids that the index can answer with."""

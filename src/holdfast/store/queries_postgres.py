@@ -109,11 +109,14 @@ class PostgresQueries:
         query = select(table).where(table.c.space == self.space, self.one_of(table.c.id, ids))
         return values_of(kind, self.connection.execute(query))
 
-    def wordings(self, among: Sequence[str], project: str | None) -> Iterable[Sequence[Any]]:
-        """What active memories of a project and of none are found by: id, subject, summary, content, tags."""
+    def wordings(self, among: Sequence[str]) -> Iterable[Sequence[Any]]:
+        """What active memories are found by: id, subject, summary, content, tags; and their project."""
         one = memories.c
-        query = select(one.id, one.subject, one.summary, one.content, type_coerce(one.tags, Text))
-        return self.connection.execute(query.where(*self._active(project), self.one_of(one.id, among)))
+        query = select(
+            one.id, one.subject, one.summary, one.content, type_coerce(one.tags, Text), one.project
+        )
+        mine = (one.space == self.space, one.state == "active", self.one_of(one.id, among))
+        return self.connection.execute(query.where(*mine))
 
     def comparable(
         self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]

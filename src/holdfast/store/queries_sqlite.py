@@ -52,8 +52,8 @@ def _columns(table: Table) -> str:
 # Past SQLAlchemy, which takes more than half of the time: these are asked for on every recall.
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _WORDINGS = (
-    "SELECT id, subject, summary, content, tags FROM memories WHERE space = ? AND state = 'active' "
-    f"AND id {_AMONG} AND (project IS NULL OR project = ?)"
+    "SELECT id, subject, summary, content, tags, project FROM memories WHERE space = ? AND state = 'active' "
+    f"AND id {_AMONG}"
 )
 _COMPARABLE = (
     f"SELECT {_columns(memories)} FROM json_each(?) CROSS JOIN memories "
@@ -164,9 +164,9 @@ class SqliteQueries:
         query = f"SELECT {_columns(table)} FROM {table.name} WHERE space = ? AND id {_AMONG}"
         return self._values(kind, query, self.space, json.dumps(list(ids)))
 
-    def wordings(self, among: Sequence[str], project: str | None) -> Iterable[Sequence[Any]]:
-        """What active memories of a project and of none are found by: id, subject, summary, content, tags."""
-        return self._driven(_WORDINGS, self.space, json.dumps(among), project)
+    def wordings(self, among: Sequence[str]) -> Iterable[Sequence[Any]]:
+        """What active memories are found by: id, subject, summary, content, tags; and their project."""
+        return self._driven(_WORDINGS, self.space, json.dumps(among))
 
     def comparable(
         self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]

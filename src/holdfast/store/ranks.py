@@ -30,6 +30,7 @@ _COUNT = text(
     "ON CONFLICT (space, project) DO UPDATE SET amount = brief_totals.amount + excluded.amount, "
     "changes = brief_totals.changes + excluded.changes"
 )
+_MOVE = text("UPDATE brief_ranks SET rank = :rank WHERE space = :space AND memory_id = :id")
 
 
 def rules(profile: Profile) -> str:
@@ -72,9 +73,15 @@ class RankTable(SpaceRows):
 
     def touched(self, memory_ids: Collection[str]) -> None:
         """These memories were recalled once more; where that counts, it does so at every doubling."""
-        if self._profile.block.layout == "rules-first":
-            found = self._sql.many(Memory, memory_ids)
-            self.changed(*(memory for memory in found if memory.accesses.bit_count() == 1))
+        if self._profile.block.layout != "rules-first":
+            return
+        found = [each for each in self._sql.many(Memory, memory_ids) if each.accesses.bit_count() == 1]
+        self.changed(*(each for each in found if each.id in self._changed))
+        # Nothing but the rank depends on it: neither whether a memory is shown nor when it fades.
+        if only := {each.id: each for each in found if each.id not in self._changed}:
+            rows = [{"id": each.id, "rank": rank_of(each, self._profile)[0]} for each in only.values()]
+            self._connection.execute(_MOVE, [{"space": self._space, **row} for row in rows])
+            self._tally((project, 0) for project in self._shown(list(only)).values())
 
     def removing(self, memory_id: str) -> None:
         """A memory is about to be removed."""
