@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from holdfast.domain.ranking import ANSWER, HELPS, MOST_ODDS
 
-_LEAST_SPREAD, _SPREAD_EACH, _SPREAD_FROM = 0.37, 0.35, -4.0
-# How many times the usual error an expectation may be wrong.
-_SILENT = 1.5  # too low: before nothing is answered
-_ANSWERED = 1.0  # too high: before something is answered
-_LEADS = 1.0  # either, before one candidate is taken for the best
+_LEAST_ERROR, _ERROR_EACH, _ERROR_FROM = 0.38, 0.41, -4.0  # the usual error of an expectation grows with it
+# By how many of these errors an expectation may be wrong before it is gone by.
+_SILENT = 1.5  # too low, where nothing is answered
+_ANSWERED = 1.0  # too high, where something is answered
+_LEADS = 2.0  # either, where one candidate comes first
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Unread:
     def expected(self) -> float:
         """The log odds that a reader will probably give."""
         words = min(self.words, 0.5)
-        return -3.90 + 0.91 * self.cosine + 8.76 * self.cosine**2 + 5.31 * words
+        return -3.73 - 0.46 * self.cosine + 10.24 * self.cosine**2 + 4.94 * words
 
 
 class ReadingPlan:
@@ -39,7 +39,7 @@ class ReadingPlan:
         self._candidates = candidates
         self._floor_of = floor_of
         self.odds = [each.expected for each in candidates]
-        self._errors = [_LEAST_SPREAD + _SPREAD_EACH * max(one - _SPREAD_FROM, 0.0) for one in self.odds]
+        self._errors = [_LEAST_ERROR + _ERROR_EACH * max(one - _ERROR_FROM, 0.0) for one in self.odds]
 
     @property
     def floor(self) -> float:

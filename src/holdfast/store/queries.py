@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Select, Table, TableValuedAlias
 
-from holdfast.domain.memory import Memory, Message
+from holdfast.domain.memory import Link, Memory, Message
 from holdfast.domain.query import Filter
 from holdfast.engine.ports import FullText
 
@@ -60,6 +60,7 @@ class Queries(Protocol):
     def comparable(
         self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]
     ) -> list[Memory]: ...
+    def superseding(self, memory_ids: Collection[str] | None) -> list[Link]: ...
     def touch(self, memory_ids: Collection[str], now: datetime) -> None: ...
     def projects(self, session_ids: Collection[str]) -> dict[str, str | None]: ...
     def messages_at(self, places: Sequence[tuple[str, int]]) -> list[Message]: ...

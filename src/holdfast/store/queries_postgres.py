@@ -31,13 +31,13 @@ from sqlalchemy import (
 from sqlalchemy import column as column_named
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from holdfast.domain.memory import Memory, Message
+from holdfast.domain.memory import Link, Memory, Message
 from holdfast.domain.query import Filter
 from holdfast.store import postgres
 from holdfast.store.full_text import Indexed, Owner, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.mapping import table_of, values_of
-from holdfast.store.schema import memories, messages, sessions
+from holdfast.store.schema import links, memories, messages, sessions
 
 if TYPE_CHECKING:
     from holdfast.store.vector_feed import Kind
@@ -126,6 +126,15 @@ class PostgresQueries:
         query = select(memories).where(*self._active(project), memories.c.category == category, subject)
         rows = self.connection.execute(query.where(self.one_of(memories.c.id, among)))
         return values_of(Memory, rows)
+
+    def superseding(self, memory_ids: Collection[str] | None) -> list[Link]:
+        """The `supersedes` links from or to these memories, or all of the space, in no order."""
+        query = select(links).where(links.c.space == self.space, links.c.kind == "supersedes")
+        if memory_ids is not None:
+            query = query.where(
+                or_(*(self.one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id)))
+            )
+        return values_of(Link, self.connection.execute(query))
 
     def touch(self, memory_ids: Collection[str], now: datetime) -> None:
         """Counts an access of each memory."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, insert, or_, select, text
+from sqlalchemy import Connection, Select, and_, insert, select, text
 
 from holdfast.domain.belief import next_step_at
 from holdfast.domain.memory import Memory
@@ -20,7 +20,7 @@ from holdfast.domain.space import Space
 from holdfast.profiles import profile_named
 from holdfast.store.relations import superseding
 from holdfast.store.rows import SpaceRows
-from holdfast.store.schema import brief_ranks, brief_totals, heads, links, memories
+from holdfast.store.schema import brief_ranks, brief_totals, heads, memories
 
 _PINNED = "9"  # the ranks of all that is pinned are below
 _MOST_SMALL = 200  # memories that are looked at to fill what is left of a brief
@@ -162,10 +162,7 @@ class RankTable(SpaceRows):
 
     def _ends(self, memory_ids: Collection[str]) -> set[str]:
         """Both ends of the `supersedes` links of these memories."""
-        of_these = or_(*(self._one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id)))
-        mine = and_(links.c.space == self._space, links.c.kind == "supersedes")
-        found = self._connection.execute(select(links.c.from_id, links.c.to_id).where(mine, of_these))
-        return {end for link in found for end in link}
+        return {end for link in self._sql.superseding(memory_ids) for end in (link.from_id, link.to_id)}
 
     def _shown(self, memory_ids: Sequence[str]) -> dict[str, str]:
         """Those that are shown, with their project."""
