@@ -28,6 +28,7 @@ from holdfast.domain.memory import (
 )
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Order, TimeCursor
+from holdfast.domain.ranking import Wording
 from holdfast.domain.space import Bound, FileRow, Space, Token
 from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
 from holdfast.language.compare import Statement, Verdict
@@ -132,7 +133,7 @@ class MemoryRows(Protocol):
     def many(self, memory_ids: Sequence[str]) -> list[Memory]: ...
     def wordings(
         self, where: Filter, *, among: Sequence[str] | None = None, limit: int | None = None
-    ) -> dict[str, str]: ...
+    ) -> dict[str, Wording]: ...
     def find(
         self,
         where: Filter,

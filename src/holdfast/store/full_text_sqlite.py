@@ -26,7 +26,7 @@ class SqliteFullText(Generic[Owner]):
         self._prefix = prefix(space)
         self._words = f"{index.name}_words"
         self._docs = f"{index.name}_docs"
-        self._counts: dict[str, int] = {}  # a search asks twice
+        self._counts: dict[str, int] = {}  # a search asks twice for the same words
 
     def put(
         self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({}), new: bool = False

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Text, func, select, type_coerce
 
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order
-from holdfast.domain.ranking import findable
+from holdfast.domain.ranking import Wording, findable
 from holdfast.store.memory_lists import MemoryFigures, listed
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import same_or_none
@@ -40,22 +40,24 @@ class MemoryTable(MemoryFigures):
 
     def wordings(
         self, where: Filter, *, among: Sequence[str] | None = None, limit: int | None = None
-    ) -> dict[str, str]:
+    ) -> dict[str, Wording]:
         """What memories that `where` admits can be found by, by id: of those named, or any `limit`."""
         found = {
-            memory_id: findable(subject, summary, content, json.loads(tags) if tags != "[]" else ())
-            for memory_id, subject, summary, content, tags in self._worded(where, among, limit)
+            memory_id: Wording(
+                findable(subject, summary, content, json.loads(tags) if tags != "[]" else ()), project
+            )
+            for memory_id, subject, summary, content, tags, project in self._worded(where, among, limit)
         }
         return found if among is None else {one: found[one] for one in among if one in found}
 
     def _worded(
         self, where: Filter, among: Sequence[str] | None, limit: int | None
     ) -> Iterable[Sequence[Any]]:
-        if among is not None and where == Filter(project=where.project, other_projects=False):
-            return self._sql.wordings(among, where.project)
+        if among is not None and where == Filter():
+            return self._sql.wordings(among)
         column = memories.c
         tags = type_coerce(column.tags, Text)
-        query = select(column.id, column.subject, column.summary, column.content, tags)
+        query = select(column.id, column.subject, column.summary, column.content, tags, column.project)
         query = narrowed(query.where(column.space == self._space), where, self._sql).limit(limit)
         if among is not None:
             query = query.where(self._one_of(column.id, among))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from holdfast.domain.memory import Citation, Link, LinkKind, Tombstone
-from holdfast.store.mapping import values_of
 from holdfast.store.queries import Queries
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import citations, links, memories, tombstones
@@ -21,10 +20,7 @@ _OLDEST = (links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
 
 def superseding(sql: Queries, memory_ids: Collection[str] | None = None) -> list[Link]:
     """The `supersedes` links between active memories, of these or of all, oldest first."""
-    query = select(links).where(links.c.space == sql.space, links.c.kind == "supersedes")
-    if memory_ids is not None:
-        query = query.where(or_(*(sql.one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id))))
-    found = values_of(Link, sql.connection.execute(query.order_by(*_OLDEST)))
+    found = sorted(sql.superseding(memory_ids), key=lambda one: (one.created_at, one.from_id, one.to_id))
     if not found:
         return []
     # Not in a join: a server that has no statistics of the space yet compares all memories with all.
