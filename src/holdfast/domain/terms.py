@@ -198,6 +198,7 @@ def stems(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
+@weighed_cache(most=_KEPT_WORDS, weight=lambda held: len(held) + _EACH)
 def telling(text: str) -> frozenset[str]:
     """The stems of the content words."""
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)

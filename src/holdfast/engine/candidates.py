@@ -32,6 +32,7 @@ LEAST_BY_MEANING = 0.40
 FURTHER_BY_MEANING = 0.12
 _CANDIDATES = 20  # of each kind, before the nearest are chosen
 _RARE_WORDS = 12
+_MOST_ROWS = 2_000  # of the index: what shares only common words is near by meaning, if at all
 _MOST_VECTORS = 1_000  # of deleted and archived texts, kept at hand
 _VECTORS: dict[tuple[str, bytes], bytes] = {}
 
@@ -133,7 +134,7 @@ def _neighbours(
     across = looks_across(ctx)
     where = Filter(project=draft.project, other_projects=False)
     if across:
-        few = tx.memories.find(where, order="created", limit=FEW + 1)
+        few = tx.memories.many(tx.memories.matching(where, FEW + 1))
     else:
         few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
     cosines: dict[str, float] = {}
@@ -157,7 +158,7 @@ def sharing_rare_words(text: str, tx: Transaction, limit: int, *, least: int = 1
     wanted = list(dict.fromkeys(stems(text)))
     counts = tx.words.frequencies(wanted)
     rare = sorted((word for word in wanted if counts[word] >= least), key=lambda word: counts[word])
-    return tx.words.matching(rare[:_RARE_WORDS], limit)
+    return tx.words.matching(rare[:_RARE_WORDS], limit, _MOST_ROWS)
 
 
 def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
@@ -168,7 +169,8 @@ def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
         within = Filter(project=draft.project, other_projects=False)
         if len(tx.memories.matching(within, FEW + 1)) <= FEW and not tx.tombstones.latest(1):
             return None
-    return vector_of(f"{draft.subject}. {draft.content}" if draft.subject else draft.content, ctx)
+        model = search_model(ctx, tx)
+    return _vector_by(model, f"{draft.subject}. {draft.content}" if draft.subject else draft.content)
 
 
 def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
@@ -177,6 +179,10 @@ def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
         return None
     with ctx.read() as tx:
         model = search_model(ctx, tx)
+    return _vector_by(model, text)
+
+
+def _vector_by(model: Embedder | None, text: str) -> TextVector | None:
     if model is None:
         return None
     try:

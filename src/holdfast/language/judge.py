@@ -10,6 +10,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
 from typing import Protocol
@@ -27,6 +28,7 @@ DIFFERENT_VALUE = "a different value"
 NO_MODEL = "no model available"
 _CACHED = 20_000  # verdicts, about 200 bytes each
 _NOT_JUDGED = Verdict(relation="distinct", certain=True, similarity=0.0, reasons=(NO_MODEL,))
+_normal_form = lru_cache(maxsize=128)(normal_form)  # one draft is held against many
 _log = logging.getLogger(__name__)
 
 
@@ -91,7 +93,7 @@ class PairJudge:
 
 def by_exact_rules(known: Statement, draft: Statement) -> Verdict | None:
     """The verdict where a rule is enough, else none."""
-    if known.text == draft.text or normal_form(known.text) == normal_form(draft.text) != "":
+    if known.text == draft.text or _normal_form(known.text) == _normal_form(draft.text) != "":
         return Verdict(relation="same", certain=True, similarity=1.0, reasons=(SAME_WORDS,))
     if measured_again(known.text, draft.text):
         return Verdict(relation="same", certain=True, similarity=0.95, reasons=(MEASURED_AGAIN,))

@@ -17,6 +17,8 @@ from holdfast.store.schema import memories
 from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings
 from holdfast.store.vector_rows import VectorTable
 
+_FEW = 20  # come upon soon in any order
+
 
 class MemoryTable(MemoryFigures):
     """The memories of one space."""
@@ -81,7 +83,9 @@ class MemoryTable(MemoryFigures):
     def matching(self, where: Filter, limit: int) -> list[str]:
         """Ids of memories that `where` admits, in no order."""
         query = select(memories.c.id).where(memories.c.space == self._space).limit(limit)
-        query = self._sql.in_file_order(narrowed(query, where, self._sql), where)
+        query = narrowed(query, where, self._sql)
+        if limit > _FEW:
+            query = self._sql.in_file_order(query, where)
         return list(self._connection.execute(query).scalars())
 
     def count(self, where: Filter) -> int:
