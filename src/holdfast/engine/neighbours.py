@@ -6,9 +6,12 @@ At most FEW pairs of one draft are judged, the nearest of all kinds together.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from holdfast.domain.memory import Draft, Memory, Tombstone
+from holdfast.domain.jobs import Embedded
+from holdfast.domain.memory import Draft, Memory, State, Tombstone
+from holdfast.domain.outcomes import Added, Contradicting, Outcome, settled
 from holdfast.domain.subjects import same_subject
 from holdfast.domain.terms import shared
 from holdfast.domain.text import normal_form
@@ -19,15 +22,18 @@ from holdfast.engine.candidates import (
     TextVector,
     candidates,
     deleted,
-    meaning_of,
+    looks_across,
+    meanings_of,
     nearest,
+    on_one_subject,
     out_of_sight,
     statement_of,
 )
+from holdfast.engine.embedding import text_of
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
-from holdfast.language.compare import Verdict
+from holdfast.language.compare import Statement, Verdict
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
 
 _ACROSS = 0.8  # how surely two say the same that are labelled differently
@@ -75,11 +81,102 @@ class Findings:
 
 def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> Surroundings:
     """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
-    meaning = meaning_of(draft, ctx)
+    [meaning] = meanings_of([draft], ctx)
     with ctx.read() as tx:
         seq = tx.journal.last()
         found = [*candidates(draft, tx, ctx, meaning), *extra]
     return Surroundings(seq, _judged(nearest(found, meaning), ctx.judge), meaning)
+
+
+class Batch:
+    """Drafts that are stored in one transaction: each stands beside what those before it became."""
+
+    def __init__(
+        self, drafts: Sequence[Draft], meanings: Sequence[TextVector | None], ctx: SpaceContext
+    ) -> None:
+        self._drafts, self._meanings, self._ctx = drafts, meanings, ctx
+        self._now: dict[str, Memory] = {}  # what memories were made of drafts, or changed by them
+        self._places: dict[str, int] = {}  # the drafts that are memories by now
+        vectors = [meaning.vector for meaning in meanings if meaning is not None]
+        with ctx.read() as tx:
+            self.seq = tx.journal.last()
+            whole = len(vectors) == len(drafts)
+            self._cosines = tx.memory_vectors.cosines(vectors, vectors) if whole and vectors else None
+            pairs = list(zip(drafts, meanings, strict=True))
+            found = [candidates(draft, tx, ctx, meaning) for draft, meaning in pairs]
+        self._seen = [nearest(each, meaning) for each, meaning in zip(found, meanings, strict=True)]
+
+    def ahead(self, now: datetime) -> list[tuple[Statement, Statement]]:
+        """What is to be judged before anything is stored, where each draft becomes a memory."""
+        pairs = []
+        for place, draft in enumerate(self._drafts):
+            chosen = self._chosen(place)
+            pairs += [(each.known, each.draft) for each in chosen]
+            if not any(each.role == "known" and each.known.text == draft.content for each in chosen):
+                state: State = "waiting" if draft.doubtful else "active"
+                memory = Memory.of(draft, now, memory_id=f"{place}", space=self._ctx.space, state=state)
+                self._now[memory.id], self._places[memory.id] = memory, place
+        self.restart()
+        return pairs
+
+    def restart(self) -> None:
+        """Nothing of it is stored."""
+        self._now.clear()
+        self._places.clear()
+
+    def around(self, place: int, judge: Judge) -> Surroundings:
+        """What stands around one of the drafts now."""
+        return Surroundings(self.seq, _judged(self._chosen(place), judge), self._meanings[place])
+
+    def note(self, place: int, outcome: Outcome) -> None:
+        """What became of a draft."""
+        memory = settled(outcome)
+        if memory is None:
+            return
+        changed = (memory, *outcome.weakened) if isinstance(outcome, Contradicting) else (memory,)
+        self._now.update((each.id, replace(each, superseded_by=None)) for each in changed)
+        self._places.setdefault(memory.id, place) if isinstance(outcome, Added | Contradicting) else None
+
+    def keep_vectors(self, tx: Transaction) -> None:
+        """Stores the vectors of the drafts that are memories now, word for word."""
+        texts = [
+            Embedded(one, memory.version, meaning.parts)
+            for one, place in self._places.items()
+            if (meaning := self._meanings[place]) is not None
+            and (memory := self._now[one]).active
+            and text_of(memory) == text_of(self._drafts[place])
+        ]
+        if texts and (meaning := self._meanings[0]) is not None:
+            model = meaning.embedder.name
+            tx.memory_vectors.put_all(texts, model, self._ctx.now())
+            missing = tx.memory_vectors.missing(model, 1)
+            if not missing.owners:
+                tx.memory_vectors.embedded(model, missing.upto)
+
+    def _chosen(self, place: int) -> list[Candidate]:
+        draft, seen = self._drafts[place], self._seen[place]
+        near = {each.found.id: each.nearness for each in seen if isinstance(each.found, Memory)}
+        found = [each for each in seen if isinstance(each.found, Tombstone) or each.found.id not in self._now]
+        for one, memory in self._now.items():
+            nearness = near.get(one) or self._nearness(memory, place)
+            if nearness >= LEAST and (role := self._role(memory, draft)) is not None:
+                found.append(Candidate(role, memory, statement_of(memory), statement_of(draft), nearness))
+        return nearest(found, self._meanings[place], placed=True)
+
+    def _nearness(self, memory: Memory, place: int) -> float:
+        worded = shared(memory.content, self._drafts[place].content)
+        if self._cosines is None or memory.id not in self._places:
+            return worded
+        return max(worded, self._cosines[place][self._places[memory.id]])
+
+    def _role(self, memory: Memory, draft: Draft) -> Role | None:
+        """As what a memory is a candidate, if it is one."""
+        if memory.project not in (None, draft.project):
+            return None
+        if memory.active:
+            admitted = looks_across(self._ctx) or _labelled_alike(memory, draft)
+            return "known" if admitted and on_one_subject(memory, draft) else None
+        return "waiting" if memory.state == "waiting" and _labelled_alike(memory, draft) else None
 
 
 def still(seen: Surroundings, draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surroundings:

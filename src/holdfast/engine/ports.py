@@ -114,6 +114,7 @@ class VectorRows(Protocol[Owner_co]):
     def nearest(
         self, queries: Sequence[bytes], model: str, limit: int, also: Collection[str] = ()
     ) -> dict[str, tuple[float, ...]]: ...
+    def cosines(self, queries: Sequence[bytes], vectors: Sequence[bytes]) -> list[list[float]]: ...
 
 
 class ModelRows(Protocol):
