@@ -10,6 +10,7 @@ from sqlalchemy import (
     Connection,
     Text,
     and_,
+    bindparam,
     case,
     func,
     insert,
@@ -24,6 +25,14 @@ from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
 from holdfast.store.rows import SpaceRows, same_or_none
 from holdfast.store.schema import heads, journal, repetitions, versions
+
+# Made once: every write asks it.
+_COUNTED = (
+    update(heads)
+    .where(heads.c.space == bindparam("of"))
+    .values(seq=heads.c.seq + bindparam("more"))
+    .returning(heads.c.seq)
+)
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
@@ -122,9 +131,7 @@ class JournalTable(SpaceRows):
 
     def _counted(self, more: int) -> int:
         """The number of the last of so many new entries."""
-        mine = heads.c.space == self._space
-        counted = update(heads).where(mine).values(seq=heads.c.seq + more).returning(heads.c.seq)
-        return int(self._connection.execute(counted).scalar_one())
+        return int(self._connection.execute(_COUNTED, {"of": self._space, "more": more}).scalar_one())
 
     def _entry(
         self,
