@@ -146,14 +146,15 @@ def _neighbours(
     assert draft.category is not None
     across = looks_across(ctx)
     where = Filter(project=draft.project, other_projects=False)
-    if across:
-        few = tx.memories.many(tx.memories.matching(where, FEW + 1))
-    else:
+    worded = sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, _CANDIDATES)
+    few: list[Memory] = []
+    if not across:
         few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
+    elif len(worded) <= FEW:
+        few = tx.memories.many(tx.memories.matching(where, FEW + 1))
     cosines: dict[str, float] = {}
-    if len(few) > (FEW if across else _CANDIDATES):
+    if len(few or worded) > (FEW if across else _CANDIDATES):
         cosines = by_meaning(tx, meaning, _CANDIDATES if across else 4 * _CANDIDATES)
-        worded = sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, _CANDIDATES)
         turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
         wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]
         if across:

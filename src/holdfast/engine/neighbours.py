@@ -11,7 +11,7 @@ from datetime import datetime
 
 from holdfast.domain.jobs import Embedded
 from holdfast.domain.memory import Draft, Memory, State, Tombstone
-from holdfast.domain.outcomes import Added, Contradicting, Outcome, settled
+from holdfast.domain.outcomes import Added, Contradicting, Outcome, Waiting, settled
 from holdfast.domain.subjects import same_subject
 from holdfast.domain.terms import shared
 from holdfast.domain.text import normal_form
@@ -33,6 +33,7 @@ from holdfast.engine.embedding import text_of
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
+from holdfast.errors import Unavailable
 from holdfast.language.compare import Statement, Verdict
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
 
@@ -94,17 +95,23 @@ class Batch:
     def __init__(
         self, drafts: Sequence[Draft], meanings: Sequence[TextVector | None], ctx: SpaceContext
     ) -> None:
-        self._drafts, self._meanings, self._ctx = drafts, meanings, ctx
+        self._drafts, self._ctx = drafts, ctx
         self._now: dict[str, Memory] = {}  # what memories were made of drafts, or changed by them
-        self._places: dict[str, int] = {}  # the drafts that are memories by now
+        self._ids: dict[int, str] = {}  # of the drafts that are memories by now
         vectors = [meaning.vector for meaning in meanings if meaning is not None]
+        cosines: list[list[float]] = []
         with ctx.read() as tx:
             self.seq = tx.journal.last()
-            whole = len(vectors) == len(drafts)
-            self._cosines = tx.memory_vectors.cosines(vectors, vectors) if whole and vectors else None
+            try:
+                cosines = tx.memory_vectors.cosines(vectors, vectors) if vectors else []
+            except Unavailable:  # the embedder answers nonsense
+                meanings = [None] * len(drafts)
             pairs = list(zip(drafts, meanings, strict=True))
             found = [candidates(draft, tx, ctx, meaning) for draft, meaning in pairs]
+        self._meanings = meanings
         self._seen = [nearest(each, meaning) for each, meaning in zip(found, meanings, strict=True)]
+        places = range(len(drafts))
+        self._near = [self._near_before(place, cosines[place] if cosines else ()) for place in places]
 
     def ahead(self, now: datetime) -> list[tuple[Statement, Statement]]:
         """What is to be judged before anything is stored, where each draft becomes a memory."""
@@ -115,14 +122,14 @@ class Batch:
             if not any(each.role == "known" and each.known.text == draft.content for each in chosen):
                 state: State = "waiting" if draft.doubtful else "active"
                 memory = Memory.of(draft, now, memory_id=f"{place}", space=self._ctx.space, state=state)
-                self._now[memory.id], self._places[memory.id] = memory, place
+                self._now[memory.id], self._ids[place] = memory, memory.id
         self.restart()
         return pairs
 
     def restart(self) -> None:
         """Nothing of it is stored."""
         self._now.clear()
-        self._places.clear()
+        self._ids.clear()
 
     def around(self, place: int, judge: Judge) -> Surroundings:
         """What stands around one of the drafts now."""
@@ -135,13 +142,14 @@ class Batch:
             return
         changed = (memory, *outcome.weakened) if isinstance(outcome, Contradicting) else (memory,)
         self._now.update((each.id, replace(each, superseded_by=None)) for each in changed)
-        self._places.setdefault(memory.id, place) if isinstance(outcome, Added | Contradicting) else None
+        if isinstance(outcome, Added | Contradicting | Waiting):
+            self._ids[place] = memory.id
 
     def keep_vectors(self, tx: Transaction) -> None:
         """Stores the vectors of the drafts that are memories now, word for word."""
         texts = [
             Embedded(one, memory.version, meaning.parts)
-            for one, place in self._places.items()
+            for place, one in self._ids.items()
             if (meaning := self._meanings[place]) is not None
             and (memory := self._now[one]).active
             and text_of(memory) == text_of(self._drafts[place])
@@ -155,19 +163,21 @@ class Batch:
 
     def _chosen(self, place: int) -> list[Candidate]:
         draft, seen = self._drafts[place], self._seen[place]
-        near = {each.found.id: each.nearness for each in seen if isinstance(each.found, Memory)}
+        known = {each.found.id: each.nearness for each in seen if isinstance(each.found, Memory)}
+        near = {self._ids[other]: much for other, much in self._near[place].items() if other in self._ids}
         found = [each for each in seen if isinstance(each.found, Tombstone) or each.found.id not in self._now]
         for one, memory in self._now.items():
-            nearness = near.get(one) or self._nearness(memory, place)
-            if nearness >= LEAST and (role := self._role(memory, draft)) is not None:
+            nearness = max(known.get(one, 0.0), near.get(one, 0.0))
+            if nearness and (role := self._role(memory, draft)) is not None:
                 found.append(Candidate(role, memory, statement_of(memory), statement_of(draft), nearness))
         return nearest(found, self._meanings[place], placed=True)
 
-    def _nearness(self, memory: Memory, place: int) -> float:
-        worded = shared(memory.content, self._drafts[place].content)
-        if self._cosines is None or memory.id not in self._places:
-            return worded
-        return max(worded, self._cosines[place][self._places[memory.id]])
+    def _near_before(self, place: int, cosines: Sequence[float]) -> dict[int, float]:
+        """The drafts before one that are near to it."""
+        content = self._drafts[place].content
+        worded = (shared(each.content, content) for each in self._drafts[:place])
+        near = map(max, worded, cosines) if cosines else worded
+        return {other: much for other, much in enumerate(near) if much >= LEAST}
 
     def _role(self, memory: Memory, draft: Draft) -> Role | None:
         """As what a memory is a candidate, if it is one."""

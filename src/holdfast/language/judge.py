@@ -10,11 +10,11 @@ import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
 from typing import Protocol
 
+from holdfast.domain.terms import weighed_cache
 from holdfast.domain.text import normal_form
 from holdfast.errors import Unavailable
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
@@ -28,7 +28,8 @@ DIFFERENT_VALUE = "a different value"
 NO_MODEL = "no model available"
 _CACHED = 20_000  # verdicts, about 200 bytes each
 _NOT_JUDGED = Verdict(relation="distinct", certain=True, similarity=0.0, reasons=(NO_MODEL,))
-_normal_form = lru_cache(maxsize=128)(normal_form)  # one draft is held against many
+#: One draft is held against many, and a known text against many drafts.
+_normal_form = weighed_cache(most=500_000, weight=len)(normal_form)
 _log = logging.getLogger(__name__)
 
 

@@ -13,7 +13,6 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
-    insert,
     or_,
     select,
     type_coerce,
@@ -23,7 +22,7 @@ from sqlalchemy import (
 from holdfast.domain.history import Action, Entry, remembered
 from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
-from holdfast.store.rows import SpaceRows, same_or_none
+from holdfast.store.rows import SpaceRows, inserted, same_or_none
 from holdfast.store.schema import heads, journal, repetitions, versions
 
 # Made once: every write asks it.
@@ -51,7 +50,7 @@ class VersionTable(SpaceRows):
     def add(self, *wordings: Version) -> None:
         rows = [{**row_of(one, self._space), "checksum": checksum(one.content)} for one in wordings]
         if rows:
-            self._connection.execute(insert(versions), rows)
+            self._connection.execute(inserted(versions), rows)
 
     def of(self, memory_id: str) -> list[Version]:
         """All wordings of a memory, oldest first."""
