@@ -47,7 +47,7 @@ _CLAUSE = re.compile(
     r"(?:^|[,;:(]|\b(?:and|but|if|when|that|because|so|where|while|unless|until|what|which))\s*$", re.I
 )
 _KEPT = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
-_SENTENCE = re.compile(r"[^.!?…]*(?:[.!?…]+\s*|$)")
+_SENTENCE = re.compile(r".+?(?:[.!?…](?=\s)\s*|$)", re.DOTALL)
 _PERSON = {
     "user": r"i|me|my|mine|myself",
     "assistant": r"i|me|my|mine|myself|you|your|yours|yourself",

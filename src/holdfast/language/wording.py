@@ -50,6 +50,12 @@ _REFERS = re.compile(
     r"|the (?:two|same)|there(?! (?:is|are)\b))\b",
     re.IGNORECASE,
 )
+_OPEN = re.compile(r"\w[^\S\n]*\Z")  # the sentence goes on
+# The line before a list, where an item of it begins.
+_ITEM = re.compile(
+    r"(?:^|\n)([^\n]{2,120}:)[^\S\n]*\n+(?:[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\n]*\n)*"
+    r"[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\S\n]*\Z"
+)
 _BULLET = re.compile(r"(?:[-*•·–]|\d{1,2}[.)])\s+")
 _FOLLOWS = re.compile(r"(?:so|then) ", re.IGNORECASE)
 _BEGINS_LINE = re.compile(r"(?:^|\n)[^\w\n]*$")
@@ -90,9 +96,16 @@ def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -
     told = _bare(words)
     if _FOLLOWS.match(told) and _BEGINS_LINE.search(turn.text, 0, start):
         told = told.split(" ", 1)[1]
-    if not _points(words, told):
+    if (item := _ITEM.search(turn.text, 0, start)) and len(told.split()) <= _FRAGMENT:
+        return _checked(_finished(f"{item[1].strip()} {told}", turn), ((0, item[1]), (0, words)))
+    if not _points(words, told) and not _scrap(told, turn, start):
         return _checked(_finished(told, turn), ((0, words),))
     return _pointing(told, before, turn, start, words)
+
+
+def _scrap(told: str, turn: Utterance, start: int) -> bool:
+    """Whether a few words in the middle of a message go on with the sentence before them."""
+    return len(told.split()) <= _LEAST and bool(_SAYS.search(_bare(_last_sentence(turn.text[:start]))))
 
 
 def _points(words: str, told: str) -> bool:
@@ -110,6 +123,9 @@ def _pointing(
     if not _SAYS.search(_bare(sentence)):
         where, by = 1, before[-1] if before else turn
         sentence = _last_sentence(before[-1].text) if before else ""
+    elif _OPEN.search(turn.text, 0, start) and len(sentence.split()) <= _LONGEST_BEFORE:
+        whole = f"{sentence} {words}"
+        return _checked(_finished(_bare(whole), turn), ((0, whole),))
     taken = ((where, sentence), (0, words))
     if _HE.match(told) and (name := _only_name(sentence)) is not None:
         told = _HE.sub(name, told, count=1)
