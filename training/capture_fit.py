@@ -17,7 +17,7 @@ from holdfast.engine import corrections
 from holdfast.engine.memories import Memories
 from holdfast.language.news import News
 from holdfast.language.passages import statements
-from holdfast.models.finder import OwnFinder, Passage
+from holdfast.models.builtin_model import OwnFinder, Passage
 from holdfast.testing import FixedClock
 from training.rows import files
 

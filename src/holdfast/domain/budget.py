@@ -1,22 +1,18 @@
-"""How many tokens a text costs, without asking a model.
-
-An estimate that a caller may replace by a real tokenizer: every budget takes an `Estimate`. Knows nothing
-of what is put into a prompt (see `render`).
-"""
+"""Estimates how many tokens a text has, without a model. A caller may pass a real tokenizer instead."""
 
 import re
 from collections.abc import Callable
 
 Estimate = Callable[[str], int]
 
-#: What a block at a prompt holds, unless the caller says otherwise.
+#: The default size of the block for a prompt.
 CONTEXT_TOKENS = 150
 CONTEXT_LINES = 3
 
 # Tokenizers work on UTF-8 bytes and have learned mostly Latin text, so that about four of its characters make
 # a token. A letter of another alphabet in two bytes shares a token with at most one more; one in three bytes
-# (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is seldom known as a
-# whole. What each costs on top of a Latin character, in quarters of a token:
+# (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is rarely a single
+# token. What each costs on top of a Latin character, in quarters of a token:
 _DEARER = (
     (re.compile("[\u0100-\u07ff]+"), 1),
     (re.compile("[\u0800-\uffff]+"), 3),

@@ -1,6 +1,6 @@
-"""What became of a draft: exactly one of these, never an exception.
+"""The outcome of a draft: exactly one of these, never an exception.
 
-Doors match over `Outcome` and finish with `assert_never`.
+Callers match over `Outcome` and finish with `assert_never`.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Contradicting:
 
 @dataclass(frozen=True, slots=True)
 class UpdateSuggested:
-    """Nothing was stored: the same thing, or its opposite, is known. Revise `known` instead."""
+    """Not stored: a duplicate or a contradiction exists. Revise `known` instead."""
 
     known: Memory
     relation: Literal["same", "contradicts"]
@@ -71,7 +71,7 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was stored, and `reason` says why; how to bring back what was `deleted`, each door says."""
+    """Not stored, for this `reason`; each interface says how to restore `deleted`."""
 
     reason: str
     known_id: str | None = None
@@ -82,7 +82,7 @@ Outcome = Added | Reinforced | Merged | Contradicting | UpdateSuggested | Waitin
 
 
 def settled(outcome: Outcome) -> Memory | None:
-    """The memory that now holds what was said; none when nothing was stored."""
+    """The memory that now holds the draft's text; None if nothing was stored."""
     match outcome:
         case UpdateSuggested() | Refused():
             return None

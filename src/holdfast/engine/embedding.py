@@ -12,8 +12,8 @@ from functools import partial
 from itertools import accumulate
 from operator import mul
 
-from holdfast.domain.background import Embedded, Missing, VectorModel
 from holdfast.domain.calibration import MEASURED_WITH
+from holdfast.domain.jobs import Embedded, Missing, VectorModel
 from holdfast.domain.memory import Memory, Message
 from holdfast.engine.calibrate import Measuring
 from holdfast.engine.embedder_calls import BATCH, batch_limits, embedded, given, part_vectors

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
-from holdfast.domain.background import Job, JobState
 from holdfast.domain.budget import CONTEXT_TOKENS
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.health import HealthFinding
 from holdfast.domain.history import Story
+from holdfast.domain.jobs import Job, JobState
 from holdfast.domain.memory import (
     Draft,
     DraftFields,

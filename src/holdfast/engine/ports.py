@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar, Unpack, runtime_checkable
 
-from holdfast.domain.background import Embedded, Job, JobTally, Missing, VectorModel
 from holdfast.domain.health import Damage
 from holdfast.domain.history import Action, Entry, Receipt, Use
+from holdfast.domain.jobs import Embedded, Job, JobTally, Missing, VectorModel
 from holdfast.domain.memory import (
     Citation,
     Link,

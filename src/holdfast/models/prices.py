@@ -1,4 +1,4 @@
-"""What models cost by the list, from the table beside this module; nothing for those of one's own machine."""
+"""The list prices of language models, from `prices.toml`; local models are free."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from holdfast.domain.spend import FREE, MICRO, Price
-from holdfast.models.language_spec import LanguageSpec
+from holdfast.models.specs import LanguageSpec
 
 _FILE = "prices.toml"
 _CAUTIOUS = "cautious"
@@ -14,9 +14,9 @@ _DATED = re.compile(r"(?:-20\d{2}(?:-?\d{2}){0,2}|-latest)$")
 
 
 def price_of(spec: LanguageSpec) -> Price | None:
-    """A model's price; none where it is not known. One that runs on this machine costs nothing.
+    """A model's price; None if unknown. One that runs on this machine is free.
 
-    A model on the list that is asked here is not run here: something passes the question on.
+    A listed model at a local address is not free: a proxy forwards the calls.
     """
     if spec.kind == "ollama":
         return FREE
@@ -28,7 +28,7 @@ def price_of(spec: LanguageSpec) -> Price | None:
 
 
 def cautious() -> Price:
-    """What limits take a model for whose price is not known."""
+    """The price that limits assume for a model without a known price."""
     return _table()[_CAUTIOUS]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, insert, or_, select, text
 
-from holdfast.domain.belief import next_step_at
+from holdfast.domain.confidence import next_step_at
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import in_order, successors

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
-from holdfast.domain.background import Embedded, Missing
+from holdfast.domain.jobs import Embedded, Missing
 from holdfast.domain.memory import Memory, Message
 from holdfast.errors import Unavailable
 from holdfast.store.rows import SpaceRows

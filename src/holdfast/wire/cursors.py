@@ -31,15 +31,15 @@ Fetch = Callable[[int, int], Sequence[Item]]  # a limit and an offset to items
 
 
 def page(fetch: Fetch[Item], cursor: str | None, limit: int) -> tuple[Sequence[Item], str | None]:
-    """The items behind `cursor`, and the cursor for those behind them; none at the end.
+    """The items after `cursor`, and the next cursor; None at the end.
 
-    Raises: Invalid, for a cursor that is none of ours.
+    Raises: Invalid, for an invalid cursor.
     """
     start = _start(fetch, *_read(cursor)) if cursor is not None else 0
     found = fetch(limit + 1, start)
     items = found[:limit]
     more = len(found) > limit
-    return items, _written(start + limit, items[-1].id) if more else None
+    return items, _encode(start + limit, items[-1].id) if more else None
 
 
 def _start(fetch: Fetch[Item], offset: int, last: str) -> int:
@@ -55,7 +55,7 @@ def _start(fetch: Fetch[Item], offset: int, last: str) -> int:
     return offset
 
 
-def _written(offset: int, last: str) -> str:
+def _encode(offset: int, last: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([offset, last]).encode()).decode().rstrip("=")
 
 

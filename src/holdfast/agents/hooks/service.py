@@ -11,16 +11,16 @@ from time import monotonic
 from holdfast.app import paths
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_MOST_FILE = 4_096
-_MOST_ANSWER = 256 * 1024
+_MAX_FILE = 4_096
+_MAX_ANSWER = 256 * 1024
 
 
 class NoAnswer(Exception):
-    """There is no usable answer of the service; the message says why, for the log."""
+    """No usable answer of the service; the message is for the log."""
 
 
 class NotRunning(NoAnswer):
-    """There is no service to ask."""
+    """The service is not running."""
 
 
 class Slow(NoAnswer):
@@ -28,11 +28,11 @@ class Slow(NoAnswer):
 
 
 class Unusable(NoAnswer):
-    """The service could not be asked, or answered with an error or something unexpected."""
+    """An error or an invalid response of the service."""
 
 
 def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
-    """The service's answer to an event, before the clock (`time.monotonic`) says `until`.
+    """The service's answer to an event, until `until` (`time.monotonic`).
 
     Raises: NotRunning, Slow, Unusable.
     """
@@ -46,36 +46,36 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
             f"Content-Type: application/json\r\nContent-Length: {len(asked)}\r\nConnection: close\r\n\r\n"
         )
         return _read(_exchanged(host, port, head.encode("ascii") + asked, until))
-    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as trouble:
-        raise NotRunning(_said(trouble)) from None
-    except TimeoutError as trouble:
-        raise Slow(_said(trouble)) from None
-    except (OSError, ValueError, RecursionError) as trouble:
-        raise Unusable(_said(trouble)) from None
+    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as error:
+        raise NotRunning(_describe(error)) from None
+    except TimeoutError as error:
+        raise Slow(_describe(error)) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise Unusable(_describe(error)) from None
 
 
-def _said(trouble: Exception) -> str:
-    return f"{type(trouble).__name__}: {trouble}"
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _token() -> str:
     try:
         with open(paths.token_file(), encoding="ascii") as file:
-            return file.read(_MOST_FILE).strip()
-    except FileNotFoundError:  # which says nothing about the service
+            return file.read(_MAX_FILE).strip()
+    except FileNotFoundError:  # not an error of the service
         raise ValueError("the token file is missing") from None
 
 
 def _address(db: object) -> tuple[str, int]:
-    """The address of the service; `db` is the database that it must use, none for any."""
+    """The address of the service; `db` is the database that it must use, None for any."""
     with open(paths.service_file(), encoding="utf-8") as file:
-        found = loads(file.read(_MOST_FILE))
+        found = loads(file.read(_MAX_FILE))
     if not isinstance(found, dict):
         raise ValueError("service.json is not a JSON object")
     url, pid = found.get("url"), found.get("pid")
     scheme, _, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
     host, _, port = rest.rstrip("/").rpartition(":")
-    # The token goes nowhere else, and to no stranger that took over a dead service's port.
+    # Not to another process on a dead service's port: the token is secret.
     if scheme != "http" or host not in LOOPBACK or not port.isdigit():
         raise ValueError("service.json has no loopback address")
     if db is not None and found.get("db") != db:
@@ -89,22 +89,22 @@ def _exchanged(host: str, port: int, request: bytes, until: float) -> bytes:
     family = socket.AF_INET6 if host == "[::1]" else socket.AF_INET
     numeric = {"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host)
     with socket.socket(family, socket.SOCK_STREAM) as connection:
-        connection.settimeout(_left(until))
+        connection.settimeout(_time_left(until))
         connection.connect((numeric, port))
         connection.sendall(request)
         answer = b""
-        while len(answer) <= _MOST_ANSWER:
-            connection.settimeout(_left(until))
+        while len(answer) <= _MAX_ANSWER:
+            connection.settimeout(_time_left(until))
             piece = connection.recv(65536)
             if not piece:
                 return answer
             answer += piece
-            if _missing(answer) == 0:  # some servers keep the connection open all the same
+            if _missing(answer) == 0:  # some servers keep the connection open anyway
                 return answer
     raise ValueError("the answer is too long")
 
 
-def _left(until: float) -> float:
+def _time_left(until: float) -> float:
     left = until - monotonic()
     if left <= 0:
         raise TimeoutError("no answer in time")
@@ -112,7 +112,7 @@ def _left(until: float) -> float:
 
 
 def _missing(answer: bytes) -> int | None:
-    """How many bytes of the body are missing; none when the length is unknown."""
+    """The missing bytes of the body; None if the length is unknown."""
     head, end, body = answer.partition(b"\r\n\r\n")
     for line in head.lower().split(b"\r\n") if end else ():
         name, _, value = line.partition(b":")

@@ -1,26 +1,103 @@
-"""JSON in and out: routes that say what they need, bodies of bounded depth, answers in UTF-8."""
+"""What every route needs: a space with the required scope, a JSON body of limited depth, a JSON response.
+
+The guard has authenticated the caller already. The type of the memories that a route takes declares its
+scope, and the engine checks it again.
+"""
 
 import json
 import re
 from collections.abc import Callable, Collection, Coroutine
-from typing import Any
+from typing import Annotated, Any, Protocol
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Depends, HTTPException, Query, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
-from holdfast.errors import Invalid
-from holdfast.web.rest.access import Checked
+from holdfast.domain.access import Grant, Scope
+from holdfast.domain.memory import PEOPLE, Origin
+from holdfast.engine.administration import Administration
+from holdfast.engine.memories import Memories
+from holdfast.errors import Forbidden, Invalid
 from holdfast.wire.schemas import schema_of
 from holdfast.wire.values import is_value, to_json
 
-MOST_DEPTH = 32  # brackets within brackets
+
+class RestRegistry(Protocol):
+    """The spaces that the service keeps open."""
+
+    def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
+    def administration(self, grant: Grant) -> Administration: ...
+    def left(self, space: str) -> None: ...
+
+
+class Checked:
+    """Something that only a caller with at least this scope gets."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope: Scope = scope
+
+
+class RequireSpace(Checked):
+    """The memories of the space that was asked for, for a caller with at least this scope."""
+
+    def __call__(
+        self,
+        request: Request,
+        space: Annotated[
+            str | None,
+            Query(max_length=63, description="Required if the token covers several spaces."),
+        ] = None,
+    ) -> Memories:
+        grant: Grant = request.state.grant
+        grant.require(self.scope)
+        return registry_of(request).entered(grant, space)
+
+
+class RequireAdmin(Checked):
+    """Spaces and tokens, for a caller with at least this scope."""
+
+    def __call__(self, request: Request) -> Administration:
+        grant: Grant = request.state.grant
+        grant.require(self.scope)
+        return registry_of(request).administration(grant)
+
+
+SpaceRead = Annotated[Memories, Depends(RequireSpace("read"))]
+SpaceWrite = Annotated[Memories, Depends(RequireSpace("write"))]
+SpaceAdmin = Annotated[Memories, Depends(RequireSpace("admin"))]
+AdminRead = Annotated[Administration, Depends(RequireAdmin("read"))]
+AdminWrite = Annotated[Administration, Depends(RequireAdmin("admin"))]
+
+
+def registry_of(request: Request) -> RestRegistry:
+    """The registry that the router was made for."""
+    registry: RestRegistry = request.state.registry
+    return registry
+
+
+def speaking(
+    memories: Memories,
+    *,
+    origin: Origin | None = None,
+    session: str | None = None,
+    project: str | None = None,
+) -> Memories:
+    """The memories for this origin, session and project.
+
+    A caller may set a less trusted origin; a more trusted one needs scope 'admin'. Raises: Forbidden.
+    """
+    if origin in PEOPLE and memories.origin not in PEOPLE:
+        raise Forbidden(f"origin {origin!r} requires a token with scope 'admin': leave origin out")
+    return memories.speaking_as(origin or memories.origin, session=session, project=project)
+
+
+MAX_DEPTH = 32  # brackets within brackets
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JsonResponse(Response):
-    """An answer in JSON: a value of ours, or what holds some."""
+    """A JSON response of engine values."""
 
     media_type = "application/json"
 
@@ -30,9 +107,9 @@ class JsonResponse(Response):
 
 
 class BoundedRoute(APIRoute):
-    """A route whose body is read with care, and whose description tells the scope that it needs.
+    """A route with a limited body, and its scope in the OpenAPI document.
 
-    It names the values that it answers with: their models are made from their declarations.
+    Its response models are made from the declared dataclasses.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -64,15 +141,15 @@ def _modelled(told: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _names(dependant: Dependant) -> set[str]:
-    """What a route takes behind the question mark, and what it depends on takes."""
+    """The query parameters of a route and its dependencies."""
     own = {each.alias for each in dependant.query_params}
     return own.union(*(_names(each) for each in dependant.dependencies))
 
 
 def _refuse_unknown(request: Request, names: Collection[str]) -> None:
-    """A filter with a slip in its name would be none: more would be answered than was asked for.
+    """Rejects unknown query parameters: a misspelled filter would return more than was asked for.
 
-    Who names the space does so everywhere, also where all spaces are meant.
+    `space` is allowed everywhere.
     """
     unknown = next((name for name in request.query_params if name not in names and name != "space"), None)
     if unknown is not None:
@@ -97,8 +174,8 @@ def _is_json(kind: str | None) -> bool:
 class _BoundedRequest(Request):
     async def json(self) -> Any:
         body = await self.body()
-        if _depth(body) > MOST_DEPTH:
-            raise HTTPException(400, f"request body nested too deeply: at most {MOST_DEPTH} levels")
+        if _depth(body) > MAX_DEPTH:
+            raise HTTPException(400, f"request body nested too deeply: at most {MAX_DEPTH} levels")
         try:
             return json.loads(body, parse_constant=_no_number)
         except UnicodeDecodeError:
@@ -110,7 +187,7 @@ class _BoundedRequest(Request):
 
 
 def _depth(body: bytes) -> int:
-    """How deep brackets stand within each other, found without parsing: parsing is what could overflow."""
+    """The nesting depth, without parsing, because parsing deep input could overflow."""
     deepest = depth = 0
     for found in _BRACKETS.finditer(body):
         mark = found.group()
