@@ -14,7 +14,7 @@ from holdfast.domain.memory import Draft, Source
 from holdfast.engine import imports
 from holdfast.engine.ports import Store, Transaction
 from holdfast.language.compare import Statement, Verdict
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge, wording
 

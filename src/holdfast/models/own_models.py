@@ -172,7 +172,7 @@ class Network:
 
     @cached_property
     def _session_for_many(self) -> Any:
-        """For one thread per input and several inputs at once: half the work of threads that share an input."""
+        """For one thread per input, several inputs at once: half the work of threads that share an input."""
         return open_session(find(self._model, self._folder), 1)
 
     def _timed(self, session: Any, heads: list[str], given: Input, within: float) -> Any:
