@@ -99,7 +99,7 @@ class Batch:
         self._now: dict[str, Memory] = {}  # what memories were made of drafts, or changed by them
         self._ids: dict[int, str] = {}  # of the drafts that are memories by now
         embedded = [place for place, meaning in enumerate(meanings) if meaning is not None]
-        vectors = [meaning.vector for meaning in meanings if meaning is not None]
+        vectors = [meaning.parts[0] for meaning in meanings if meaning is not None]
         cosines: list[list[float]] = []
         with ctx.read() as tx:
             self.seq = tx.journal.last()
