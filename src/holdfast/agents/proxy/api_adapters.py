@@ -31,7 +31,7 @@ class ApiReply(Protocol):
     def turn(self) -> Turn: ...
 
 
-class Shape(Protocol):
+class ApiAdapter(Protocol):
     """One API of a model."""
 
     @property
