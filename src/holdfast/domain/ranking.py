@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.profile import Policy
@@ -18,7 +18,7 @@ MEANING = 1.15  # a cosine of 1
 WORD = 0.10  # a shared word as rare as can be
 HELPS = 0.10  # the reader model's result, in log odds
 
-#: Candidates that a reader reads, the best by meaning and words.
+#: Candidates that a reader may read, the best by meaning and words.
 READ = 8
 # Whether a prompt is answered at all is told by all that was read together: fitted on the validation part of
 # the training data, in stores of 60 to 5,000 memories, where 87% of the prompts without one stay silent.
@@ -29,9 +29,9 @@ _ANSWERED_FROM = 0.52
 _SMALL_STORE = 60  # memories, where that is enough
 _BY_CHANCE = 0.035  # more for each e-fold more memories: among more of them, more sound near by chance
 _WORDED = 0.75  # the share of the query's words that is enough by itself, for keyword queries
-_ANSWER = 0.0  # the least relevance of an answer then
+ANSWER = 0.0  # the least relevance of an answer then
 _NO_ANSWER = 1.5  # and where nothing is answered
-_MAX_ODDS = 5.8
+MAX_ODDS = 5.8
 
 # BM25 with a word's presence instead of its count: in short texts counts add nothing.
 _SATURATION = 1.2
@@ -104,6 +104,13 @@ class Telling:
         return cls({term: weight * rarity(counts[term], total) for term in terms})
 
 
+class Wording(NamedTuple):
+    """All that a memory can be found by, and its project."""
+
+    text: str
+    project: str | None
+
+
 def said(memory: Memory) -> str:
     """The text of a memory that search uses."""
     return findable(memory.subject, memory.summary, memory.content, memory.tags)
@@ -145,7 +152,7 @@ def evidence(holds: TextTerms, telling: Telling, cosine: float) -> dict[str, flo
 def odds(probability: float) -> float:
     """The logarithm of the odds, within bounds."""
     bounded_odds = math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
-    return min(max(bounded_odds, -_MAX_ODDS), _MAX_ODDS)
+    return min(max(bounded_odds, -MAX_ODDS), MAX_ODDS)
 
 
 def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0, among: int = _SMALL_STORE) -> float:
@@ -162,7 +169,7 @@ def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0, among: int
     fewer = math.log(READ / len(told)) / 2
     together = (math.log(sum(map(math.exp, told))) + fewer) / _SHARPNESS
     least = _ANSWERED_FROM + _BY_CHANCE * math.log(max(among, 1) / _SMALL_STORE)
-    return _ANSWER if together > least or words >= _WORDED else _NO_ANSWER
+    return ANSWER if together > least or words >= _WORDED else _NO_ANSWER
 
 
 def share(telling: Telling, holds: TextTerms, typical: float = _TYPICAL_LENGTH) -> float:

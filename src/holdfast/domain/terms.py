@@ -198,6 +198,11 @@ def stems(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
+def _size(terms: frozenset[str]) -> int:
+    return len(terms) + _EACH
+
+
+@weighed_cache(most=_KEPT_WORDS, weight=_size)
 def telling(text: str) -> frozenset[str]:
     """The stems of the content words."""
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)

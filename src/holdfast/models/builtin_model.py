@@ -6,6 +6,7 @@ Both are small int8 networks on onnxruntime, loaded when first used.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -120,6 +121,7 @@ def _rules_apart(
 SAME_FROM = 0.64
 CONTRADICTS_FROM = 0.70
 NEAR_FROM = 0.30  # less of both: certainly distinct
+_MAX_PAIRS = 1_000  # cached
 
 
 class OwnReader:
@@ -130,6 +132,8 @@ class OwnReader:
     def __init__(self, folder: str | None = None, deadline: float = DEADLINE) -> None:
         self._network = Network(own_models.READER, folder, deadline)
         self.finder = OwnFinder(deadline=deadline)
+        # The same prompt is asked more than once: by a block and by a tool, with and without filters.
+        self._helps = lru_cache(_MAX_PAIRS)(lambda prompt, text: self._second(prompt, [text], "helps")[0])
 
     def check_file(self) -> None:
         """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
@@ -151,7 +155,7 @@ class OwnReader:
 
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]:
         """How relevant each text is to a prompt. Raises: Unavailable, as `judge`."""
-        return self._second(prompt, texts, "helps")
+        return [self._helps(prompt, text) for text in texts]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
         """How likely a passage states each fact. Raises: Unavailable, as `judge`."""
