@@ -1,7 +1,4 @@
-"""Shared by the vendors' SDKs: an HTTP client with limits, errors as ours, and validation of answers.
-
-The client follows no redirects, and ignores the environment's proxies for addresses of this machine.
-"""
+"""Shared by the vendors' SDKs: an HTTP client with limits, errors as ours, and validation of answers."""
 
 import json
 import time

@@ -1,7 +1,4 @@
-"""Adds memory to a request and stores its messages, within a deadline.
-
-On any error, the request is forwarded unchanged.
-"""
+"""Adds memory to a request and stores its messages, within a deadline. On any error it stays unchanged."""
 
 import json
 import logging
