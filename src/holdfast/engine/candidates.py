@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from heapq import nlargest
 from itertools import zip_longest
+from operator import attrgetter
 from typing import Literal
 
 from holdfast.domain.memory import Draft, Memory, Tombstone
@@ -102,6 +103,13 @@ def candidates(
     if exact:
         return found
     return [*found, *deleted(draft, tx, looks_across(ctx)), *out_of_sight(draft, new, tx, ctx)]
+
+
+def known_word_by_word(draft: Draft, tx: Transaction) -> bool:
+    """Whether a draft stands in the space as it is, so that no model has to be asked about it."""
+    near = tx.memories.many(sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, FEW))
+    labels = attrgetter("content", "category", "subject", "project")
+    return any(memory.active and labels(memory) == labels(draft) for memory in near)
 
 
 def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:

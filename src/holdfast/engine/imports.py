@@ -1,6 +1,7 @@
 """import: an archive of ours, field by field, or drafts from anywhere else."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -8,8 +9,9 @@ from typing import Any
 
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
+from holdfast.domain.query import Filter
 from holdfast.engine.archive import Archive, wrong_memory
-from holdfast.engine.candidates import TextVector, meanings_of
+from holdfast.engine.candidates import TextVector, known_word_by_word, meanings_of
 from holdfast.engine.intake import sanitize, text_hash
 from holdfast.engine.neighbours import Batch, Surroundings, find_tombstone, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction
@@ -121,23 +123,38 @@ def import_drafts(
     told: list[ImportResult] = []
     tried: list[_Ready] = []
     done = 0
-    coming = iter(drafts)
-    # In batches, so that other writers get their turn during a long import.
-    while batch := list(islice(coming, _BATCH)):
-        ready = _ready(batch, ctx, review)
+    for ready in _batches(iter(drafts), ctx, review):
         if dry_run:
             tried += ready
         else:
             told += _decided(ready, ctx)
-        report(done := done + len(batch))
+        report(done := done + len(ready))
     return _decided(tried, ctx, dry_run=True) if dry_run else told
 
 
+def _batches(coming: Iterator[tuple[int, Draft]], ctx: SpaceContext, review: bool) -> Iterator[list[_Ready]]:
+    """The drafts in batches, so that other writers get their turn; each embedded while the last is stored."""
+    with ThreadPoolExecutor(1) as beside:
+        ahead: Future[list[_Ready]] | None = None
+        while batch := list(islice(coming, _BATCH)):
+            last, ahead = ahead, beside.submit(_ready, batch, ctx, review)
+            if last is not None:
+                yield last.result()
+        if ahead is not None:
+            yield ahead.result()
+
+
 def _ready(batch: Sequence[tuple[int, Draft]], ctx: SpaceContext, review: bool) -> list[_Ready]:
-    """The drafts as they may be stored, with their vectors."""
+    """The drafts as they may be stored, with their vectors, but for what an earlier try has stored."""
     checked = [(line, _checked(draft, ctx, review)) for line, draft in batch]
-    meanings = iter(meanings_of([one for _, one in checked if isinstance(one, Draft)], ctx))
-    return [(line, one, next(meanings) if isinstance(one, Draft) else None) for line, one in checked]
+    new = [one for _, one in checked if isinstance(one, Draft)]
+    with ctx.read() as tx:
+        sessions = {one.source.session for one in new} - {None}
+        begun = [one for one in sessions if tx.memories.matching(Filter(session=one), 1)]
+        stored = {id(one) for one in new if one.source.session in begun and known_word_by_word(one, tx)}
+    unknown = [one for one in new if id(one) not in stored]
+    meanings = {id(one): meaning for one, meaning in zip(unknown, meanings_of(unknown, ctx), strict=True)}
+    return [(line, one, meanings.get(id(one))) for line, one in checked]
 
 
 def _checked(draft: Draft, ctx: SpaceContext, review: bool) -> Draft | Refused:

@@ -5,7 +5,7 @@ text, so that the write transaction, which looks again where the space has chang
 At most FEW pairs of one draft are judged, the nearest of all kinds together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -98,6 +98,7 @@ class Batch:
         self._drafts, self._ctx = drafts, ctx
         self._now: dict[str, Memory] = {}  # what memories were made of drafts, or changed by them
         self._ids: dict[int, str] = {}  # of the drafts that are memories by now
+        embedded = [place for place, meaning in enumerate(meanings) if meaning is not None]
         vectors = [meaning.vector for meaning in meanings if meaning is not None]
         cosines: list[list[float]] = []
         with ctx.read() as tx:
@@ -110,8 +111,11 @@ class Batch:
             found = [candidates(draft, tx, ctx, meaning) for draft, meaning in pairs]
         self._meanings = meanings
         self._seen = [nearest(each, meaning) for each, meaning in zip(found, meanings, strict=True)]
-        places = range(len(drafts))
-        self._near = [self._near_before(place, cosines[place] if cosines else ()) for place in places]
+        rows = {
+            place: dict(zip(embedded, row, strict=True))
+            for place, row in zip(embedded, cosines, strict=False)
+        }
+        self._near = [self._near_before(place, rows.get(place, {})) for place in range(len(drafts))]
 
     def ahead(self, now: datetime) -> list[tuple[Statement, Statement]]:
         """What is to be judged before anything is stored, where each draft becomes a memory."""
@@ -154,8 +158,8 @@ class Batch:
             and (memory := self._now[one]).active
             and text_of(memory) == text_of(self._drafts[place])
         ]
-        if texts and (meaning := self._meanings[0]) is not None:
-            model = meaning.embedder.name
+        if texts:
+            model = next(each for each in self._meanings if each is not None).embedder.name
             tx.memory_vectors.put_all(texts, model, self._ctx.now())
             missing = tx.memory_vectors.missing(model, 1)
             if not missing.owners:
@@ -172,12 +176,12 @@ class Batch:
                 found.append(Candidate(role, memory, statement_of(memory), statement_of(draft), nearness))
         return nearest(found, self._meanings[place], placed=True)
 
-    def _near_before(self, place: int, cosines: Sequence[float]) -> dict[int, float]:
+    def _near_before(self, place: int, cosines: Mapping[int, float]) -> dict[int, float]:
         """The drafts before one that are near to it."""
         content = self._drafts[place].content
         worded = (shared(each.content, content) for each in self._drafts[:place])
-        near = map(max, worded, cosines) if cosines else worded
-        return {other: much for other, much in enumerate(near) if much >= LEAST}
+        near = ((other, max(much, cosines.get(other, 0.0))) for other, much in enumerate(worded))
+        return {other: much for other, much in near if much >= LEAST}
 
     def _role(self, memory: Memory, draft: Draft) -> Role | None:
         """As what a memory is a candidate, if it is one."""
