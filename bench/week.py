@@ -117,11 +117,11 @@ def play(weeks: Sequence[Sequence[WeekSession]], opened: Opened) -> WeekReport:
     for week in weeks:
         clock = FixedClock(week[0].at)
         with opened(clock) as memories:
-            _Play(memories, clock, report).all(week)
+            Play(memories, clock, report).all(week)
     return report
 
 
-class _Play:
+class Play:
     """One fortnight, from its first session to its last."""
 
     def __init__(self, memories: Memories, clock: FixedClock, report: WeekReport) -> None:
@@ -129,7 +129,7 @@ class _Play:
         self._clock = clock
         self._report = report
         self._of_fact: dict[str, str] = {}  # the memory that holds a fact
-        self._facts_of: dict[str, set[str]] = defaultdict(set)  # and the facts of a memory or a message
+        self.facts_of: dict[str, set[str]] = defaultdict(set)  # and the facts of a memory or a message
         self._in_brief: set[str] = set()
         self._personal: set[str] = set()
         self._replaced: list[Fact] = []
@@ -160,8 +160,8 @@ class _Play:
     def _prompted(self, turn: WeekTurn, speaker: Memories) -> None:
         shown = speaker.context([turn.text])
         owners = [hit.memory.id if isinstance(hit, MemoryHit) else hit.message.id for hit in shown.hits]
-        helping = [one for one in owners if self._facts_of[one] & turn.helps]
-        in_brief = any(self._facts_of[one] & turn.helps for one in self._in_brief)
+        helping = [one for one in owners if self.facts_of[one] & turn.helps]
+        in_brief = any(self.facts_of[one] & turn.helps for one in self._in_brief)
         self._report.lines += len(shown.hits)
         self._report.helping += len(helping)
         self._report.tokens += shown.tokens
@@ -178,13 +178,13 @@ class _Play:
         for message, turn in said:
             beside = [memory for memory in made if memory.source.message == message]
             for fact in turn.facts:
-                self._facts_of[message].add(fact.repeats or fact.id)
+                self.facts_of[message].add(fact.repeats or fact.id)
                 self._note(fact, beside)
 
     def _note(self, fact: Fact, beside: Sequence[Memory]) -> None:
         found = next((memory for memory in beside if _holds(memory, fact)), None)
         if found is not None:
-            self._facts_of[found.id].add(fact.repeats or fact.id)
+            self.facts_of[found.id].add(fact.repeats or fact.id)
         if fact.replaces is not None:
             self._replaced.append(fact)
         if fact.repeats is not None or fact.content is None:
@@ -201,7 +201,7 @@ class _Play:
         made = self._memories.find(Filter(states=("active", "inactive", "waiting")), limit=_ALL).memories
         self._report.memories += len(made)
         for memory in made:
-            junk = not self._facts_of[memory.id]
+            junk = not self.facts_of[memory.id]
             self._report.junk += junk
             self._report.leaks += not junk and memory.project is None and memory.id not in self._personal
             if junk:

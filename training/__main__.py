@@ -24,6 +24,9 @@ def _parser() -> argparse.ArgumentParser:
     starts.set_defaults(run=_starts)
     check = commands.add_parser("check", help="look through the written rows: form, variety, near doubles")
     check.set_defaults(run=_check)
+    commands.add_parser(
+        "capture_fit", help="fit what capture keeps and what a correction replaces"
+    ).set_defaults(run=_capture_fit)
     export = commands.add_parser("export", help="write trained weights as int8 ONNX into build/onnx")
     export.add_argument("kind", choices=("reader", "finder", "embedder"))
     export.add_argument("body", choices=BODIES)
@@ -94,6 +97,12 @@ def _check() -> None:
     found = [*complaints("all"), *complaints("test"), *near(start_vectors())]
     print(*found, *(f"{count:5} {name}" for name, count in sizes().items()), sep="\n")
     raise SystemExit(bool(found))
+
+
+def _capture_fit() -> None:
+    from training.capture_fit import report
+
+    report()
 
 
 def _export(kind: str, body: str, name: str) -> None:

@@ -12,7 +12,7 @@ from holdfast import Filter, Memories
 from holdfast.app.wiring import open_store, utc_now
 from holdfast.engine.space_context import shown_later
 from holdfast.engine.spaces import create_space
-from holdfast.files.safe_directory import FileStamp, SafeDirectory
+from holdfast.files.safe_directory import FileStamp, Listing, SafeDirectory
 from holdfast.files.watcher import Watching, follow
 from tests.requirements_ledger import requirement
 from tests.web.service.conftest import Service, with_store
@@ -203,7 +203,12 @@ def test_a_directory_is_not_listed_anew_for_each_slice(
         (folder / f"note_{number:02}.md").write_text(f"Note number {number} says {number * 7}.\n")
     listed = []
     real = SafeDirectory.list
-    monkeypatch.setattr(SafeDirectory, "list", lambda self: listed.append(1) or real(self))
+
+    def noted(root: SafeDirectory) -> Listing:
+        listed.append(root.path)
+        return real(root)
+
+    monkeypatch.setattr(SafeDirectory, "list", noted)
     chore = follow(lambda: sqlite_notes.store)
 
     rounds = 1

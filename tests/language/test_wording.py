@@ -120,7 +120,9 @@ def test_what_points_back_gets_the_sentence_before_or_is_left_out() -> None:
         "We host in Zurich. It is what the auditors want."
     )
     assert content("that's on Friday") is None
-    assert content("A: The build is red.", "it always breaks on Mondays") is None
+    assert content("A: The build is red.", "it always breaks on Mondays") == (
+        "The build is red. It always breaks on Mondays."
+    )
     assert content(f"{'We talked for long ' * 10}. It was about Kafka.", start="It") is None
 
 

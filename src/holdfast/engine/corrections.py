@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from math import exp, log, log1p
+from operator import mul
 
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.query import Filter, admits
@@ -13,11 +15,15 @@ from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.news import News
 
-_NEAR = 2  # memories that are read: what is corrected is nearly always the nearest
+_NEAR = 3  # memories that are read: what is corrected is nearly always the nearest
 _LEAST = 0.3  # cosine
 _LOOKED_AT = 40  # the nearest of the space, of which some are of other projects
-# Fitted on the validation part of the training data; see training/README.md.
-REPLACED_FROM = 0.5
+# Fitted on the fortnights of the validation part by `python -m training capture_fit`.
+REPLACED_FROM = 0.25
+#: What each says: the finder's word (log odds), how many memories are nearer (a logarithm), whether an agent
+#: speaks, whether an agent said what is known, and how many words the news has (a logarithm).
+REPLACED_BIAS = -4.81
+REPLACED_WEIGHTS = (0.91, -1.64, -1.14, -0.80, 1.65)
 _log = logging.getLogger(__name__)
 
 
@@ -46,8 +52,24 @@ def _replaced(news: News, meaning: TextVector | None, project: str | None, ctx: 
     except Unavailable as trouble:
         _log.warning("space %s: corrections are not looked for: %s", ctx.space, trouble)
         return []
-    sure = sorted(zip(said, known, strict=True), key=lambda pair: -pair[0])
-    return [memory for probability, memory in sure if probability >= REPLACED_FROM]
+    sure = [
+        replaced_probability(evidence(each, nearer, news, memory))
+        for nearer, (each, memory) in enumerate(zip(said, known, strict=True))
+    ]
+    likeliest = sorted(zip(sure, known, strict=True), key=lambda pair: -pair[0])
+    return [memory for probability, memory in likeliest if probability >= REPLACED_FROM]
+
+
+def evidence(said: float, nearer: int, news: News, known: Memory) -> tuple[float, ...]:
+    """What speaks for a known memory being no longer true after some news, in the order of the weights."""
+    sure = min(max(said, 0.001), 0.999)
+    by_agents = [float(who == "assistant") for who in (news.role, known.source.origin)]
+    return log(sure / (1 - sure)), log1p(nearer), *by_agents, log(max(len(news.part.split()), 1))
+
+
+def replaced_probability(evidence: Sequence[float]) -> float:
+    """How likely a memory is no longer true."""
+    return 1 / (1 + exp(-REPLACED_BIAS - sum(map(mul, REPLACED_WEIGHTS, evidence))))
 
 
 def _near(meaning: TextVector | None, project: str | None, tx: Transaction) -> Sequence[Memory]:

@@ -32,6 +32,7 @@ _FORMS: Mapping[str, str] = {
     "go": "goes",
     "be": "is",
 }
+_NO_VERB = frozenset("and or but nor too with without for to from in on at of by as if when than".split())
 _UNCHANGED = frozenset("set put cut let read hit".split())
 _SHORT: Mapping[str, str] = {"m": " is", "re": " is", "ve": " has", "ll": " will", "d": " would"}
 _ADVERBS = (
@@ -39,12 +40,14 @@ _ADVERBS = (
     "|personally|mainly|currently|normally|generally"
 )
 _INVERTED = re.compile(r"\b(?:shall|should|do|did|can|could|will|would|may|might|must|let|have|had)\s$", re.I)
+_ASKED = re.compile(r"(?<![\w'])(do|don't|are)( the (?:user|assistant)\b(?! and\b))", re.IGNORECASE)
+_BEGINS = re.compile(r"^(\W*)([td])(?=he (?:user|assistant)\b|oes the )")
 # Behind this "you" is the one who acts.
 _CLAUSE = re.compile(
     r"(?:^|[,;:(]|\b(?:and|but|if|when|that|because|so|where|while|unless|until|what|which))\s*$", re.I
 )
 _KEPT = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
-_SENTENCE = re.compile(r"[^.!?…]*(?:[.!?…]+\s*|$)")
+_SENTENCE = re.compile(r".+?(?:[.!?…](?=\s)\s*|$)", re.DOTALL)
 _PERSON = {
     "user": r"i|me|my|mine|myself",
     "assistant": r"i|me|my|mine|myself|you|your|yours|yourself",
@@ -122,7 +125,12 @@ def _told(sentence: str, role: str) -> str:
         return f"{who}{found['adverbs']}{f' {_third(verb.strip(), role)}' if acts and verb else verb}"
 
     told = _pattern(role).sub(replaced, sentence)
-    return re.sub(r"^(\W*)the (user|assistant)\b", r"\1The \2", told) if told != sentence else told
+    if told == sentence:
+        return told
+    told = _ASKED.sub(lambda found: f"{_FORMS[found[1].lower()]}{found[2]}", told)
+    return re.sub(
+        r"^(\W*)([td])(he (?:user|assistant)|oes)\b", lambda one: f"{one[1]}{one[2].upper()}{one[3]}", told
+    )
 
 
 def _named(pronoun: str, role: str) -> str:
@@ -151,7 +159,7 @@ def _third(verb: str, role: str) -> str:
         return verb
     if plain in _FORMS:
         return _FORMS[plain]
-    if plain in _HELPING or stem(plain) not in (plain, plain.removesuffix("e")):
+    if plain in _HELPING or plain in _NO_VERB or stem(plain) not in (plain, plain.removesuffix("e")):
         return verb
     if plain.endswith(("s", "sh", "ch", "x", "z", "o")):
         return f"{verb}es"

@@ -17,22 +17,46 @@ from holdfast.language.sentences import spans
 from holdfast.language.third_person import in_third_person
 
 MOST_CHARACTERS = 480  # of a memory: the strictest profile takes 500
-_LONGEST_BEFORE = 25  # words of a sentence that is put before another
+_LONGEST_BEFORE = 40  # words of a sentence that is put before another
 _FRAGMENT = 6  # words of an answer that is no sentence
 _LEAST = 2  # words: fewer say nothing without a question
+_SHORT = 3  # words of a message that says nothing alone
 _HE = re.compile(r"(?:she|he|they)(?=['’ ]|s\b)", re.IGNORECASE)
 _POINTS = re.compile(
     r"(?:it|its|it['’]s|that|that['’]?s|this|(?:s?he|they)(?:['’]?s|['’]re)?|those|these"
     r"|there(?! (?:is|are)\b|['’]s)|so|then|same|both|his|her|their|him|them|neither"
-    r"|the (?:first|second|third|former|latter|other)(?: one)?)(?![\w'’-])",
+    r"|the (?:first|second|third|former|latter|other|rest)(?: one| way)?"
+    r"|except|unless|otherwise|instead|likewise|either|others?|another|mine|hers|ours|theirs|yours|none"
+    r"|from (?:then|there)|(?:after|before|besides?|with|without|for|until|by) (?:that|it|them|him|her))"
+    r"(?![\w'’-])",
     re.IGNORECASE,
 )
+# A pronoun near the beginning, with nothing before it that it may stand for.
+_SOON = re.compile(
+    r"(?-i:[a-z]|^\w)[\w'’-]*(?: (?-i:[a-z])[\w'’-]*)? "
+    r"(?P<pronoun>it|them|him|her|he|she|they|those|these|that one|this one)(?![\w'’-])",
+    re.IGNORECASE,
+)
+_LEANS = re.compile(r"(?:and|but|or|nor|yet|except|though|although|unless|plus)(?!\w)", re.IGNORECASE)
 _HERE = re.compile(
     r"this (?:project|repo(?:sitory)?|team|company|codebase|machine|workspace)\b", re.IGNORECASE
 )
 _YES_OR_NO = re.compile(
     r"(?:yes|yep|yeah|yup|no|nope|nah|ja|nein|oui|non|sí|always|never|only|not)(?!\w)", re.IGNORECASE
 )
+_HANGS = re.compile(r"[\s,;]*\b(?:and|but|or|so|because|then)[\s,;]*$", re.IGNORECASE)
+_REFERS = re.compile(
+    r"\b(?:it|its|they|them|their|he|him|his|she|hers?|that|this|those|these|which(?: ones?)?|both"
+    r"|the (?:two|same)|there(?! (?:is|are)\b))\b",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(r"\w[^\S\n]*\Z")  # the sentence goes on
+# The line before a list, where an item of it begins.
+_ITEM = re.compile(
+    r"(?:^|\n)([^\n]{2,120}:)[^\S\n]*\n+(?:[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\n]*\n)*"
+    r"[^\S\n]*(?:[-*•]|\d{1,2}[.)])[^\S\n]*\Z"
+)
+_BULLET = re.compile(r"(?:[-*•·–]|\d{1,2}[.)])\s+")
 _FOLLOWS = re.compile(r"(?:so|then) ", re.IGNORECASE)
 _BEGINS_LINE = re.compile(r"(?:^|\n)[^\w\n]*$")
 _SAYS = re.compile(r"\w{2}\W+\w{2}")  # more than "ah."
@@ -65,51 +89,90 @@ class Worded:
 def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -> Worded | None:
     """The part of a turn between two places as a memory; none, where it can't stand alone."""
     words = turn.text[start:end].strip()
-    answered = _answered(before, turn, start, words)
-    if answered is not None:
-        question, asker = answered
-        taken = ((1, question), (0, words))
-        return _checked(f"{_finished(question, asker)} {_finished(_bare(words, answer=True), turn)}", taken)
+    asked = _asked(before, turn, start, words)
+    told = f"{_finished(asked, before[-1])} {_finished(_bare(words, answer=True), turn)}" if asked else ""
+    if asked and len(told) <= MOST_CHARACTERS:
+        return _checked(told, ((1, asked), (0, words)))
     told = _bare(words)
     if _FOLLOWS.match(told) and _BEGINS_LINE.search(turn.text, 0, start):
         told = told.split(" ", 1)[1]
-    if not _POINTS.match(told) or _HERE.match(told):
+    if (item := _ITEM.search(turn.text, 0, start)) and len(told.split()) <= _FRAGMENT:
+        return _checked(_finished(f"{item[1].strip()} {told}", turn), ((0, item[1]), (0, words)))
+    if not _points(words, told) and not _scrap(told, turn, start):
         return _checked(_finished(told, turn), ((0, words),))
-    return _pointing(told, words, before, turn, start)
+    return _pointing(told, before, turn, start, words)
+
+
+def _scrap(told: str, turn: Utterance, start: int) -> bool:
+    """Whether a few words in the middle of a message go on with the sentence before them."""
+    return len(told.split()) <= _LEAST and bool(_SAYS.search(_bare(_last_sentence(turn.text[:start]))))
+
+
+def _points(words: str, told: str) -> bool:
+    """Whether a part points at something that was said before it."""
+    if _HERE.match(told):
+        return False
+    return bool(_POINTS.match(told) or _LEANS.match(words) or _SOON.match(told))
 
 
 def _pointing(
-    told: str, words: str, before: Sequence[Utterance], turn: Utterance, start: int
+    told: str, before: Sequence[Utterance], turn: Utterance, start: int, words: str
 ) -> Worded | None:
     """A part that points at something: with the name, or with the sentence that it points at."""
-    sentence = _last_sentence(turn.text[:start])
+    where, by, sentence = 0, turn, _last_sentence(turn.text[:start])
     if not _SAYS.search(_bare(sentence)):
-        sentence = ""
-    if _HE.match(told):
-        where, named = (0, sentence) if sentence else (1, _last_sentence(before[-1].text) if before else "")
-        if (name := _only_name(named)) is not None:
-            told = _HE.sub(name, told, count=1)
-            told = re.sub(rf"^({re.escape(name)})s\b", r"\1's", told)
-            return _checked(_finished(told, turn), ((where, named), (0, words)))
-    if not sentence or len(sentence.split()) > _LONGEST_BEFORE:
-        return None
-    told = f"{_finished(_bare(sentence), turn)} {_finished(told, turn)}"
-    return _checked(told, ((0, sentence), (0, words)))
+        where, by = 1, before[-1] if before else turn
+        sentence = _last_sentence(before[-1].text) if before else ""
+    elif _OPEN.search(turn.text, 0, start) and len(sentence.split()) <= _LONGEST_BEFORE:
+        whole = f"{sentence} {words}"
+        return _checked(_finished(_bare(whole), turn), ((0, whole),))
+    taken = ((where, sentence), (0, words))
+    if _HE.match(told) and (name := _only_name(sentence)) is not None:
+        told = _HE.sub(name, told, count=1)
+        told = re.sub(rf"^({re.escape(name)})s\b", r"\1's", told)
+        return _checked(_finished(told, turn), taken)
+    if len(sentence.split()) > _LONGEST_BEFORE or not _SAYS.search(sentence):
+        needed = _POINTS.match(told)
+        return None if needed else _checked(_finished(told, turn), ((0, words),))
+    context = _HANGS.sub("", _bare(sentence))
+    return _checked(f"{_finished(context, by)} {_finished(told, turn)}", taken)
 
 
-def _answered(
-    before: Sequence[Utterance], turn: Utterance, start: int, words: str
-) -> tuple[str, Utterance] | None:
-    """The question that a part answers and could not be understood without, and who asked it."""
-    if not before or before[-1].role == turn.role or _bare(turn.text[:start]).strip(" ,.!"):
-        return None
-    question = _last_sentence(before[-1].text)
-    if not _QUESTION.search(question) or not _LEAST < len(question.split()) <= 2 * _LONGEST_BEFORE:
-        return None
-    opens = turn.text[:start] + words
+def _asked(before: Sequence[Utterance], turn: Utterance, start: int, words: str) -> str:
+    """The question that a part answers and could not be understood without; empty where there is none."""
+    if not before or before[-1].role == turn.role:
+        return ""
+    lead = _bare(turn.text[:start]).strip(" ,.!")
     fragment = len(_first_sentence(_bare(words)).split()) <= _FRAGMENT
-    leans = _YES_OR_NO.match(_bare(opens, answer=True)) or _POINTS.match(_bare(words))
-    return (question, before[-1]) if fragment or leans else None
+    if len(lead.split()) > _FRAGMENT or (lead and not fragment):
+        return ""
+    question = _question(before[-1].text)
+    if not question:
+        sentence = _last_sentence(before[-1].text) if len(_bare(turn.text).split()) <= _SHORT else ""
+        return sentence if _SAYS.search(sentence) else ""
+    opens = turn.text[:start] + words
+    leans = _YES_OR_NO.match(_bare(opens, answer=True)) or _points(words, _bare(words))
+    return question if fragment or leans else ""
+
+
+def _question(text: str) -> str:
+    """The question that a message ends with, and the sentence before it where it points at that."""
+    parts = [(start, end) for start, end in spans(text) if text[start:end].strip()]
+    at = next((at for at in range(len(parts) - 1, -1, -1) if _asks(text, parts[at])), -1)
+    if at < 0 or at < len(parts) - 2:
+        return ""
+    asked = text[slice(*parts[at])]
+    if at and (len(asked.split()) <= _FRAGMENT or _REFERS.search(asked)):
+        wider = text[parts[at - 1][0] :].strip()
+        told = text[slice(*parts[at - 1])].split()
+        if len(told) > _LEAST and len(wider.split()) <= 2 * _LONGEST_BEFORE:
+            return wider
+    asked = text[parts[at][0] :].strip()
+    return asked if _LEAST < len(asked.split()) <= 2 * _LONGEST_BEFORE else ""
+
+
+def _asks(text: str, part: tuple[int, int]) -> bool:
+    return _QUESTION.search(text[slice(*part)].strip()) is not None
 
 
 def _checked(content: str, taken: tuple[tuple[int, str], ...]) -> Worded | None:
@@ -123,12 +186,15 @@ def _checked(content: str, taken: tuple[tuple[int, str], ...]) -> Worded | None:
 def _finished(text: str, turn: Utterance) -> str:
     """A text as it is told of its speaker, with its dates, capital letters and a full stop."""
     text = dated(in_third_person(text, turn.role), turn.said_on)
-    text = " ".join(_capital(text[start:end].strip()) for start, end in spans(text)).rstrip(" ,;:–—-")
+    told = [_capital(text[start:end].strip()) for start, end in spans(text)]
+    text = " ".join(f"{one}." if one[-1:].isalnum() else one for one in told[:-1])
+    text = " ".join([text, *told[-1:]]).strip(" ").rstrip(" ,;:–—-")
     return text if not text or _ENDS.search(text) else f"{text}."
 
 
 def _capital(sentence: str) -> str:
     """A sentence with a capital letter, without what only leads out; code stays as it is written."""
+    sentence = _BULLET.sub("", sentence, count=1) if _BULLET.match(sentence) else sentence
     bare = _leads_out().sub("", sentence, count=1)
     sentence = bare + sentence.rstrip()[-1] if bare != sentence and _ENDS.search(sentence) else bare
     first = sentence.split(" ", 1)[0]
