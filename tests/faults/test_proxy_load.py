@@ -1,4 +1,4 @@
-"""64 clients at once through the proxy and the tap for a minute: no error, nothing lost, nothing grows."""
+"""64 clients at once through the proxy and its queue for a minute: no error, nothing lost, nothing grows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Notes of other programs into a space: finds them in a folder, reads them, stores and links them.
-
-The importers know which file is a note of which program; the engine decides what becomes of a note.
-"""
+"""Notes of other programs into a space: finds them in a folder, reads them, stores and links them."""
 
 import hashlib
 import os

@@ -1,8 +1,4 @@
-"""`/memory`: the chat command for memories, with plain text answers.
-
-One function for Telegram, the command line and the chat agent. It calls no model; the
-caller splits long answers.
-"""
+"""`/memory`: the chat command for Telegram, the command line and the chat agent. It calls no model."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

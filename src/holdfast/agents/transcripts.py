@@ -1,7 +1,4 @@
-"""Finds transcripts and imports their new content into a space.
-
-Used by the command line, `holdfast up` and the service.
-"""
+"""Finds transcripts and imports their new content: for the command line, `holdfast up` and the service."""
 
 import os
 from collections import Counter

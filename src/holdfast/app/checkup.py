@@ -1,7 +1,4 @@
-"""Checks an installation: its database, embedder, models, spaces and directories.
-
-A check changes nothing unless a repair is requested.
-"""
+"""Checks an installation: its database, embedder, models, spaces and directories."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Runs the service with example data in a temporary home and store, which are deleted at the end.
-
-The user's own files are not touched; only this process's environment points to the temporary home.
-"""
+"""Runs the service with example data in a temporary home and store, which are deleted at the end."""
 
 import os
 import tempfile

@@ -1,7 +1,4 @@
-"""Checks of the machine: the package, the service, connected clients, hooks, and the disk.
-
-Each check returns findings with advice. Nothing is changed, except for a test file that is removed again.
-"""
+"""Checks of the machine: the package, the service, connected clients, hooks, and the disk."""
 
 import json
 import os

@@ -1,8 +1,4 @@
-"""Builds and runs the service and the MCP server on standard input and output.
-
-Interfaces don't import each other and don't open stores; this passes in what they need. `_worker` lists the
-background tasks.
-"""
+"""Builds and runs the service and the MCP server on standard input; `_worker` lists the background tasks."""
 
 import atexit
 import hmac

@@ -1,8 +1,7 @@
 """Maps the cosines of any embedding model to the scale that recall's constants were measured on.
 
-A cosine of 0.7 means different things with different models. So each model embeds the shipped questions and
-their answers; the average and the highest cosine between a question and the answers to other questions are
-its noise, and the mapping makes the noise equal for all models.
+Each model embeds the shipped questions and their answers; cosines with the answers to other questions are its
+noise, and the mapping makes the noise equal for all models.
 """
 
 from collections.abc import Mapping, Sequence

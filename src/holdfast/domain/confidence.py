@@ -1,7 +1,4 @@
-"""The confidence of a memory: reinforcement, contradiction and decay.
-
-A clock that is far ahead would decay every memory; `clock_doubt` detects that.
-"""
+"""The confidence of a memory: reinforcement, contradiction and decay."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,7 +1,4 @@
-"""A conversation as a client of a model API sends it: all turns in every request, without ids.
-
-A turn is identified by the messages up to it, so that it is stored once.
-"""
+"""A conversation in the requests of a model API: all turns, identified by the messages up to them."""
 
 import hashlib
 import hmac

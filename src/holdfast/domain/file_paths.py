@@ -1,8 +1,4 @@
-"""The allowed paths of a space's files, and the path of each memory.
-
-A path is a file name, with at most two folders before it. Ambiguous and unsafe paths are rejected here; links
-are checked when a file is opened.
-"""
+"""The allowed paths of a space's files (at most two folders and a name), and the path of each memory."""
 
 import hashlib
 import re

@@ -1,6 +1,4 @@
-"""Memories with their versions, sources and links, and sessions with their messages. Ids and times are
-passed in.
-"""
+"""Memories with versions, sources and links; sessions with messages. Ids and times are passed in."""
 # budget: the values that all other packages are about, in one place.
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,4 @@
-"""Events of services, and actions with a cooldown. They are records: not compared, not decayed, not
-recalled.
-"""
+"""Events of services, and actions with a cooldown. They are records: not compared, not recalled."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The outcome of a draft: exactly one of these, never an exception.
-
-Callers match over `Outcome` and finish with `assert_never`.
-"""
+"""The outcome of a draft: exactly one of these. Callers match and finish with `assert_never`."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,8 +1,4 @@
-"""A profile: the vocabulary, limits, policy and prompt layout of a space, and the checks of drafts against
-them.
-
-Only the loader refers to profiles by name.
-"""
+"""A profile: vocabulary, limits, policy and prompt layout of a space, with the checks of drafts."""
 
 from dataclasses import dataclass, replace
 from typing import Literal

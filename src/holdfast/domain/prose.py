@@ -1,7 +1,4 @@
-"""The parts of a text that its author only shows: code, quotations, other people's words in tags.
-
-Parses the parts of Markdown that quote; a doubtful passage counts as quoted.
-"""
+"""The parts of Markdown that its author only shows: code, quotations, other people's words in tags."""
 
 import re
 from bisect import bisect_right

@@ -1,7 +1,4 @@
-"""Queries: filters, orders and cursors, as data for the store, and the same rules in Python.
-
-Of two contradicting memories the newer one ranks above the one that it supersedes.
-"""
+"""Queries: filters, orders and cursors, as data for the store, and the same rules in Python."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Scores a memory for a query: meaning and words, then importance, recency and confidence.
 
-All evidence is in units of one cosine, so that the sum can be compared with one floor. The evidence for
-messages is in `message_ranking`.
+All evidence is in units of one cosine, so that the sum can be compared with one floor.
 """
 
 import math

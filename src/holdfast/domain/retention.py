@@ -1,7 +1,4 @@
-"""Retention: which memories to archive, by the rules of the profile: unused, old, or too many of a kind.
-
-Archived memories are restorable; nothing is deleted. Being shown in a prompt is a use, but no confirmation.
-"""
+"""Retention: which memories to archive, by the profile's rules: unused, old, or too many of a kind."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """The cost of language model calls: tokens, money in micro-dollars, and limits.
 
-A call is recorded before it is made, with its maximum cost, so that a limit also counts calls that never
-returned.
+A call is recorded before it is made, with its maximum cost, so that limits count lost calls, too.
 """
 
 from collections.abc import Iterable

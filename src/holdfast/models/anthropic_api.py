@@ -1,32 +1,21 @@
 """Extraction and chat through the Messages API (Claude and compatible models), with the vendor's SDK."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from holdfast.domain.spend import Price, Usage
+from holdfast.domain.spend import Usage
 from holdfast.language.model_call import ModelAnswer, ModelPrompt
 from holdfast.models import vendor_sdk
 from holdfast.models.chat import INTERRUPTED, ModelTurn, Show, ToolCall, ToolResult
-from holdfast.models.specs import LanguageSpec, price_of
-from holdfast.models.vendor_sdk import bounded_client
-
-if TYPE_CHECKING:
-    from anthropic import Anthropic
-
+from holdfast.models.specs import LanguageSpec
 
 _CUT_SHORT = frozenset({"max_tokens", "model_context_window_exceeded"})
 
 
-class AnthropicModel:
+class AnthropicModel(vendor_sdk.SdkModel):
     """Asks for JSON objects. The SDK is loaded with the first call."""
 
-    def __init__(self, spec: LanguageSpec, *, key: str | None, within: float) -> None:
-        self.name = spec.name
-        self.price: Price | None = price_of(spec)
-        self._spec = spec
-        self._key = key
-        self._within = within
-        self._client: Anthropic | None = None
+    sdk = "anthropic"
 
     def ask(self, question: ModelPrompt) -> ModelAnswer:
         """The model's answer.
@@ -53,23 +42,8 @@ class AnthropicModel:
             raise vendor_sdk.truncated(self.name, usage)
         return vendor_sdk.answered(_text(body.get("content")), usage, self.name)
 
-    def opened(self) -> "Anthropic":
-        """The vendor's client, also used for chat. Raises: Unavailable, without the SDK or a key."""
-        if self._client is None:
-            try:
-                from anthropic import Anthropic
-            except ImportError:
-                raise vendor_sdk.missing("anthropic") from None
-            if self._key is None and self._spec.needs_key:
-                raise vendor_sdk.no_key(self.name, "ANTHROPIC_API_KEY")
-            self._client = Anthropic(
-                api_key=self._key or "none",
-                base_url=self._spec.url,
-                max_retries=0,  # the job is retried later
-                http_client=bounded_client(self._spec.url, self._within),
-                timeout=self._within,
-            )
-        return self._client
+    def _connect(self, sdk: Any, **options: Any) -> Any:
+        return sdk.Anthropic(base_url=self._spec.url, **options)
 
 
 def _text(content: Any) -> str:

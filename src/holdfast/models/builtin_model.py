@@ -1,7 +1,4 @@
-"""The built-in models: the reader (pair classifier and relevance scorer) and the finder (fact extractor).
-
-Both are small int8 networks on onnxruntime, loaded when first used.
-"""
+"""The built-in models: reader (pair classifier, relevance scorer) and finder (fact extractor), both int8."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,4 @@
-"""The embedders that run in this process: the built-in one on onnxruntime, and a multilingual one.
-
-The built-in one needs no key and no download. The multilingual one, Google's sentence encoder for sixteen
-languages, comes with the extra `multilingual`; it ranks English less well.
-"""
+"""The embedders in this process: the built-in one, and Google's multilingual one (extra `multilingual`)."""
 
 import importlib
 import re

@@ -1,8 +1,4 @@
-"""JSON over HTTP with a total deadline, retry and limits.
-
-Follows no redirects, limits the size of responses, and ignores the environment's proxies for addresses of
-this machine.
-"""
+"""JSON over HTTP with a total deadline, retry and limits; no redirects, and no proxy for this machine."""
 
 import http.client
 import ipaddress

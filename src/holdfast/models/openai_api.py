@@ -2,29 +2,19 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from holdfast.domain.spend import Price, Usage
+from holdfast.domain.spend import Usage
 from holdfast.language.model_call import Malformed, ModelAnswer, ModelPrompt
 from holdfast.models import vendor_sdk
 from holdfast.models.chat import INTERRUPTED, ModelTurn, Show, ToolCall, ToolResult
-from holdfast.models.specs import LanguageSpec, price_of
-from holdfast.models.vendor_sdk import bounded_client
-
-if TYPE_CHECKING:
-    from openai import OpenAI
+from holdfast.models.specs import LanguageSpec
 
 
-class OpenAIModel:
+class OpenAIModel(vendor_sdk.SdkModel):
     """Asks for JSON objects. The SDK is loaded with the first call."""
 
-    def __init__(self, spec: LanguageSpec, *, key: str | None, within: float) -> None:
-        self.name = spec.name
-        self.price: Price | None = price_of(spec)
-        self._spec = spec
-        self._key = key
-        self._within = within
-        self._client: OpenAI | None = None
+    sdk = "openai"
 
     def ask(self, question: ModelPrompt) -> ModelAnswer:
         """The model's answer.
@@ -62,27 +52,11 @@ class OpenAIModel:
         own = self._spec.kind == "openai" and self._spec.usual
         return {"max_completion_tokens": most} if own else {"max_tokens": most}
 
-    def opened(self) -> "OpenAI":
-        """The vendor's client, also used for chat. Raises: Unavailable, without the SDK or a key."""
-        if self._client is None:
-            try:
-                from openai import OpenAI
-            except ImportError:
-                raise vendor_sdk.missing("openai") from None
-            if self._key is None and self._spec.needs_key:
-                raise vendor_sdk.no_key(self.name, "OPENAI_API_KEY")
-            # Ollama serves this API below /v1, and its address is written without that.
-            below = "/v1" if self._spec.kind == "ollama" and not self._spec.url.endswith("/v1") else ""
-            self._client = OpenAI(
-                api_key=self._key or "none",
-                organization="",  # not from the environment: that is meant for another server
-                project="",
-                base_url=self._spec.url + below,
-                max_retries=0,  # the job is retried later
-                http_client=bounded_client(self._spec.url, self._within),
-                timeout=self._within,
-            )
-        return self._client
+    def _connect(self, sdk: Any, **options: Any) -> Any:
+        # Ollama serves this API below /v1, and its address is written without that.
+        below = "/v1" if self._spec.kind == "ollama" and not self._spec.url.endswith("/v1") else ""
+        # The environment's organization and project are meant for another server.
+        return sdk.OpenAI(organization="", project="", base_url=self._spec.url + below, **options)
 
 
 def _first(body: Any, name: str, usage: Usage | None) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,8 +1,4 @@
-"""The models that ship with Holdfast: finding, verifying and running their files.
-
-Each comes in a data-only package that is pinned by version. Its file is found without importing the package;
-its hash is checked once per process, and it is loaded when first used.
-"""
+"""The built-in models' files: found in data-only packages, verified once per process, and run."""
 
 import hashlib
 import os

@@ -1,7 +1,4 @@
-"""Embedders behind a server: Ollama, and everything with OpenAI's /v1/embeddings.
-
-Responses are validated and normalized to unit vectors.
-"""
+"""Embedders behind a server: Ollama, and everything with OpenAI's /v1/embeddings."""
 
 import math
 import re

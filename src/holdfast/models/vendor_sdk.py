@@ -1,15 +1,14 @@
-"""Shared by the vendors' SDKs: an HTTP client with limits, errors as ours, and validation of answers.
+"""Shared by the vendors' SDKs: an HTTP client with limits, errors as ours, and validation of answers."""
 
-The client follows no redirects, and ignores the environment's proxies for addresses of this machine.
-"""
-
+import importlib
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from holdfast.domain.spend import Usage
+from holdfast.domain.spend import Price, Usage
 from holdfast.errors import Unavailable
 from holdfast.language.model_call import (
     Declined,
@@ -21,6 +20,7 @@ from holdfast.language.model_call import (
     object_in,
 )
 from holdfast.models.http_json import is_here, seconds
+from holdfast.models.specs import LanguageSpec, price_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -32,11 +32,43 @@ _NOT_MADE = Usage()  # a rejected call costs nothing
 _MAX_TOKENS = 100_000_000
 
 
-def missing(extra: str) -> Unavailable:
-    """The error if the vendor's SDK is not installed."""
-    return Unavailable(
-        f"this model needs a package that is not installed: pip install 'holdfast-memory[{extra}]'"
-    )
+class SdkModel(ABC):
+    """A language model behind a vendor's SDK, which is loaded with the first call."""
+
+    sdk: ClassVar[str]  # the package, also the name of our extra
+
+    def __init__(self, spec: LanguageSpec, *, key: str | None, within: float) -> None:
+        self.name = spec.name
+        self.price: Price | None = price_of(spec)
+        self._spec = spec
+        self._key = key
+        self._within = within
+        self._client: Any = None
+
+    def opened(self) -> Any:
+        """The vendor's client, also used for chat. Raises: Unavailable, without the SDK or a key."""
+        if self._client is None:
+            try:
+                sdk = importlib.import_module(self.sdk)
+            except ImportError:
+                raise Unavailable(
+                    "this model needs a package that is not installed: "
+                    f"pip install 'holdfast-memory[{self.sdk}]'"
+                ) from None
+            if self._key is None and self._spec.needs_key:
+                raise Unavailable(f"{self.name} needs a key: set {self.sdk.upper()}_API_KEY")
+            self._client = self._connect(
+                sdk,
+                api_key=self._key or "none",
+                max_retries=0,  # the job is retried later
+                http_client=bounded_client(self._spec.url, self._within),
+                timeout=self._within,
+            )
+        return self._client
+
+    @abstractmethod
+    def _connect(self, sdk: Any, **options: Any) -> Any:
+        """The client of the loaded SDK."""
 
 
 @contextmanager
@@ -115,11 +147,6 @@ def _status_error(refused: Any, name: str) -> ModelTrouble:
             f"{name} redirects ({code}): use the address that it redirects to", usage=_NOT_MADE
         )
     return ModelTrouble(f"{name} answered {code}{_HINTS.get(code, '')}", usage=_NOT_MADE, wait=wait)
-
-
-def no_key(name: str, variable: str) -> Unavailable:
-    """The error if the vendor's own server would be called without a key."""
-    return Unavailable(f"{name} needs a key: set {variable}")
 
 
 LARGEST = 4 * 1024 * 1024  # bytes of an answer

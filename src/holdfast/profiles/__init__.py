@@ -1,7 +1,4 @@
-"""Parses profiles from TOML: the built-in ones in this package, and a user's own.
-
-Unknown names, wrong types and values out of range are rejected with their line and the allowed values.
-"""
+"""Parses profiles from TOML: the built-in ones in this package, and a user's own."""
 
 import re
 import tomllib

@@ -1,7 +1,4 @@
-"""The JSON of engine values as pydantic models, made from the same declarations, for OpenAPI.
-
-Only the service imports this. `values` serializes; a test compares the two.
-"""
+"""The JSON of engine values as pydantic models, made from the same declarations, for OpenAPI."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields

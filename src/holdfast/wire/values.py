@@ -1,7 +1,6 @@
 """Serializes engine values to JSON and back: a dataclass is an object with its declared fields.
 
-The same in REST, client, command line and tools; times are UTC with Z. Differences from a declaration are in
-`SHAPES`, by class name, so that values need not be imported for it.
+Differences from a declaration are in `SHAPES`, by class name, so that values need not be imported for it.
 """
 
 from collections.abc import Callable, Mapping

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 
-from holdfast.agents.proxy.request_memory import Tap
+from holdfast.agents.proxy.request_memory import RecordQueue
 from holdfast.errors import Unavailable
 
 
 def test_things_are_done_in_their_order_and_trouble_with_one_does_not_end_the_rest() -> None:
-    tap = Tap()
+    tap = RecordQueue()
     done: list[int] = []
 
     def fail(error: Exception) -> None:
@@ -26,7 +26,7 @@ def test_things_are_done_in_their_order_and_trouble_with_one_does_not_end_the_re
 
 
 def test_what_does_not_fit_is_let_go_and_later_there_is_room_again() -> None:
-    tap = Tap(most=10)
+    tap = RecordQueue(most=10)
     begun, go_on = threading.Event(), threading.Event()
 
     def wait() -> None:
@@ -45,7 +45,7 @@ def test_what_does_not_fit_is_let_go_and_later_there_is_room_again() -> None:
 
 
 def test_closing_does_what_waits_and_takes_nothing_more() -> None:
-    tap = Tap()
+    tap = RecordQueue()
     done: list[int] = []
     for number in range(100):
         tap.later(number, 1, lambda number=number: done.append(number))  # type: ignore[misc]
@@ -57,7 +57,7 @@ def test_closing_does_what_waits_and_takes_nothing_more() -> None:
 
 
 def test_what_still_waits_is_replaced_in_its_place_and_those_behind_it_wait_in_line() -> None:
-    tap = Tap(most=10, behind=2)
+    tap = RecordQueue(most=10, behind=2)
     begun, go_on = threading.Event(), threading.Event()
     done: list[str] = []
 

@@ -1,8 +1,4 @@
-"""The supported clients, and our entries in their settings.
-
-Each gets hooks (`holdfast-hook EVENT`; opencode by a plugin that runs them) and the MCP server (`holdfast
-mcp`).
-"""
+"""The supported clients, and our entries in their settings: hooks (opencode: a plugin) and the MCP server."""
 
 import os
 import shlex

@@ -1,7 +1,4 @@
-"""The service's answers to hooks: the brief at the start, relevant memories at a prompt, else nothing.
-
-Transcripts are queued and read in the background, because the agent waits for the answer.
-"""
+"""The service's answers to hooks: the brief at the start, relevant memories at a prompt, else nothing."""
 
 import re
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Exports of chat services: a list of conversations in conversations.json, plain or inside a zip file.
-
-Reads the list one element at a time, whatever its length. `chat_exports` parses a conversation.
-"""
+"""Exports of chat services: conversations.json, plain or in a zip file, read one element at a time."""
 
 import json
 import re

@@ -17,13 +17,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from holdfast.agents import capture_off
-from holdfast.agents.proxy.api_shapes import ChatCompletions, MessagesApi, Shape
-from holdfast.agents.proxy.request_memory import Attendant, ProxyRegistry, Tap
-from holdfast.agents.proxy.upstream import AnswerReader, Passing, Upstream
+from holdfast.agents.proxy.api_adapters import ApiAdapter, ChatCompletions, MessagesApi
+from holdfast.agents.proxy.request_memory import ProxyRegistry, RecordQueue, RequestMemory
+from holdfast.agents.proxy.upstream import AnswerReader, StreamedResponse, Upstream
 from holdfast.domain.access import Grant
 from holdfast.errors import Forbidden
 
-SHAPES: Final[Mapping[str, Shape]] = {"anthropic": MessagesApi(), "openai": ChatCompletions()}
+ADAPTERS: Final[Mapping[str, ApiAdapter]] = {"anthropic": MessagesApi(), "openai": ChatCompletions()}
 #: Paths of conversations.
 CONVERSATIONS: Final = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
 #: What else a client asks for, passed on as it is. A list, for an upstream may have more that is not for all.
@@ -55,9 +55,9 @@ class Proxy:
         upstreams: Mapping[str, str],
         heard: Callable[[], None] = lambda: None,
     ) -> None:
-        self._tap = Tap()
-        self.attendant = Attendant(registry, self._tap, quiet=capture_off.reason, heard=heard)
-        self.upstreams = {vendor: Upstream(upstreams[vendor]) for vendor in SHAPES}
+        self._queue = RecordQueue()
+        self.memory = RequestMemory(registry, self._queue, quiet=capture_off.reason, heard=heard)
+        self.upstreams = {vendor: Upstream(upstreams[vendor]) for vendor in ADAPTERS}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -66,7 +66,7 @@ class Proxy:
         yield
         for upstream in self.upstreams.values():
             await upstream.close()
-        await run_sync(self._tap.close)
+        await run_sync(self._queue.close)
 
 
 def _all_routes() -> APIRouter:
@@ -79,30 +79,30 @@ def _all_routes() -> APIRouter:
 
 
 def _attended(vendor: str) -> Callable[..., Any]:
-    shape, path = SHAPES[vendor], CONVERSATIONS[vendor]
+    adapter, path = ADAPTERS[vendor], CONVERSATIONS[vendor]
 
     async def passed(request: Request) -> Response:
         grant = _require_grant(request)
         proxy: Proxy = request.state.proxy
         upstream = proxy.upstreams[vendor]
         raw = await _body(request)
-        ready = await proxy.attendant.prepared(raw, request.headers, grant, shape)
+        ready = await proxy.memory.prepared(raw, request.headers, grant, adapter)
         forwarded = upstream.request(
             "POST", path, _query(request), request.headers.raw, ready.body, plain=ready.changed
         )
         keep = ready.keep
 
         def listening(headers: Mapping[str, str]) -> AnswerReader:
-            return AnswerReader(shape.reply(), headers)
+            return AnswerReader(adapter.reply(), headers)
 
         def told(hearing: AnswerReader) -> None:
             if keep is not None and hearing.answer is not None:
                 keep(hearing.answer)
 
-        return Passing(
+        return StreamedResponse(
             upstream,
             forwarded,
-            problem=shape.problem,
+            problem=adapter.problem,
             listening=listening if keep is not None else None,
             heard=told,
         )
@@ -111,7 +111,7 @@ def _attended(vendor: str) -> Callable[..., Any]:
 
 
 def _plain(vendor: str, path: str) -> Callable[..., Any]:
-    shape = SHAPES[vendor]
+    adapter = ADAPTERS[vendor]
 
     async def passed(request: Request) -> Response:
         _require_grant(request)
@@ -124,7 +124,7 @@ def _plain(vendor: str, path: str) -> Callable[..., Any]:
         forwarded = upstream.request(
             request.method, target, _query(request), request.headers.raw, await _body(request)
         )
-        return Passing(upstream, forwarded, problem=shape.problem)
+        return StreamedResponse(upstream, forwarded, problem=adapter.problem)
 
     return passed
 

@@ -1,7 +1,4 @@
-"""Adds memory to a request and stores its messages, within a deadline.
-
-On any error, the request is forwarded unchanged.
-"""
+"""Adds memory to a request and stores its messages, within a deadline. On any error it stays unchanged."""
 
 import json
 import logging
@@ -15,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from holdfast.agents import fail_open as boundary
-from holdfast.agents.proxy.api_shapes import Json, Shape, tool_names
+from holdfast.agents.proxy.api_adapters import ApiAdapter, Json, tool_names
 from holdfast.domain.access import Grant
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.engine.memories import Memories
@@ -43,7 +40,7 @@ _PATIENCE = 20.0  # seconds at the end, for the last messages
 Work = Callable[[], object]
 
 
-class Tap:
+class RecordQueue:
     """A queue of work. What does not fit is dropped: the next request brings it again."""
 
     def __init__(self, *, most: int = MOST_WAITING, behind: int = _BEHIND) -> None:
@@ -66,7 +63,7 @@ class Tap:
             self._size += size - before
             self._waiting[name] = (size, work)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="holdfast-tap", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="holdfast-queue", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
         return True
@@ -132,12 +129,14 @@ class PreparedRequest:
     keep: Callable[[Turn], None] | None = None
 
 
-class Attendant:
+class RequestMemory:
     """Handles the requests of all clients."""
 
-    def __init__(self, registry: ProxyRegistry, tap: Tap, *, quiet: Quiet, heard: Callable[[], None]) -> None:
+    def __init__(
+        self, registry: ProxyRegistry, queue: RecordQueue, *, quiet: Quiet, heard: Callable[[], None]
+    ) -> None:
         self._registry = registry
-        self._tap = tap
+        self._queue = queue
         self._quiet = quiet
         self._heard = heard
         self._limiter: Any = None
@@ -145,7 +144,7 @@ class Attendant:
         self._told_at = float("-inf")
 
     async def prepared(
-        self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
+        self, raw: bytes, headers: Mapping[str, str], grant: Grant, adapter: ApiAdapter
     ) -> PreparedRequest:
         """The request with memories; unchanged if there are none in time."""
         from anyio import CapacityLimiter, move_on_after
@@ -157,7 +156,7 @@ class Attendant:
 
         def work() -> PreparedRequest | None:
             return unbroken(
-                lambda: self._attended(raw, headers, grant, shape, lambda: not late.is_set()),
+                lambda: self._attended(raw, headers, grant, adapter, lambda: not late.is_set()),
                 "a request was forwarded without memory",
             )
 
@@ -167,7 +166,7 @@ class Attendant:
         if waiting.cancelled_caught:
             late.set()
             self._tell_of_lateness()
-        return ready if ready is not None else self._unchanged(raw, headers, grant, shape)
+        return ready if ready is not None else self._unchanged(raw, headers, grant, adapter)
 
     def _tell_of_lateness(self) -> None:
         """Logs it at most once a minute."""
@@ -184,14 +183,14 @@ class Attendant:
         raw: bytes,
         headers: Mapping[str, str],
         grant: Grant,
-        shape: Shape,
+        adapter: ApiAdapter,
         wanted: Callable[[], bool],
     ) -> PreparedRequest:
         body = _read(raw, headers.get("content-encoding", ""))
-        dialogue = _dialogue(body, headers, shape) if body is not None else None
+        dialogue = _dialogue(body, headers, adapter) if body is not None else None
         if body is None or dialogue is None:
             return PreparedRequest(raw)
-        self._tap.wait_in_line(DEADLINE / 4)
+        self._queue.wait_in_line(DEADLINE / 4)
         memories = self._registry.entered(grant)
         found = memories.proxy_context(dialogue, quiet=self._quiet, wanted=wanted)
         if not wanted():
@@ -199,16 +198,18 @@ class Attendant:
         keep = self._store(len(raw), lambda: dialogue, lambda: memories, found.session)
         if not found.brief and not found.recalled:
             return PreparedRequest(raw, keep=keep)
-        return PreparedRequest(_dump(shape.added(body, found.brief, found.recalled)), changed=True, keep=keep)
+        return PreparedRequest(
+            _dump(adapter.added(body, found.brief, found.recalled)), changed=True, keep=keep
+        )
 
     def _unchanged(
-        self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
+        self, raw: bytes, headers: Mapping[str, str], grant: Grant, adapter: ApiAdapter
     ) -> PreparedRequest:
         """The request unchanged; its messages are stored as soon as the memory is available."""
 
         def dialogue() -> Dialogue | None:
             body = _read(raw, headers.get("content-encoding", ""))
-            return _dialogue(body, headers, shape) if body is not None else None
+            return _dialogue(body, headers, adapter) if body is not None else None
 
         return PreparedRequest(
             raw, keep=self._store(len(raw), dialogue, lambda: self._registry.entered(grant), session=None)
@@ -233,16 +234,16 @@ class Attendant:
                 ):
                     self._heard()
 
-            self._tap.later(exchange, size, work)
+            self._queue.later(exchange, size, work)
 
         later(None)
         return later
 
 
-def _dialogue(body: Json, headers: Mapping[str, str], shape: Shape) -> Dialogue | None:
+def _dialogue(body: Json, headers: Mapping[str, str], adapter: ApiAdapter) -> Dialogue | None:
     if any(name in headers for name in _INNER_VOICES):
         return None
-    found = shape.turns(body)
+    found = adapter.turns(body)
     if found is None or not any(turn.role == "user" for turn in found[0]):
         return None
     turns, asks = found
@@ -253,7 +254,7 @@ def _dialogue(body: Json, headers: Mapping[str, str], shape: Shape) -> Dialogue 
             (headers[name].strip() for name in SESSION_HEADERS if headers.get(name, "").strip()), None
         ),
         project=headers.get(PROJECT_HEADER, "").strip() or None,
-        client=shape.client,
+        client=adapter.client,
         tools=tuple(tool_names(body)),
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from holdfast.agents.proxy.api_shapes import ApiReply
+from holdfast.agents.proxy.api_adapters import ApiReply
 from holdfast.domain.dialogue import Turn
 from holdfast.models.http_json import is_here
 
@@ -157,7 +157,7 @@ class Upstream:
             await client.aclose()
 
 
-class Passing(Response):
+class StreamedResponse(Response):
     """A streaming response to the client. If either side disconnects, both connections end."""
 
     def __init__(

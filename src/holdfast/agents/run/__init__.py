@@ -1,7 +1,6 @@
 """The session runner: starts an agent with its brief, passes its output on, and stores what it records.
 
-The agent comes first: whatever is wrong with the memory, the agent runs, its output passes through and its
-exit code is kept.
+If the memory fails, the agent still runs, with its own output and exit code.
 """
 
 import os

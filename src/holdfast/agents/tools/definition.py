@@ -1,7 +1,4 @@
-"""The definition of a tool for a model, in a form from which every API's format is generated.
-
-Arguments are validated here, with error messages that a model can act on.
-"""
+"""The definition of a tool for a model, from which every API's format is made; validates arguments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The tools for a memory of named files: view, read, write, update, delete; and a search that names files.
-
-Each calls one verb. A model's mistakes are answered with what exists and what would be valid.
-"""
+"""The tools for a memory of named files: view, read, write, update, delete; and a search that names files."""
 
 import difflib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""The tools of most profiles: search, remember, revise, forget, list, why.
-
-Each calls one method. The profile selects them and their names.
-"""
+"""The tools of most profiles: search, remember, revise, forget, list, why. The profile selects them."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,4 @@
-"""Texts for models about their memory: short sentences with the next step.
-
-Stored text is escaped by `render`.
-"""
+"""Texts for models about their memory: short sentences with the next step. Stored text is escaped."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""Renders memories and hits as a block for a prompt, within a token budget.
-
-All prompt text from memories is made here: this selects and measures, `layouts` formats, `escape` makes
-stored text safe.
-"""
+"""Renders memories and hits as a block for a prompt, within a token budget. `layouts` formats them."""
 
 import hashlib
 import math

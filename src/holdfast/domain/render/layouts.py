@@ -1,8 +1,4 @@
-"""The layouts of a block: the line of a memory, the order, and headings.
-
-`blocks` decides how many fit. Titles, introductions and group names come from the profile; all text of
-memories is escaped.
-"""
+"""The layouts of a block: the line of a memory, the order, and headings. All text is escaped."""
 
 # budget: the four layouts side by side; what they share is small.
 

@@ -1,7 +1,4 @@
-"""Removes secrets and private regions from a text before it is stored.
-
-Patterns are compiled when first used, to keep the import light.
-"""
+"""Removes secrets and private regions from a text before it is stored."""
 
 from __future__ import annotations
 

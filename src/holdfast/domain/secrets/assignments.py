@@ -1,8 +1,4 @@
-"""Secrets with a key: key=value in settings files, JSON, YAML, shell, code, XML, command lines and
-sentences.
-
-This knows the keys of secrets; `values` decides whether the value is one.
-"""
+"""Secrets with a key: key=value in files, code, command lines and sentences. `values` judges the value."""
 
 from __future__ import annotations
 

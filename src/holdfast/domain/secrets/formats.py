@@ -1,7 +1,4 @@
-"""Tokens with a vendor's format: one row of a table per format.
-
-A row is found by a plain search for its literal, which costs nearly nothing in a text without it.
-"""
+"""Tokens with a vendor's format: one row of a table per format, found by a plain search for its literal."""
 
 from __future__ import annotations
 

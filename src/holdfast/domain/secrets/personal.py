@@ -1,7 +1,4 @@
-"""Personal secrets: account and card numbers, PINs, check codes, wallet seeds, .pgpass lines.
-
-Each is found by its form and a checksum, or by its form and the word before it.
-"""
+"""Personal secrets: account and card numbers, PINs, check codes, wallet seeds, .pgpass lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Regions to remove: text that a person marked as private, and private key blocks.
-
-Also found if the closing half is missing because the text was cut.
-"""
+"""Regions to remove, also if cut: text that a person marked as private, and private key blocks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Whether a value, assigned to the key of a secret, is really one.
-
-Distinguishes literals from placeholders, templates, code and ordinary words, by the value and by how it was
-written (quoted, bare, in a sentence).
-"""
+"""Whether a value, assigned to the key of a secret, is a literal rather than a placeholder or code."""
 
 from __future__ import annotations
 

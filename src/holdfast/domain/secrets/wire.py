@@ -1,8 +1,4 @@
-"""Credentials in protocols and command lines: HTTP headers, cookies, URLs, flags such as `-p` and `-u me:x`.
-
-Only the secret part goes, so a redacted URL still shows its host. Long flags (`--password x`) are in
-`assignments`.
-"""
+"""Credentials in HTTP headers, cookies, URLs, and short flags of commands. Only the secret part goes."""
 
 from __future__ import annotations
 

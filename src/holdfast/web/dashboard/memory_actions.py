@@ -1,6 +1,4 @@
-"""Actions on memories: add, edit, set confidence, tag, pin, delete, undo. Approve and reject are in
-inbox.py.
-"""
+"""Actions on memories: add, edit, tag, pin, delete, undo. Approve and reject are in inbox.py."""
 
 from collections.abc import Callable
 from typing import Annotated, assert_never

@@ -1,8 +1,4 @@
-"""The context of a page's request: space, grant, browser, form. The guard has authenticated the browser
-already.
-
-A page declares its scope by the type of its visit; every engine method checks it again.
-"""
+"""The context of a page's request: space, grant, browser and form. Its type declares the scope."""
 
 import hmac
 from collections.abc import Sequence

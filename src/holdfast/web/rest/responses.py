@@ -1,6 +1,4 @@
-"""Response types that are not engine types: pages of lists, reports, errors. Serialized like the engine's
-own.
-"""
+"""Response types that are not engine types: pages of lists, reports, errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Shared by the routes: a space with the required scope, limited JSON bodies, JSON responses, and cursors.
-
-The guard has authenticated the caller already. The type of the memories that a route takes declares its
-scope, and the engine checks it again.
-"""
+"""Shared by the routes: a space with the required scope, limited JSON bodies, JSON responses, cursors."""
 
 import base64
 import binascii

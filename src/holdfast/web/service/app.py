@@ -1,8 +1,4 @@
-"""The ASGI application of `holdfast serve`: health, hooks, MCP over HTTP, and the routes of the other
-interfaces.
-
-All routes are behind the same guard and report errors in the same way.
-"""
+"""The ASGI application of `holdfast serve`: health, hooks, MCP over HTTP, and the other routes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

@@ -1,8 +1,6 @@
-"""Background tasks of the service (capture, embeddings, upkeep) and the threads that run them in short
-slices.
+"""Background tasks (capture, embeddings, upkeep), and the threads that run them in short slices.
 
-Every task can be interrupted at any point and repeated. The list of what runs is in `app/service_host.py`,
-which also passes in the tasks of hooks and files.
+`app/service_host.py` has the list of what runs. Every task can be interrupted and repeated.
 """
 
 import logging

@@ -1,8 +1,4 @@
-"""Auth middleware: checks host, origin, token and body size of every request.
-
-Plain ASGI around the whole application, so that no route bypasses it. It sets `state.grant`; the handlers
-check the scope.
-"""
+"""Auth middleware: checks host, origin, token and body size of every request, and sets `state.grant`."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Protocol

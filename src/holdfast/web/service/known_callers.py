@@ -1,7 +1,4 @@
-"""Cached tokens for the proxy: they still work while the database is down, so that model calls continue.
-
-Only hashes of secrets are kept, in memory.
-"""
+"""Cached tokens for the proxy: they still work while the database is down. Only hashes, in memory."""
 
 import hashlib
 from collections import OrderedDict

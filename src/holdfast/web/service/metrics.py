@@ -1,8 +1,4 @@
-"""Prometheus metrics: requests, jobs, sums. No names and no texts.
-
-Each application has its own registry. Figures of the database are read when they are scraped, and cached for
-a while.
-"""
+"""Prometheus metrics: requests, jobs, sums. No names and no texts."""
 
 import threading
 import time

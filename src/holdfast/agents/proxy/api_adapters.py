@@ -1,7 +1,4 @@
-"""Request and response adapters for the Messages API and the chat completions API.
-
-They find the conversation and add text to a prompt. Everything else is passed on unchanged.
-"""
+"""Request and response adapters for the Messages API and the chat completions API."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -31,7 +28,7 @@ class ApiReply(Protocol):
     def turn(self) -> Turn: ...
 
 
-class Shape(Protocol):
+class ApiAdapter(Protocol):
     """One API of a model."""
 
     @property
