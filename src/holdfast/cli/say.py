@@ -3,7 +3,6 @@
 Stored text is never sent raw to the terminal: control characters are written as escapes.
 """
 
-import os
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -63,8 +62,9 @@ def identifier(memory_id: str) -> str:
 def command(*words: str) -> str:
     """A follow-up command, in the same space as this one."""
     context = click.get_current_context(silent=True)
-    space = getattr(context.obj, "space", None) if context else None
-    if space and space != (os.environ.get("HOLDFAST_SPACE") or "default"):
+    call = context.obj if context else None
+    space = getattr(call, "space", None)
+    if call is not None and space and space != call.usual_space:
         words = (*words, "--space", space)
     return f"`{one_line(' '.join(['holdfast', *words]))}`"
 
