@@ -56,7 +56,7 @@ def tasks(
 
 def _agent(model: str | None) -> "TaskAgent":
     from bench.tasks import ModelAgent, ScriptedAgent
-    from holdfast.models.language_factory import opened_model
+    from holdfast.models.factory import opened_model
     from holdfast.models.language_spec import parse_model
     from holdfast.settings import Settings
 

@@ -12,7 +12,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Draft
 from holdfast.engine.ports import Store, Transaction
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge, wording
 

@@ -16,7 +16,7 @@ from holdfast.app.wiring import open_store
 from holdfast.cli import cli
 from holdfast.engine import jobs
 from holdfast.engine.space_context import Readers
-from holdfast.models.language_factory import opened_model
+from holdfast.models.factory import opened_model
 from holdfast.models.language_spec import parse_language
 from holdfast.testing import FixedClock
 from tests.loopback import Answer

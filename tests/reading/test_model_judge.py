@@ -12,9 +12,8 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Added, Contradicting, Outcome, Reinforced
 from holdfast.engine.model_judge import REST
-from holdfast.language.compare import Statement, Verdict
-from holdfast.language.comparison import NEARLY_SAME
-from holdfast.models.language_factory import opened_model
+from holdfast.language.comparison import NEARLY_SAME, Statement, Verdict
+from holdfast.models.factory import opened_model
 from holdfast.models.language_spec import parse_language
 from holdfast.testing import FixedClock
 from tests.loopback import Answer

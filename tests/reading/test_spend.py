@@ -322,7 +322,7 @@ def test_a_vendors_key_goes_to_that_vendor_alone() -> None:
 
 
 def test_a_missing_package_or_key_is_named_with_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    from holdfast.models.language_factory import opened_model
+    from holdfast.models.factory import opened_model
 
     for text, helps in (
         ("anthropic:a", "set ANTHROPIC_API_KEY"),

@@ -27,8 +27,7 @@ from holdfast.engine.candidates import (
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
-from holdfast.language.compare import Verdict
-from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
+from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Verdict
 
 _ACROSS = 0.8  # how surely two say the same that are labelled differently
 _AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does

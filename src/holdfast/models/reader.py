@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.domain.subjects import names, same_subject
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.language.judge import Pair, decided
 from holdfast.models import own_models
 from holdfast.models.finder import OwnFinder, Passage

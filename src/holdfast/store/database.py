@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
-from holdfast.store import health, migrate, postgres, scrub, sqlite
+from holdfast.store import migrate, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
@@ -71,6 +71,8 @@ class Database:
     def _connect(cls, target: str) -> "Database":
         target = target.removeprefix("sqlite:///")
         if "://" in target:
+            from holdfast.store import postgres
+
             return cls(postgres.open_engine(postgres.server_url(target)))
         path = Path(target).expanduser().absolute()
         try:
@@ -159,6 +161,8 @@ class Database:
         self, texts: Sequence[str], memory_ids: Sequence[str], space: str, message_ids: Sequence[str] = ()
     ) -> list[str]:
         """Removes what deleting rows leaves behind; answers what is left that can't be reached from here."""
+        from holdfast.store import postgres, scrub
+
         with self._troubles(), self._writing():
             self.check()
             if self.path is None:
@@ -176,6 +180,8 @@ class Database:
     def _enter(self, space: str, connection: Connection) -> None:
         """Tells the server, which shows a transaction the rows of this space alone."""
         if self.path is None:
+            from holdfast.store import postgres
+
             postgres.enter(space, connection)
 
     def _in(self, space: str, connection: Connection) -> SpaceTransaction:
@@ -277,4 +283,6 @@ class Database:
         if self.path is None:
             return False
         with self._connected() as connection:
+            from holdfast.store import health
+
             return bool(health.of_another_kind(sqlite.driver_of(connection)))

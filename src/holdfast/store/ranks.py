@@ -15,7 +15,6 @@ from holdfast.domain.belief import next_step_at
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import in_order, successors
-from holdfast.domain.render import folded, rank_of
 from holdfast.domain.space import Space
 from holdfast.profiles import profile_named
 from holdfast.store.relations import superseding
@@ -141,6 +140,8 @@ class RankTable(SpaceRows):
         shown = memory.active and memory.confidence >= policy.floor and not led
         if not shown and fades is None:
             return None
+        from holdfast.domain.render import folded, rank_of
+
         rank, size = rank_of(memory, self._profile)
         return {
             "space": self._space,
