@@ -45,19 +45,22 @@ def character() -> dict[str, object]:
     }
 
 
-def command_of(arguments: Sequence[str]) -> str | None:
-    """The command among `arguments`, if the service may carry it out as it is given."""
+def name_of(arguments: Sequence[str]) -> str | None:
+    """The command among `arguments`, if it is one of the short ones that the service carries out."""
     words = iter(arguments)
     for word in words:
         if word == "--space":
             next(words, None)
         elif not word.startswith(("--space=", "--json")):
-            break
-    else:
-        return None
+            return word if word in COMMANDS else None
+    return None
+
+
+def command_of(arguments: Sequence[str]) -> str | None:
+    """The same, if the service may carry it out as it is given."""
     if any(each == "-" or each.startswith(("--db", "--help", "-h")) for each in arguments):
         return None
-    return word if word in COMMANDS else None
+    return name_of(arguments)
 
 
 def carried_out(arguments: Sequence[str]) -> int | None:
