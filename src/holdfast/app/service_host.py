@@ -16,7 +16,7 @@ from holdfast.app.space_registry import SpaceRegistry
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.memories import Memories
 from holdfast.engine.space_context import shown_later
-from holdfast.errors import Forbidden, HoldfastError, Invalid, Unavailable
+from holdfast.errors import HoldfastError, Invalid, Unavailable
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from holdfast.web.service.logs import LogForm
     from holdfast.web.service.worker import Chore, Worker
 
-#: Carries out what a command line asks for; nothing, where there is none that can.
+#: Carries out what a command line on this machine asks for; answers nothing where it has to do so itself.
 Commands = Callable[[SpaceRegistry, Mapping[str, Any]], Mapping[str, Any]]
+NO_COMMANDS: Commands = lambda registry, asked: {}  # noqa: E731
 
 PORT = 7437
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -60,7 +61,7 @@ def serve(
     outside: Sequence[str] = (),
     log: "LogForm" = "off",
     said: Callable[[str, str], None] = lambda url, login: None,
-    commands: Commands = lambda registry, asked: {},
+    commands: Commands = NO_COMMANDS,
 ) -> None:
     """Runs the service until a signal ends it; `said` is told where it listens, and a link to sign in by.
 
@@ -75,8 +76,7 @@ def serve(
         registry = SpaceRegistry(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
-            worker = _worker(registry)
-            own = service_lock.own_token()
+            worker, own = _worker(registry), service_lock.own_token()
             browsers = _browsers(own, registry)
             app = assembled(registry, worker, own=own, outside=outside, browsers=browsers, commands=commands)
             with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
@@ -115,7 +115,7 @@ def assembled(
     own: str,
     outside: Sequence[str] = (),
     browsers: "Browsers | None" = None,
-    commands: Commands = lambda registry, asked: {},
+    commands: Commands = NO_COMMANDS,
 ) -> "ASGIApp":
     """The whole application over a house: every door of the service, behind the guard."""
     from holdfast.agents import proxy
@@ -130,7 +130,7 @@ def assembled(
     board, entrance = dashboard.dashboard(browsers or _browsers(own, registry))
     parts = Parts(
         answer_hook=_hooks(registry, worker.wake),
-        answer_command=_commands(registry, commands),
+        answer_command=lambda asked, grant: commands(registry, asked) if grant == EVERYTHING else {},
         check=registry.check,
         mcp=MountedMcp(lambda: _mcp(lambda: _for_model(registry, ASKING.get()))),
         registry=registry,
@@ -234,19 +234,6 @@ def _hooks(
         told = answer(event, body, registry.memories(space if isinstance(space, str) and space else None))
         wake()
         return told
-
-    return answered
-
-
-def _commands(
-    registry: SpaceRegistry, carried_out: Commands
-) -> Callable[[Mapping[str, Any], Grant], Mapping[str, Any]]:
-    """Answers the command line of whoever may do everything, as its user may."""
-
-    def answered(asked: Mapping[str, Any], grant: Grant) -> Mapping[str, Any]:
-        if grant != EVERYTHING:
-            raise Forbidden("commands need the local token of this user")
-        return carried_out(registry, asked)
 
     return answered
 

@@ -15,7 +15,7 @@ import click
 
 from holdfast import __version__, errors
 from holdfast.cli.call import Call, exit_code, kind_of, space_options, tell_json, told
-from holdfast.cli.output import OnlyHere, echo
+from holdfast.cli.say import OnlyHere, echo
 
 # name: (module:function, one line of help)
 SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {

@@ -9,8 +9,8 @@ import click
 
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wrong_usage
-from holdfast.cli.output import echo, on_terminal
 from holdfast.cli.recall import hit_lines
+from holdfast.cli.say import echo, on_terminal
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.errors import Invalid
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
-from holdfast.cli.output import echo, encoding, here_only
+from holdfast.cli.say import echo, encoding, here_only
 from holdfast.errors import HoldfastError, Invalid, Unavailable
 
 if TYPE_CHECKING:

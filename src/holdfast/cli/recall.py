@@ -8,7 +8,7 @@ import click
 from holdfast.app import paths
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space
-from holdfast.cli.output import echo, on_terminal, width
+from holdfast.cli.say import echo, on_terminal, width
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order

@@ -6,7 +6,7 @@ import click
 
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, confirm, each, in_space, wrong_usage
-from holdfast.cli.output import echo
+from holdfast.cli.say import echo
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Memory, Origin
 
 if TYPE_CHECKING:

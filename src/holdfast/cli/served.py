@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.app import served_command
 from holdfast.cli.call import Call
-from holdfast.cli.output import RECIPIENT, OnlyHere, Recipient
+from holdfast.cli.say import RECIPIENT, OnlyHere, Recipient
 from holdfast.errors import Invalid, Unavailable
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from holdfast.cli.output import draws_colour, echo, encoding, on_terminal, width
-from holdfast.cli.say import one_line
+from holdfast.cli.say import draws_colour, echo, encoding, on_terminal, one_line, width
 
 _WRAPPED = 12  # characters of a line in a column of text, below which it is hard to read
 

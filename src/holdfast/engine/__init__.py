@@ -1,43 +1,18 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    # fmt: off
     from holdfast.engine import (  # noqa: I001  # one list
-        archive as archive,
-        audit as audit,
-        brief as brief,
-        cache_report as cache_report,
-        capture as capture,
-        changes as changes,
-        context as context,
-        dialogues as dialogues,
-        embedding as embedding,
-        erase as erase,
-        events as events,
-        find as find,
-        forget as forget,
-        imports as imports,
-        inbox as inbox,
-        jobs as jobs,
-        link as link,
-        look as look,
-        meter as meter,
-        models_in_use as models_in_use,
-        quote_rules as quote_rules,
-        reading as reading,
-        reading_queue as reading_queue,
-        recall as recall,
-        recapture as recapture,
-        remember as remember,
-        revise as revise,
-        session_story as session_story,
-        sessions as sessions,
-        spaces as spaces,
-        split as split,
-        stats as stats,
-        tend as tend,
-        transcripts as transcripts,
-        undo as undo,
+        archive as archive, audit as audit, brief as brief, cache_report as cache_report,
+        capture as capture, changes as changes, context as context, dialogues as dialogues,
+        embedding as embedding, erase as erase, events as events, find as find, forget as forget,
+        imports as imports, inbox as inbox, jobs as jobs, link as link, look as look, meter as meter,
+        models_in_use as models_in_use, quote_rules as quote_rules, reading as reading,
+        reading_queue as reading_queue, recall as recall, recapture as recapture, remember as remember,
+        revise as revise, session_story as session_story, sessions as sessions, spaces as spaces,
+        split as split, stats as stats, tend as tend, transcripts as transcripts, undo as undo,
     )
+    # fmt: on
 else:
 
     def __getattr__(name: str) -> object:

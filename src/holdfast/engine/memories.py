@@ -16,6 +16,7 @@ from holdfast import engine
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
 from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
+from holdfast.domain.health import HealthFinding
 from holdfast.domain.memory import Draft, Origin, Revision, Source
 from holdfast.domain.query import Filter, Query
 from holdfast.engine.ports import Clock, Embedder, NewId, Quiet, Reader, Store, TimeUp, never_quiet
@@ -26,7 +27,6 @@ from holdfast.settings import Settings
 if TYPE_CHECKING:
     from holdfast.domain.background import Job, JobState
     from holdfast.domain.dialogue import Dialogue, Turn
-    from holdfast.domain.health import HealthFinding
     from holdfast.domain.history import Story
     from holdfast.domain.memory import (
         DraftFields,
@@ -41,13 +41,7 @@ if TYPE_CHECKING:
     from holdfast.domain.operations import Attempt, Event, Standing
     from holdfast.domain.outcomes import Outcome, Waiting
     from holdfast.domain.profile import Profile
-    from holdfast.domain.query import (
-        EventFields,
-        ListFields,
-        MemoryCursor,
-        QueryFields,
-        TimeCursor,
-    )
+    from holdfast.domain.query import EventFields, ListFields, MemoryCursor, QueryFields, TimeCursor
     from holdfast.domain.spend import GroupedBy, SpendReport
     from holdfast.engine.audit import Audit
     from holdfast.engine.brief import Brief
@@ -568,7 +562,7 @@ class Memories:
 
         `fields` are speaker, message_id and said_at.
         """
-        said = NewMessage(role=role, content=content, **fields)
+        said = engine.sessions.NewMessage(role=role, content=content, **fields)
         return engine.sessions.say(session_id, said, ctx=self._synced)
 
     @needs("write")
@@ -697,7 +691,7 @@ class Memories:
         embedder = self._ctx.embedder
         if embedder is None:
             return found
-        return [Trial(embedder.name, "meaning", wiring.try_embedder(embedder)), *found]
+        return [engine.models_in_use.Trial(embedder.name, "meaning", wiring.try_embedder(embedder)), *found]
 
     @needs("write")
     def tend(

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
-from holdfast.store import migrate, sqlite
+from holdfast.store import migrate, postgres, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
@@ -71,8 +71,6 @@ class Database:
     def _connect(cls, target: str) -> "Database":
         target = target.removeprefix("sqlite:///")
         if "://" in target:
-            from holdfast.store import postgres
-
             return cls(postgres.open_engine(postgres.server_url(target)))
         path = Path(target).expanduser().absolute()
         try:
@@ -161,7 +159,7 @@ class Database:
         self, texts: Sequence[str], memory_ids: Sequence[str], space: str, message_ids: Sequence[str] = ()
     ) -> list[str]:
         """Removes what deleting rows leaves behind; answers what is left that can't be reached from here."""
-        from holdfast.store import postgres, scrub
+        from holdfast.store import scrub
 
         with self._troubles(), self._writing():
             self.check()
@@ -180,8 +178,6 @@ class Database:
     def _enter(self, space: str, connection: Connection) -> None:
         """Tells the server, which shows a transaction the rows of this space alone."""
         if self.path is None:
-            from holdfast.store import postgres
-
             postgres.enter(space, connection)
 
     def _in(self, space: str, connection: Connection) -> SpaceTransaction:

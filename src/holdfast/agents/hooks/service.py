@@ -48,7 +48,8 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
         left = until - monotonic()
         asked = dumps({**body, "deadline_ms": max(int(left * 1000), 0)}).encode()
         head = _head(f"/hooks/{event}", host, port, len(asked))
-        with _connected(host, port, until) as connection:
+        with socket.socket(_family(host)) as connection:
+            _connect(connection, host, port, until)
             connection.sendall(head + b"\r\n" + asked)
             found = _read(_received(connection, until))
         if not isinstance(found.get("context", ""), str):
@@ -81,7 +82,8 @@ def request(
         until = monotonic() + begins_within
         asked = dumps(body).encode()
         head = _head(place, host, port, len(asked), "Expect: 100-continue\r\n")
-        with _connected(host, port, until) as connection:
+        with socket.socket(_family(host)) as connection:
+            _connect(connection, host, port, until)
             connection.sendall(head + b"\r\n")
             ready, _, rest = _received(connection, until, most, until_ready=True).partition(b"\r\n\r\n")
             if not ready.startswith(b"HTTP/1.1 100"):
@@ -133,17 +135,13 @@ def _address(wanted: Mapping[str, object]) -> tuple[str, int]:
     return host, int(port)
 
 
-def _connected(host: str, port: int, until: float) -> socket.socket:
-    family = socket.AF_INET6 if host == "[::1]" else socket.AF_INET
-    numeric = {"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host)
-    connection = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        connection.settimeout(_left(until))
-        connection.connect((numeric, port))
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _connect(connection: socket.socket, host: str, port: int, until: float) -> None:
+    connection.settimeout(_left(until))
+    connection.connect(({"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host), port))
+
+
+def _family(host: str) -> int:
+    return socket.AF_INET6 if host == "[::1]" else socket.AF_INET
 
 
 def _received(
