@@ -27,7 +27,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 import holdfast
-from holdfast.models import network
+from holdfast.models import own_models
 from holdfast.testing import FixedClock
 from tests.postgres import SERVER_FROM_ENVIRONMENT, Databases, OwnServer, Reused, memory_disk
 
@@ -64,7 +64,7 @@ if memory := memory_disk():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 # The tests keep every core busy already, and two threads that wait for each other take twice the time.
-network.THREADS = 1
+own_models.THREADS = 1
 
 # A test opens a store of its own, and would compile all its statements anew: a third of its time.
 COMPILED: LRUCache[Any, Any] = LRUCache(5_000)

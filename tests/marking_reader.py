@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from holdfast.app.wiring import own_reader
-from holdfast.models.finder import Passage
+from holdfast.models.builtin_model import Passage
 
 
 class MarkingReader:

@@ -8,10 +8,10 @@ from datetime import date
 import pytest
 
 from holdfast.domain import markers
+from holdfast.domain.file_paths import file_name
+from holdfast.domain.markers import Echoes
 from holdfast.domain.passage import passage
 from holdfast.domain.render import inline, link_target
-from holdfast.domain.render.file_names import file_name
-from holdfast.domain.repeated_text import Echoes
 from holdfast.domain.secrets import redact
 from holdfast.domain.terms import asked, telling
 from holdfast.domain.text import clean, is_visible, normal_form
@@ -23,7 +23,7 @@ from holdfast.language.judge import PairJudge
 from holdfast.language.named_days import named_days
 from holdfast.language.sentences import own_voice
 from holdfast.language.wording import Utterance
-from holdfast.models.parts import parts_of
+from holdfast.models.embedders import parts_of
 from holdfast.profiles import built_in
 from tests.growth import MOST, UNITS, growth, patterns
 from tests.marking_reader import MarkingReader
@@ -121,7 +121,7 @@ def test_the_patterns_are_found_wherever_they_are_kept() -> None:
     names = {pattern.name for pattern in patterns()}
 
     assert "holdfast.language.sentences._MACHINE_LIKE.match" in names  # in a module
-    assert "holdfast.domain.secrets.cards._digits.search" in names  # made when first needed
+    assert "holdfast.domain.secrets.personal._digits.search" in names  # made when first needed
     assert "phrases.retracted" in names  # in a table
     assert any(name.startswith("holdfast.language.third_person:") for name in names)  # where it is used
     assert len(names) > 250

@@ -56,14 +56,14 @@ def tasks(
 
 def _agent(model: str | None) -> "TaskAgent":
     from bench.tasks import ModelAgent, ScriptedAgent
-    from holdfast.models.factory import opened_model
-    from holdfast.models.language_spec import parse_model
+    from holdfast.models.factory import open_model
+    from holdfast.models.specs import parse_model
     from holdfast.settings import Settings
 
     if model is None:
         return ScriptedAgent()
     spec = parse_model(model)
-    return ModelAgent(opened_model(spec, key=Settings.read().key_for_model(spec)))
+    return ModelAgent(open_model(spec, key=Settings.read().key_for_model(spec)))
 
 
 def _show(report: "TasksReport", with_rows: bool) -> None:

@@ -15,8 +15,7 @@ from holdfast.app import wiring
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import DEFAULT, create_space
 from holdfast.files.watcher import follow
-from holdfast.web.service.chores import capture, upkeep, vectors
-from holdfast.web.service.worker import SLICE, Chore
+from holdfast.web.service.background_tasks import SLICE, Chore, capture, upkeep, vectors
 
 _MOST_FILES = 2_000
 _PATIENCE = 60.0  # seconds for one job: after that its slices are known well enough
@@ -42,6 +41,7 @@ def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable
     memories = Memories.of(store, DEFAULT, embedder=wiring.open_embedder())
     memories.remember(corpus.fact(size).content)  # loads the models, as a service does when it starts
     wiring.own_reader().facts([("user", corpus.fact(size).content)])
+    wiring.own_reader().helps("what is known", [corpus.fact(size).content])
     spaces = (lambda: [DEFAULT], lambda name: memories)
     texts = [corpus.fact(number).content for number in range(size)]
     figures: Figures = {}

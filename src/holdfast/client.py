@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
-from holdfast.domain.background import Job, JobState
 from holdfast.domain.history import Story
+from holdfast.domain.jobs import Job, JobState
 from holdfast.domain.memory import (
     Draft,
     DraftFields,
@@ -39,7 +39,7 @@ from holdfast.engine.spaces import Overview
 from holdfast.engine.split import Split
 from holdfast.engine.undo import Undone
 from holdfast.errors import Conflict
-from holdfast.wire.http_client import ServiceConnection
+from holdfast.wire.http_errors import ServiceConnection
 from holdfast.wire.values import from_json
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from holdfast.app import paths
 from holdfast.domain.spend import Caps, micro_dollars
 from holdfast.errors import Invalid
-from holdfast.models.language_spec import LanguageSpec, parse_language
-from holdfast.models.spec import OPENAI, Spec, parse
+from holdfast.models.specs import DEFAULT_URLS, LanguageSpec, Spec, parse, parse_language
 
 #: The first that is set counts. The second name is what operators of service agents have in place already.
 _BUDGET = ("HOLDFAST_MEMORY_BUDGET", "CLAUDEOPS_MEMORY_BUDGET")
@@ -69,7 +68,7 @@ class Settings:
         """
         if spec.url and self.embedder_key and spec.url == parse(self.embedder).url:
             return _key("HOLDFAST_EMBEDDER_KEY", self.embedder_key)
-        if spec.url == OPENAI and self.openai_key:
+        if spec.url == DEFAULT_URLS["openai"] and self.openai_key:
             return _key("OPENAI_API_KEY", self.openai_key)
         return None
 

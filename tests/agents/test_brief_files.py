@@ -10,7 +10,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.agents import context_files
-from holdfast.agents.brief_files import MOST_PROJECTS, BriefFiles
+from holdfast.agents.brief_files import MAX_PROJECTS, BriefFiles
 from holdfast.agents.context_files import BEGIN, END, ContextFile
 from holdfast.app import paths, wiring
 from holdfast.domain.outcomes import settled
@@ -143,15 +143,15 @@ def test_a_service_on_another_database_starts_with_empty_files(
 
 
 def test_only_the_latest_projects_are_kept_ready(files: BriefFiles, memories: Memories) -> None:
-    for number in range(MOST_PROJECTS + 10):
+    for number in range(MAX_PROJECTS + 10):
         files.keep("default", f"p{number}")
         for name in (f"p{number}", None):
             os.utime(paths.brief_file("default", name), (1_000 + number, 1_000 + number))
 
     kept = {file.stem for file in Path(paths.briefs(), "default").glob("*.md")}
 
-    assert len(kept) == MOST_PROJECTS
-    assert f"p{MOST_PROJECTS + 9}" in kept
+    assert len(kept) == MAX_PROJECTS
+    assert f"p{MAX_PROJECTS + 9}" in kept
     assert "p0" not in kept
 
 

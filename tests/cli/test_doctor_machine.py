@@ -14,8 +14,8 @@ import holdfast
 from holdfast.app import paths
 from holdfast.app.wiring import try_embedder
 from holdfast.models import own_models
-from holdfast.models.embedder import OwnEmbedder
-from holdfast.models.spec import OWN
+from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.specs import OWN
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.domain.belief import WEEK, believed, decayed, reinforced, weakened
+from holdfast.domain.confidence import WEEK, believed, decayed, reinforced, weakened
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.profile import Policy
 from holdfast.profiles import built_in

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from holdfast.domain.markers import (
     CooldownMarker,
     EventMarker,
+    InvalidMarker,
     Marker,
     MemoryMarker,
-    Misfit,
     read,
     written,
 )
 from holdfast.domain.profile import Profile
-from holdfast.profiles.loader import built_in, parse
+from holdfast.profiles import built_in, parse
 from tests.requirements_ledger import requirement
 
 OPS = built_in("ops")
@@ -26,7 +26,7 @@ EVERY_PROFILE = [built_in(name) for name in ("default", "ops", "assistant", "sem
 
 
 def found(text: str, profile: Profile = OPS) -> list[Marker]:
-    return [marker for marker in read(text, profile) if not isinstance(marker, Misfit)]
+    return [marker for marker in read(text, profile) if not isinstance(marker, InvalidMarker)]
 
 
 def kept(text: str, profile: Profile = OPS) -> list[tuple[str, str | None, str]]:
@@ -39,7 +39,7 @@ def kept(text: str, profile: Profile = OPS) -> list[tuple[str, str | None, str]]
 
 
 def reasons(text: str) -> list[str]:
-    return [marker.reason for marker in read(text, OPS) if isinstance(marker, Misfit)]
+    return [marker.reason for marker in read(text, OPS) if isinstance(marker, InvalidMarker)]
 
 
 @requirement("ops.marker.general")

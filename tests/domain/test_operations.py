@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from holdfast.domain.operations import Attempt, standings
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 from tests.requirements_ledger import requirement
 
 COOLDOWNS = built_in("ops").cooldowns

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.domain import repeated_text
-from holdfast.domain.repeated_text import Echoes
+from holdfast.domain import markers
+from holdfast.domain.markers import Echoes
 from holdfast.domain.text import normal_form
 from tests.requirements_ledger import requirement
 
@@ -87,7 +87,7 @@ def test_what_was_told_is_known_by_its_kind_and_subject_too() -> None:
 
 
 def test_more_than_can_be_kept_makes_everything_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeated_text, "_MOST", 1_000)
+    monkeypatch.setattr(markers, "_MOST", 1_000)
     session = Echoes()
 
     session.read("a word " * 200)

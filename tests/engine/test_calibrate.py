@@ -11,7 +11,7 @@ import pytest
 from holdfast.domain.calibration import BEST_NOISE, Calibration, calibrated
 from holdfast.engine.calibrate import Measuring, shipped
 from holdfast.errors import Unavailable
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 
 
 class Broken:

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Refused
 from holdfast.engine.jobs import LEASE

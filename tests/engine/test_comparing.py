@@ -11,7 +11,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Reinforced
 from holdfast.language.comparison import Statement, Verdict
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 

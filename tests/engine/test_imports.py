@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from holdfast.models.embedders import OwnEmbedder
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
-from holdfast.domain.memory import Draft
+from holdfast.domain.memory import Draft, Source
+from holdfast.engine import imports
 from holdfast.engine.ports import Store, Transaction
 from holdfast.language.comparison import Statement, Verdict
 from holdfast.testing import FixedClock
@@ -78,3 +80,78 @@ def test_an_import_judges_nothing_while_the_space_is_locked(
         assert judge.asked_in != []
         assert set(judge.asked_in) == {0}
         assert (memories.find().memories == before) == dry_run
+
+
+class CountingEmbedder(OwnEmbedder):
+    """Notes what it embedded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
+        self.asked += texts
+        return super().documents(texts)
+
+
+def imported(memories: Memories, texts: Sequence[str], **told: Any) -> list[str]:
+    source = Source(origin="import", session="notes")
+    drafts = [(line, Draft(content=text, category="fact", source=source)) for line, text in enumerate(texts)]
+    return [type(one.outcome).__name__ for one in memories.import_drafts(drafts, **told)]
+
+
+def test_an_import_that_was_killed_goes_on_where_it_ended(
+    store: Store, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "_BATCH", 4)
+    texts = [wording(2 * number, 0) for number in range(10)]
+    embedder = CountingEmbedder()
+
+    def killed(done: int) -> None:
+        if done == 8:
+            raise KeyboardInterrupt
+
+    with Memories.of(store, "default", clock=clock, embedder=embedder, judge=ScriptedJudge()) as memories:
+        with pytest.raises(KeyboardInterrupt):
+            imported(memories, texts, report=killed)
+        embedder.asked.clear()
+
+        outcomes = imported(memories, texts)
+
+        assert outcomes == ["Reinforced"] * 8 + ["Added"] * 2
+        assert embedder.asked == texts[8:]
+        assert sorted(memory.content for memory in memories.find().memories) == sorted(texts)
+        assert {memory.confidence for memory in memories.find().memories} == {0.7}
+
+
+def test_what_is_imported_is_embedded_once_and_found_at_once(store: Store, clock: FixedClock) -> None:
+    texts = ["The harbour master speaks Danish", "Bread rises for nine hours", "The lift stops at floor 4"]
+    embedder = CountingEmbedder()
+    with Memories.of(store, "default", clock=clock, embedder=embedder) as memories:
+        imported(memories, [*texts, "Tea is kept in the blue tin", "Window seats are booked on Mondays"])
+        embedder.asked.clear()
+
+        [hit] = memories.recall("Which language does the man at the port talk?").memories
+
+        assert hit.memory.content == texts[0]
+        assert embedder.asked == []
+
+
+def test_what_another_writes_during_an_import_is_known_to_it(database_url: str, clock: FixedClock) -> None:
+    store = open_store(database_url)
+
+    class Interrupted(ScriptedJudge):
+        during: Callable[[], object] | None = None
+
+        def judge(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
+            during, self.during = self.during, None
+            if during is not None:
+                during()
+            return super().judge(pairs)
+
+    judge = Interrupted()
+    with Memories.of(store, "default", clock=clock, embedder=None, judge=judge) as memories:
+        memories.remember(wording(0, 0), category="fact")
+        judge.during = lambda: memories.remember(wording(4, 0, "b"), category="fact")
+
+        assert imported(memories, [wording(0, 0, "b"), wording(4, 0)]) == ["Reinforced", "Reinforced"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.app.wiring import context_for, open_store
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.engine import jobs
 from holdfast.engine.jobs import LEASE, MOST_ATTEMPTS
 from holdfast.engine.space_context import SpaceContext

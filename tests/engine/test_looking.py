@@ -3,7 +3,7 @@
 from holdfast import Memories
 from holdfast.domain.ranking import owner
 from holdfast.engine.ports import Store
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.scenarios.told import add
 

@@ -18,7 +18,7 @@ from tests.requirements_ledger import requirement
 def check(kills: int, home: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Kills hooks at every stage of their short lives; answers how many were killed in time."""
     monkeypatch.setenv("HOLDFAST_HOME", str(home))
-    monkeypatch.setattr(spool, "MOST_ENTRIES", 10_000)
+    monkeypatch.setattr(spool, "MAX_ENTRIES", 10_000)
     chance = random.Random(kills)
     made, killed = set(), 0
     for number in range(kills):

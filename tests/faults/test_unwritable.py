@@ -10,7 +10,11 @@ import pytest
 from sqlalchemy import event
 
 from holdfast import Memories, Unavailable
+from holdfast.app.wiring import context_for
+from holdfast.engine.brief import brief
+from holdfast.engine.spaces import create_space
 from holdfast.store.database import Database
+from holdfast.testing import FixedClock
 from tests.faults.mounts import run_on
 from tests.requirements_ledger import requirement
 
@@ -61,3 +65,22 @@ def test_brief_and_recall_answer_without_receipts_when_nothing_can_be_written(sq
     assert [hit.memory.subject for hit in found.memories] == ["router"]
     assert "The router stands in the cellar" in context.text
     memories.close()
+
+
+def test_a_brief_that_can_not_be_noted_names_no_tool_that_its_reader_lacks(sqlite_url: str) -> None:
+    clock = FixedClock()
+    database = Database.open(sqlite_url)
+    create_space("chat", store=database, clock=clock, profile="assistant")
+    Memories.of(database, "chat").remember("Alec is the user's boss", category="person", subject="Alec")
+    ctx = context_for("chat", database, clock=clock)
+
+    @event.listens_for(database.engine, "checkout")
+    def read_only(connection: object, *_: object) -> None:
+        connection.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
+
+    with_tools = brief(ctx=ctx, session="s1")
+    without = brief(ctx=ctx, session="s1", tools=False)
+
+    assert "update_memory" in with_tools.text
+    assert "update_memory" not in without.text
+    database.close()

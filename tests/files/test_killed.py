@@ -19,6 +19,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.files.directory_sync import DirectorySync
+from holdfast.files.index_file import IndexFile
 from tests.files.doomed import text_of
 from tests.requirements_ledger import requirement
 
@@ -173,9 +174,11 @@ def survive(database: str, memories: Memories, folder: Path, kills: int, ledger:
 
 
 @requirement("files.same-memory", "files.index")
-@pytest.mark.parametrize("moment", ["_write", "_write_index", "_agree"])
+@pytest.mark.parametrize(
+    ("part", "moment"), [(DirectorySync, "_write"), (IndexFile, "write"), (DirectorySync, "_agree")]
+)
 def test_the_next_use_ends_what_was_cut_off(
-    notes: Memories, folder: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    notes: Memories, folder: Path, monkeypatch: pytest.MonkeyPatch, part: type, moment: str
 ) -> None:
     notes.put_file("old.md", f"{text_of('old', 1)}\n")
     (folder / "new.md").write_text(f"{text_of('new', 1)}\n")
@@ -185,7 +188,7 @@ def test_the_next_use_ends_what_was_cut_off(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(DirectorySync, moment, cut)
+        patched.setattr(part, moment, cut)
         with pytest.raises(KeyboardInterrupt):
             notes.remember(text_of("told", 1), category="user", subject="Told")
         (folder / ".holdfast-0123456789abcdef").write_text("half of a fi")

@@ -179,6 +179,63 @@ def test_a_new_file_gets_the_name_of_one_that_is_gone_whatever_the_slice(
     assert all("another matter" in memory.content for memory in found)
 
 
+def test_files_that_can_not_be_imported_keep_no_others_waiting(sqlite_notes: Memories, folder: Path) -> None:
+    for number in range(20):
+        (folder / f"a_{number:02}.md").write_bytes(b"\xff\xfe no text")
+        (folder / f"b_{number:02}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    chore = follow(lambda: sqlite_notes.store)
+
+    rounds = 1
+    while chore(lambda: True) and rounds < 50:
+        rounds += 1
+
+    state = sqlite_notes.directory()
+    assert rounds < 50
+    assert len(sqlite_notes.find(limit=100).memories) == 20
+    assert state is not None
+    assert len(state.troubles) == 20
+
+
+def test_a_directory_is_not_listed_anew_for_each_slice(
+    sqlite_notes: Memories, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(90):
+        (folder / f"note_{number:02}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    listed = []
+    real = SafeDirectory.list
+    monkeypatch.setattr(SafeDirectory, "list", lambda self: listed.append(1) or real(self))
+    chore = follow(lambda: sqlite_notes.store)
+
+    rounds = 1
+    while chore(lambda: True):
+        rounds += 1
+
+    assert rounds > 5
+    assert len(listed) <= 4
+    assert len(sqlite_notes.find(limit=100).memories) == 90
+
+
+def test_what_changes_between_two_slices_is_not_missed(sqlite_notes: Memories, folder: Path) -> None:
+    for number in range(60):
+        (folder / f"note_{number:02}.md").write_text(f"Note number {number} says {number * 7}.\n")
+    chore = follow(lambda: sqlite_notes.store)
+    chore(lambda: True)
+    (folder / "note_59.md").unlink()
+    (folder / "note_58.md").write_text("Something else entirely.\n")
+    (folder / "late.md").write_text("A note that came late.\n")
+    sqlite_notes.remember("Written beside the sync", category="user", subject="beside")
+
+    while chore(lambda: True):
+        pass
+
+    said = {memory.content.strip() for memory in sqlite_notes.find(limit=100).memories}
+    assert "Something else entirely." in said
+    assert "A note that came late." in said
+    assert "Written beside the sync" in said
+    assert not any("number 59" in text for text in said)
+    assert len(said) == 61
+
+
 def test_a_file_that_was_moved_among_many_new_ones_stays_the_same_memory(
     sqlite_notes: Memories, folder: Path
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.language.extract import extract
 from holdfast.language.passages import WINDOW, statements, windows
 from holdfast.language.wording import Utterance
-from holdfast.models.finder import Passage
+from holdfast.models.builtin_model import Passage
 from tests.marking_reader import MarkingReader
 
 

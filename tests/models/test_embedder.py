@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import Unavailable
 from holdfast.models import own_models
-from holdfast.models.embedder import OVERLAP, PART, OwnEmbedder, _split
+from holdfast.models.embedders import OVERLAP, PART, OwnEmbedder, _split
 from holdfast.models.wordpiece import WordPiece, basic_words
 from tests.requirements_ledger import requirement
 
@@ -49,7 +49,7 @@ def test_the_library_under_the_model_leaves_no_device_id_and_has_nothing_to_repo
     home.mkdir()
     # Only what Python needs: among the rest may stand what keeps the library silent, such as a mark of CI.
     bare = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    embeds = "from holdfast.models.embedder import OwnEmbedder; OwnEmbedder().query('who is my manager')"
+    embeds = "from holdfast.models.embedders import OwnEmbedder; OwnEmbedder().query('who is my manager')"
 
     subprocess.run([sys.executable, "-B", "-c", embeds], env=bare, check=True, timeout=120)
 

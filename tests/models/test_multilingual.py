@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdfast.errors import Unavailable
-from holdfast.models.multilingual import Multilingual
+from holdfast.models.embedders import Multilingual
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.budget import estimate_tokens
-from holdfast.models.known_models import CAUTIOUS, KnownModel, known
-from holdfast.models.parts import parts_of
+from holdfast.models.embedders import parts_of
+from holdfast.models.remote import CAUTIOUS, KnownModel, known
 
 
 def test_a_short_text_stays_whole() -> None:

@@ -19,7 +19,7 @@ from holdfast.language.comparison import Statement
 from holdfast.language.judge import PairJudge
 from holdfast.language.news import News
 from holdfast.models import own_models
-from holdfast.models.reader import OwnReader
+from holdfast.models.builtin_model import OwnReader
 from tests.requirements_ledger import requirement
 
 BOSS = "Alec is the user's boss"
@@ -238,7 +238,7 @@ def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:
 
 def test_a_call_with_many_pairs_has_time_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = count(start=0.0, step=0.2)
-    monkeypatch.setattr("holdfast.models.network.monotonic", lambda: next(clock))
+    monkeypatch.setattr("holdfast.models.own_models.monotonic", lambda: next(clock))
 
     assert len(OwnReader().judge([(said(BOSS), said(REPORTS))] * 40)) == 40
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from holdfast.errors import Unavailable
-from holdfast.models.remote import MOST_PARTS, MOST_TOKENS, RemoteEmbedder
-from holdfast.models.spec import parse
+from holdfast.models.remote import MAX_PARTS, MAX_TOKENS, RemoteEmbedder
+from holdfast.models.specs import parse
 from tests.loopback import Answer
 from tests.models.stand_in import DIMENSIONS, FAULTS, Asked, StandIn, changed, vectors, well
 from tests.requirements_ledger import requirement
@@ -91,8 +91,8 @@ def test_a_long_text_becomes_parts_and_many_parts_several_requests(
     assert len(parts) > 20
     assert sum(len(asked.texts) for asked in stand_in.asked) == 1 + len(parts)
     assert len(stand_in.asked) > 1
-    assert all(len(asked.texts) <= MOST_PARTS for asked in stand_in.asked)
-    assert all(len(text) <= 4 * MOST_TOKENS for asked in stand_in.asked for text in asked.texts)
+    assert all(len(asked.texts) <= MAX_PARTS for asked in stand_in.asked)
+    assert all(len(text) <= 4 * MAX_TOKENS for asked in stand_in.asked for text in asked.texts)
 
 
 def test_nothing_is_asked_for_nothing(embedder: RemoteEmbedder, stand_in: StandIn) -> None:

@@ -7,10 +7,9 @@ import pytest
 from holdfast.app import wiring
 from holdfast.engine.ports import Embedder
 from holdfast.errors import Invalid
-from holdfast.models.embedder import OwnEmbedder
-from holdfast.models.multilingual import Multilingual
+from holdfast.models.embedders import Multilingual, OwnEmbedder
 from holdfast.models.remote import RemoteEmbedder
-from holdfast.models.spec import FORMS, Spec, parse
+from holdfast.models.specs import EMBEDDERS, Spec, parse
 from holdfast.settings import Settings
 from tests.requirements_ledger import requirement
 
@@ -68,7 +67,7 @@ def test_an_unknown_name_is_answered_with_the_forms(text: str) -> None:
     with pytest.raises(Invalid) as wrong:
         parse(text)
 
-    assert FORMS in str(wrong.value)
+    assert EMBEDDERS in str(wrong.value)
     assert wrong.value.field == "embedder"
 
 

@@ -12,7 +12,7 @@ from holdfast.domain.markers import MemoryMarker, read, written
 from holdfast.domain.operations import Attempt, Standing
 from holdfast.domain.profile import Cooldown, Profile
 from holdfast.errors import Invalid
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 from holdfast.prompts import FILES, TIERS, Prompts, examples
 from tests.requirements_ledger import requirement
 

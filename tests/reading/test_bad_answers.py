@@ -16,8 +16,8 @@ from holdfast.app.wiring import open_store
 from holdfast.cli import cli
 from holdfast.engine import jobs
 from holdfast.engine.space_context import Readers
-from holdfast.models.factory import opened_model
-from holdfast.models.language_spec import parse_language
+from holdfast.models.factory import open_model
+from holdfast.models.specs import parse_language
 from holdfast.testing import FixedClock
 from tests.loopback import Answer
 from tests.reading.conftest import READER, VENDORS, OpenReaders
@@ -141,7 +141,7 @@ def impatient(
     """Models that are waited for, however busy the machine is; only one that never answers is not."""
     kind = request.node.callspec.params.get("kind")
     gate, extract = (
-        opened_model(spec, key="sk-loopback-only", within=within)
+        open_model(spec, key="sk-loopback-only", within=within)
         for model, within in zip(
             VENDORS[vendor], (60, 0.1 if kind == "no answer in time" else 60), strict=True
         )

@@ -13,8 +13,8 @@ from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Added, Contradicting, Outcome, Reinforced
 from holdfast.engine.model_judge import REST
 from holdfast.language.comparison import NEARLY_SAME, Statement, Verdict
-from holdfast.models.factory import opened_model
-from holdfast.models.language_spec import parse_language
+from holdfast.models.factory import open_model
+from holdfast.models.specs import parse_language
 from holdfast.testing import FixedClock
 from tests.loopback import Answer
 from tests.reading.conftest import OpenReaders
@@ -33,7 +33,7 @@ def memories(
     readers = readers_for(judge=True)
     spec = parse_language(server.spec("anthropic", "claude-haiku-5-5"))
     assert spec is not None
-    impatient = replace(readers, judge=opened_model(spec, key="sk-loopback-only", within=0.5))
+    impatient = replace(readers, judge=open_model(spec, key="sk-loopback-only", within=0.5))
     with Memories.of(
         open_store(sqlite_url), "default", clock=clock, readers=impatient, judge=Unsure()
     ) as opened:

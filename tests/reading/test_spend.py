@@ -17,8 +17,7 @@ from holdfast.engine.meter import CapReached, ask
 from holdfast.engine.ports import LanguageModel
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Invalid, Unavailable
-from holdfast.models.language_spec import parse_language
-from holdfast.models.prices import cautious, price_of
+from holdfast.models.specs import cautious, parse_language, price_of
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock
 from tests.loopback import Answer
@@ -322,7 +321,7 @@ def test_a_vendors_key_goes_to_that_vendor_alone() -> None:
 
 
 def test_a_missing_package_or_key_is_named_with_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    from holdfast.models.factory import opened_model
+    from holdfast.models.factory import open_model
 
     for text, helps in (
         ("anthropic:a", "set ANTHROPIC_API_KEY"),
@@ -331,10 +330,10 @@ def test_a_missing_package_or_key_is_named_with_what_helps(monkeypatch: pytest.M
         spec = parse_language(text)
         assert spec is not None
         with pytest.raises(Unavailable, match=helps):
-            opened_model(spec).ask(question())
+            open_model(spec).ask(question())
     for vendor in ("anthropic", "openai"):
         monkeypatch.setitem(__import__("sys").modules, vendor, None)
         spec = parse_language(f"{vendor}:a")
         assert spec is not None
         with pytest.raises(Unavailable, match=rf"pip install 'holdfast-memory\[{vendor}\]'"):
-            opened_model(spec).ask(question())
+            open_model(spec).ask(question())

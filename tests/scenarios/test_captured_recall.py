@@ -11,7 +11,7 @@ from holdfast.domain.outcomes import settled
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.marking_reader import MarkingReader
 from tests.requirements_ledger import requirement

@@ -9,7 +9,7 @@ from holdfast.engine.context import Context
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
 from holdfast.errors import Invalid
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add

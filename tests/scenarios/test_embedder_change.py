@@ -20,7 +20,7 @@ from holdfast.engine.models_in_use import EmbeddingProgress
 from holdfast.engine.ports import Store
 from holdfast.models import remote
 from holdfast.models.remote import RemoteEmbedder
-from holdfast.models.spec import parse
+from holdfast.models.specs import parse
 from holdfast.testing import FixedClock
 from tests.cli.conftest import Shell
 from tests.loopback import Answer

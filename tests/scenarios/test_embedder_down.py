@@ -17,7 +17,7 @@ from holdfast.engine.ports import Store
 from holdfast.errors import Unavailable
 from holdfast.models import http_json, remote
 from holdfast.models.remote import RemoteEmbedder
-from holdfast.models.spec import parse
+from holdfast.models.specs import parse
 from holdfast.testing import FixedClock
 from tests.cli.conftest import Shell
 from tests.models.stand_in import FAULTS, Play, StandIn, changed, well

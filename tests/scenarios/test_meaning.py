@@ -8,7 +8,7 @@ import pytest
 from holdfast import Filter, Memories
 from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Embedder, Store
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add

@@ -11,7 +11,7 @@ from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.test_quoting import given

@@ -10,7 +10,7 @@ from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.ports import Store
 from holdfast.engine.recall import Recall
 from holdfast.engine.spaces import create_space, set_keeps_messages
-from holdfast.models.embedder import OwnEmbedder
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add

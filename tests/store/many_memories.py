@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from holdfast.domain.background import Embedded
+from holdfast.domain.jobs import Embedded
 from holdfast.store import schema
 from holdfast.store.database import Database
 from tests.store.some_vectors import Vectors, clustered

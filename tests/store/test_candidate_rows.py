@@ -54,9 +54,9 @@ def test_wordings_are_all_that_a_memory_can_be_found_by(database: Database, kept
     with database.read("default") as tx:
         found = tx.memories.wordings(Filter())
 
-    assert found == {memory.id: said(memory) for memory in kept[:-1]}
-    assert found[kept[0].id] == "The bridge is painted every spring paint yearly"
-    assert found[kept[2].id] == "tower height The tower is 40 metres high"
+    assert found == {memory.id: (said(memory), memory.project) for memory in kept[:-1]}
+    assert found[kept[0].id].text == "The bridge is painted every spring paint yearly"
+    assert found[kept[2].id].text == "tower height The tower is 40 metres high"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Memory, Message, Source
 from holdfast.domain.space import Token
 from holdfast.domain.spend import ModelCall, Usage

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from holdfast.domain.background import Embedded
+from holdfast.domain.jobs import Embedded
 from holdfast.engine.spaces import create_space
 from holdfast.store import vectors as vector_forms
 from holdfast.store import vectors_sqlite

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
-from holdfast.domain.background import Embedded
+from holdfast.domain.jobs import Embedded
 from holdfast.engine.ports import Store, Transaction
 from holdfast.engine.spaces import create_space, delete_space
 from holdfast.errors import Unavailable

@@ -10,27 +10,27 @@ from tools.check_imports import check
 
 # Where the planted line stands, the line, and what is said about it.
 OUTWARD = [
-    ("domain/belief.py", "import click", "may not import click"),
-    ("domain/belief.py", "from holdfast import Memories", "may not import holdfast:"),
-    ("domain/belief.py", "from ..store import schema", "may not import holdfast.store.schema"),
+    ("domain/confidence.py", "import click", "may not import click"),
+    ("domain/confidence.py", "from holdfast import Memories", "may not import holdfast:"),
+    ("domain/confidence.py", "from ..store import schema", "may not import holdfast.store.schema"),
     (
-        "domain/belief.py",
+        "domain/confidence.py",
         "def late():\n    import holdfast.engine.tend",
         "may not import holdfast.engine.tend",
     ),
-    ("errors.py", "from holdfast.domain import belief", "may not import holdfast.domain:"),
-    ("profiles/loader.py", "from holdfast.engine import tend", "may not import holdfast.engine.tend"),
-    ("profiles/loader.py", "import yaml", "may not import yaml"),
+    ("errors.py", "from holdfast.domain import confidence", "may not import holdfast.domain:"),
+    ("profiles/__init__.py", "from holdfast.engine import tend", "may not import holdfast.engine.tend"),
+    ("profiles/__init__.py", "import yaml", "may not import yaml"),
     ("engine/tend.py", "from holdfast.store.schema import memories", "may not import holdfast.store.schema"),
     ("engine/tend.py", "import sqlalchemy", "may not import sqlalchemy"),
     ("engine/tend.py", "from holdfast.app.wiring import migrate", "may not import holdfast.app.wiring"),
     ("engine/tend.py", "from holdfast.engine import memories", "may not import holdfast.engine.memories"),
     ("engine/tend.py", "import holdfast.files", "may not import holdfast.files"),
-    ("domain/belief.py", "import holdfast.language", "may not import holdfast.language"),
+    ("domain/confidence.py", "import holdfast.language", "may not import holdfast.language"),
     ("language/gate.py", "from holdfast.engine import ports", "may not import holdfast.engine.ports"),
     ("store/schema.py", "from holdfast.engine import tend", "may not import holdfast.engine.tend"),
     ("store/schema.py", "import holdfast.models", "may not import holdfast.models"),
-    ("models/embedder.py", "import holdfast.store.schema", "may not import holdfast.store.schema"),
+    ("models/embedders.py", "import holdfast.store.schema", "may not import holdfast.store.schema"),
     ("wire/values.py", "import holdfast.web.rest", "may not import holdfast.web.rest"),
     ("files/forms.py", "import holdfast.agents", "may not import holdfast.agents"),
     ("quality.py", "import math", "holdfast.quality belongs to no part"),
@@ -59,12 +59,12 @@ OUTWARD = [
 ]
 
 INWARD = [
-    ("domain/belief.py", "import math\nfrom holdfast.domain.text import clean\nfrom . import text"),
+    ("domain/confidence.py", "import math\nfrom holdfast.domain.text import clean\nfrom . import text"),
     (
-        "profiles/loader.py",
+        "profiles/__init__.py",
         "import tomllib\nfrom holdfast.domain import text\nfrom holdfast.errors import Invalid",
     ),
-    ("engine/tend.py", "from holdfast.profiles import loader\nfrom .ports import Store"),
+    ("engine/tend.py", "from holdfast import profiles\nfrom .ports import Store"),
     ("store/schema.py", "import sqlalchemy\nfrom holdfast.engine.ports import Store"),
     ("store/schema.py", "from holdfast.engine import ports"),
     ("web/rest/app.py", "import fastapi\nfrom holdfast.engine.memories import Memories\nfrom .x import Body"),
@@ -129,7 +129,7 @@ def test_an_import_that_points_inward_is_not(tree: Path, file: str, line: str) -
 
 
 def test_a_finding_names_file_and_line(tree: Path) -> None:
-    planted = tree / "holdfast/domain/belief.py"
+    planted = tree / "holdfast/domain/confidence.py"
     planted.write_text('"""Belief."""\n\nimport click\n')
 
     (finding,) = check(tree)

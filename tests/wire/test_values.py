@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.domain.background import Job
 from holdfast.domain.history import Entry, Story, Use
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Link, Memory, Message, Repetition, Session, Source, Version
 from holdfast.domain.operations import Attempt, Event, Standing
 from holdfast.domain.outcomes import (

@@ -22,7 +22,7 @@ from holdfast.engine.space_context import SpaceContext, is_shown_later
 from holdfast.engine.tend import make_current
 from holdfast.errors import HoldfastError, NotFound
 
-MOST_PROJECTS = 50  # of a space that have a ready-made brief; the latest used
+MAX_PROJECTS = 50  # of a space that have a ready-made brief; the latest used
 _TRIES = 3
 _log = logging.getLogger(__name__)
 
@@ -44,8 +44,8 @@ class BriefFiles:
             contexts = [] if contexts and is_shown_later(changed=True) else contexts
             if ready or contexts:
                 self._follow(space, folder if ready else None, contexts)
-        except (OSError, HoldfastError) as trouble:  # the change itself is committed
-            _log.warning("the brief files can't be updated: %s", trouble)
+        except (OSError, HoldfastError) as error:  # the change itself is committed
+            _log.warning("the brief files can't be updated: %s", error)
 
     def _follow(self, space: str, folder: Path | None, contexts: Sequence[ContextFile]) -> None:
         changes = self._changes(space)
@@ -67,10 +67,10 @@ class BriefFiles:
                     os.utime(file)
                 else:
                     paths.write_private(str(file), b"")
-            for unused in sorted(_briefs_in(_folder(space)), key=_used)[:-MOST_PROJECTS]:
+            for unused in sorted(_briefs_in(_folder(space)), key=_used)[:-MAX_PROJECTS]:
                 unused.unlink()
-        except OSError as trouble:
-            _log.warning("no brief can be prepared: %s", trouble)
+        except OSError as error:
+            _log.warning("no brief can be prepared: %s", error)
 
     def refresh(self, time_up: TimeUp = lambda: False) -> bool:
         """Rewrites outdated files until the time is up; returns whether there is more to do."""
@@ -89,15 +89,15 @@ class BriefFiles:
         folder, changes = _folder(space), self._changes(space)
         shown = _shown(folder)
         try:
-            # The empty ones first: those are what a hook finds nothing in.
+            # The empty ones first: a hook finds nothing in them.
             for file in sorted(_briefs_in(folder), key=lambda file: file.stat().st_size):
                 if shown.get(file.name) != _of(changes, _project_of(file)) or not file.stat().st_size:
                     shown[file.name] = self._write_brief(file, space)
                     paths.write_private(str(folder / "shown"), json.dumps(shown).encode())
                     if time_up():
                         return True
-        except OSError as trouble:
-            _log.warning("the briefs in %s can't be written: %s", folder, trouble)
+        except OSError as error:
+            _log.warning("the briefs in %s can't be written: %s", folder, error)
         return False
 
     def _write_brief(self, file: Path, space: str) -> int:
@@ -109,14 +109,11 @@ class BriefFiles:
             _write_if_other(file, (text or "\n").encode())
             if _of(self._changes(space), project) == at:
                 return at
-        _empty(file)  # somebody is at it: better nothing than something that was just taken back
+        _empty(file)  # being written: better nothing than something that was just undone
         return at
 
     def write(self, context: ContextFile) -> None:
-        """Writes a context file.
-
-        Raises: OSError, Unavailable, Invalid for a file whose part has no end.
-        """
+        """Writes a context file. Raises: OSError, Unavailable, Invalid for a file whose part has no end."""
         at, brief = self._brief(context.space, context.project)
         context_files.write(context, brief)
         self._written[context] = at
@@ -124,8 +121,8 @@ class BriefFiles:
     def _write_context(self, context: ContextFile) -> None:
         try:
             self.write(context)
-        except (OSError, HoldfastError) as trouble:
-            _log.warning("%s can't be kept up to date: %s", context.path, trouble)
+        except (OSError, HoldfastError) as error:
+            _log.warning("%s can't be kept up to date: %s", context.path, error)
 
     def _brief(self, space: str, project: str | None) -> tuple[int, str]:
         """The last change that the brief includes, and its text; empty for a deleted space."""
@@ -180,7 +177,7 @@ def _claim(db: str) -> None:
 
 
 def _of(changes: Mapping[str, int], project: str | None) -> int:
-    """How often changed what a brief of the project could show."""
+    """A number that changes with everything that a brief of the project could show."""
     return changes.get("", 0) + (changes.get(project, 0) if project else 0)
 
 
@@ -201,12 +198,12 @@ def _empty(file: Path) -> None:
     try:
         if file.stat().st_size:
             os.truncate(file, 0)
-    except OSError as trouble:
-        _log.warning("%s can't be emptied: %s", file, trouble)
+    except OSError as error:
+        _log.warning("%s can't be emptied: %s", file, error)
 
 
 def _write_if_other(file: Path, content: bytes) -> None:
     if file.read_bytes() != content:
         times = file.stat()
         paths.write_private(str(file), content)
-        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # that tells when it was last used
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # its time is the last use

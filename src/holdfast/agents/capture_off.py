@@ -1,7 +1,7 @@
-"""Where capture is off: for a project, for a session, or everywhere. Recall still works there.
+"""Switches capture off for a project, for a session, or everywhere. Recall still works there.
 
-Stored in one small file that hooks read, so this module uses little of the standard library and nothing
-else. `HOLDFAST_QUIET=1` turns capture off for one process. If the file is unreadable, capture is off.
+Stored in one small file that hooks read, so few modules are imported. `HOLDFAST_QUIET=1` turns capture off
+for one process. If the file is unreadable, capture is off.
 """
 
 import os
@@ -9,12 +9,12 @@ from json import dumps, loads
 
 from holdfast.app import paths
 
-_MOST_NAMES = 10_000
+_MAX_NAMES = 10_000
 _OFF = ("", "0", "no", "off", "false")
 
 
 class SwitchedOff:
-    """What is quiet."""
+    """Where capture is off."""
 
     __slots__ = ("everywhere", "projects", "sessions")
 
@@ -25,7 +25,7 @@ class SwitchedOff:
 
 
 def reason(project: str | None = None, session: str | None = None) -> str | None:
-    """Why capture is off there, in a few words; none where it is on."""
+    """The reason why capture is off there; None if it is on."""
     if os.environ.get("HOLDFAST_QUIET", "").lower() not in _OFF:
         return "HOLDFAST_QUIET is set"
     try:
@@ -42,10 +42,7 @@ def reason(project: str | None = None, session: str | None = None) -> str | None
 
 
 def switched_off() -> SwitchedOff:
-    """What the file says.
-
-    Raises: OSError, ValueError.
-    """
+    """Reads the file. Raises: OSError, ValueError."""
     try:
         with open(paths.quiet_file(), encoding="utf-8") as file:
             found = loads(file.read())
@@ -86,4 +83,4 @@ def _switched(names: list[str], name: str | None, off: bool) -> list[str]:
     if name is None:
         return names
     others = [other for other in names if other != name]
-    return [*others, name][-_MOST_NAMES:] if off else others
+    return [*others, name][-_MAX_NAMES:] if off else others

@@ -26,7 +26,7 @@ class ContextFile:
     space: str
     project: str | None
     existed: bool  # before us; else it goes with us
-    gap: int = 0  # characters that were put between what stood in it and our part
+    gap: int = 0  # characters added between the file's own content and our section
 
 
 def context_file(path: Path, *, db: str, space: str, project: str | None) -> ContextFile:
@@ -47,18 +47,12 @@ def context_file(path: Path, *, db: str, space: str, project: str | None) -> Con
 
 
 def register(context: ContextFile) -> None:
-    """Keeps a file up to date from now on.
-
-    Raises: OSError.
-    """
+    """Keeps a file up to date from now on. Raises: OSError."""
     _save([*(known for known in registered() if known.path != context.path), context])
 
 
 def unregister(path: Path) -> ContextFile | None:
-    """Stops updating a file; returns its entry.
-
-    Raises: OSError.
-    """
+    """Stops updating a file; returns its entry. Raises: OSError."""
     known = registered()
     found = next((context for context in known if context.path == str(path)), None)
     if found is not None:
@@ -67,14 +61,14 @@ def unregister(path: Path) -> ContextFile | None:
 
 
 def registered() -> list[ContextFile]:
-    """The files that are kept up to date; none if the list is damaged."""
+    """The files that are kept up to date; None if the list is damaged."""
     try:
         text = Path(paths.context_files()).read_text(encoding="utf-8")
         return [ContextFile(**entry) for entry in json.loads(text)]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError) as trouble:
-        _log.warning("%s can't be read: %s", paths.context_files(), trouble)
+    except (OSError, ValueError, TypeError) as error:
+        _log.warning("%s can't be read: %s", paths.context_files(), error)
         return []
 
 

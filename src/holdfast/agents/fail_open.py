@@ -7,9 +7,9 @@ Result = TypeVar("Result")
 
 
 def unbroken(work: Callable[[], Result], failed: Callable[[Exception], None]) -> Result | None:
-    """The result of `work`; none when it failed, and `failed` gets the error."""
+    """The result of `work`; None if it failed, and `failed` gets the error."""
     try:
         return work()
-    except Exception as trouble:  # broad: a door's boundary; whatever breaks in the memory, the host goes on
-        failed(trouble)
+    except Exception as error:  # broad: a door's boundary; whatever breaks in the memory, the host goes on
+        failed(error)
         return None

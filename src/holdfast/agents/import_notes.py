@@ -131,7 +131,7 @@ def _is_note(draft: Draft) -> bool:
 
 
 def _reworded(draft: Draft, memories: Memories, *, dry_run: bool = False) -> Outcome | None:
-    """The outcome for a note whose text changed since the last import; none for all others."""
+    """The outcome for a note whose text changed since the last import; None for all others."""
     same = Filter(subject=draft.subject, project=draft.project, session=draft.source.session, origin="file")
     found = memories.find(same, limit=2).memories
     if len(found) != 1 or found[0].content == safe(draft.content):
@@ -152,9 +152,9 @@ HIDDEN: Final = "hidden"
 _OTHER: Final = "not Markdown"
 _BINARY: Final = "binary"
 _LARGE: Final = "over 1 MiB"
-_MOST_NOTE: Final = 1024 * 1024
+_MAX_NOTE: Final = 1024 * 1024
 _HEAD: Final = 8_192  # bytes in which a file that is no text shows it
-_PASSED_BY: Final = frozenset({"node_modules"})
+_SKIPPED_FOLDERS: Final = frozenset({"node_modules"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def notes_below(folder: Path) -> NoteFolder:
     skipped: Counter[str] = Counter()
     for place, folders, names in os.walk(folder):
         skipped[HIDDEN] += sum(is_hidden(name) for name in folders)
-        folders[:] = sorted(name for name in folders if not is_hidden(name) and name not in _PASSED_BY)
+        folders[:] = sorted(name for name in folders if not is_hidden(name) and name not in _SKIPPED_FOLDERS)
         for name in sorted(names):
             path = Path(place, name)
             reason = _why_not(path)
@@ -200,7 +200,7 @@ def _why_not(path: Path) -> str | None:
     if path.suffix.casefold() != ".md" or not path.is_file():
         return _OTHER
     try:
-        if path.stat().st_size > _MOST_NOTE:
+        if path.stat().st_size > _MAX_NOTE:
             return _LARGE
         with path.open("rb") as file:
             return _BINARY if b"\0" in file.read(_HEAD) else None

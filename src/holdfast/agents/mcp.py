@@ -23,7 +23,7 @@ from holdfast.agents.tools import Answer, Tool, call, offered, tool_text
 from holdfast.domain.render import inline
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 
 #: Reaches the model in every client; so it holds the whole policy, in three sentences.
 INSTRUCTIONS = (
@@ -46,7 +46,7 @@ _ONE = "memory://memories/"
 _NOT_FOUND = -32602
 _log = logging.getLogger(__name__)
 
-Open = Callable[[], Memories]  # the space to speak to; may raise while it can't be reached
+Open = Callable[[], Memories]  # the space to use; may raise if it is unavailable
 Result = TypeVar("Result")
 Context = Any  # of a request: nothing in it matters here
 
@@ -140,16 +140,16 @@ class _Door:
     def _tools(self) -> tuple[Tool, ...]:
         try:
             return offered(self._open().profile)
-        except HoldfastError as trouble:
+        except HoldfastError as error:
             # A memory that can't be reached now may be back at the next call: the tools stay.
-            _log.warning("the space could not be opened: %s", trouble)
+            _log.warning("the space could not be opened: %s", error)
             return offered(built_in("default"))
 
     def _answer(self, name: str, arguments: dict[str, Any]) -> Answer:
         try:
             return call(self._open(), name, arguments)
-        except HoldfastError as trouble:
-            return Answer(f"{UNAVAILABLE}: {inline(str(trouble))}", failed=True)
+        except HoldfastError as error:
+            return Answer(f"{UNAVAILABLE}: {inline(str(error))}", failed=True)
         except Exception:  # broad: the door's boundary; a model is told, the log has the rest
             _log.exception("the tool %s failed", name)
             return Answer(UNAVAILABLE, failed=True)
@@ -162,8 +162,8 @@ class _Door:
                 return tool_text.story(self._open().why(uri.removeprefix(_ONE)))
         except NotFound as unknown:
             raise MCPError(_NOT_FOUND, str(unknown)) from None
-        except HoldfastError as trouble:
-            raise MCPError(types.INTERNAL_ERROR, f"{UNAVAILABLE}: {trouble}") from None
+        except HoldfastError as error:
+            raise MCPError(types.INTERNAL_ERROR, f"{UNAVAILABLE}: {error}") from None
         raise MCPError(_NOT_FOUND, f"unknown resource {uri!r:.100}: use {BRIEF} or {ONE}")
 
 

@@ -1,7 +1,7 @@
 """`/memory`: the chat command for memories, with plain text answers.
 
-One function for Telegram, the command line and the chat agent. It calls no model, and knows nothing of
-where the text came from nor how long a message may be.
+One function for Telegram, the command line and the chat agent. It calls no model; the
+caller splits long answers.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Either = Memories | Client
 
 COMMAND = "/memory"
-_MOST_ECHOED = 40  # of a word that nobody knows
-_MOST_COMPARED = 10_000  # memories among which a mistyped id is looked for
+_MAX_ECHOED = 40  # of an unknown command
+_MAX_COMPARED = 10_000  # memories among which a mistyped id is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class InboxQuestion:
 
 @dataclass(frozen=True, slots=True)
 class CommandReply:
-    """The answer; `questions` holds the inbox items that it lists, for doors that have buttons."""
+    """The answer; `questions` holds the inbox items that it lists, for interfaces with buttons."""
 
     text: str
     failed: bool = False
@@ -77,7 +77,7 @@ def reply(memories: "Either", text: str, *, command: str = COMMAND) -> CommandRe
             return _ABOUT_ALL[word](memories, command)
     except HoldfastError as error:
         return CommandReply(f"Failed: {error}.", failed=True)
-    said = clean(" ".join([word, *rest]), one_line=True)[:_MOST_ECHOED]
+    said = clean(" ".join([word, *rest]), one_line=True)[:_MAX_ECHOED]
     return CommandReply(f"Unknown command {said!r}.\n\n{usage(command)}", failed=True)
 
 
@@ -139,7 +139,7 @@ def _help(_: "Either", command: str) -> CommandReply:
 
 
 def _of(category: str) -> str:
-    return f" in category {clean(category, one_line=True)[:_MOST_ECHOED]}"
+    return f" in category {clean(category, one_line=True)[:_MAX_ECHOED]}"
 
 
 _ABOUT_ALL: Mapping[str, Callable[["Either", str], CommandReply]] = {
@@ -281,13 +281,13 @@ def _otherwise(memories: "Either", memory_id: str, command: str) -> str:
 
 
 def _missing(memory_id: str, command: str) -> str:
-    shown = clean(memory_id, one_line=True)[:_MOST_ECHOED]
+    shown = clean(memory_id, one_line=True)[:_MAX_ECHOED]
     return f"No memory {shown}. {command} lists the ids."
 
 
 def _meant(memories: "Either", memory_id: str) -> Iterator[str]:
     """Phones change the case of what is typed."""
-    found = memories.find(Filter(states=("active", "inactive", "waiting", "forgotten")), limit=_MOST_COMPARED)
+    found = memories.find(Filter(states=("active", "inactive", "waiting", "forgotten")), limit=_MAX_COMPARED)
     for memory in found.memories:
         if memory.id.lower() == memory_id.lower():
             yield f"Did you mean {memory.id}? {quoted(memory)}"

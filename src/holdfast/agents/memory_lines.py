@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.engine.inbox import Item
 
-_MOST_SHOWN = 500  # characters of one memory in a list
+_MAX_SHOWN = 500  # characters of one memory in a list
 
 
 def bullet(memory: "Memory") -> str:
@@ -43,7 +43,7 @@ def quote(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 1]}…"
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
 def capital(name: str) -> str:

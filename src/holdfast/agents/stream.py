@@ -1,7 +1,7 @@
-"""What agents print while they run, read line by line: who said what, and how it ended.
+"""Reads what agents print while they run, line by line: messages, and how it ended.
 
-One reader per agent. Only complete texts of the assistant in the main conversation count as said; text from
-elsewhere is reported separately, because an agent may repeat it. Unknown and invalid lines are skipped.
+One reader per agent. Only complete texts of the assistant in the main conversation are messages; other text
+is reported separately, because an agent may repeat it. Unknown and invalid lines are skipped.
 """
 
 import json
@@ -14,7 +14,7 @@ _COUNTS = {"input_tokens": "input_tokens", "output_tokens": "output_tokens"}  # 
 
 
 def parsed(line: bytes) -> dict[str, Any] | None:
-    """The JSON object of a line; none for anything else."""
+    """The JSON object of a line; None for anything else."""
     text = line.decode("utf-8", "replace").strip().removeprefix("\ufeff")
     if not text.startswith("{"):
         return None
@@ -39,7 +39,7 @@ def texts(value: object) -> Iterator[str]:
 
 
 def counted(found: object, names: Mapping[str, str]) -> dict[str, int | float]:
-    """The numbers of a usage report under our names (ours: theirs); only those that can be stored."""
+    """The numbers of a usage report under our names (ours: theirs); only valid ones."""
     amounts: dict[str, Any] = {}
     if isinstance(found, dict):
         amounts = {ours: found.get(theirs) for ours, theirs in names.items()}
@@ -92,7 +92,7 @@ class ClaudeCodeStream(_JsonStream):
             case "user":
                 return _user(event)
             case "system":
-                # Output of hooks, and reports of other agents. What is in `init` nobody would repeat.
+                # Output of hooks, and reports of other agents. No one repeats the content of `init`.
                 return () if event.get("subtype") == "init" else map(OtherText, texts(event))
             case "result":
                 return (TurnEnd(_shown(event), _claude_usage(event)),)
@@ -111,7 +111,7 @@ def _assistant(event: dict[str, Any]) -> Iterator[Happening]:
             else:
                 yield OtherText(text)
         elif isinstance(kind, str) and kind.endswith("_result"):
-            # Tools that the model's own service runs answer inside of the assistant's message.
+            # Results of the provider's own tools are inside of the assistant's message.
             yield from map(OtherText, texts(block))
 
 
@@ -125,9 +125,9 @@ def _of_the_model(event: dict[str, Any]) -> bool:
 
 
 def _user(event: dict[str, Any]) -> Iterator[Happening]:
-    """What comes back under the user's name: tool results by their type, never by the role.
+    """Messages with the role user: tool results, by their type.
 
-    What a person typed is told neither as said nor as heard: to record it is what an agent is there for.
+    What a person typed is ignored: agents are supposed to record it.
     """
     added = bool(event.get("isSynthetic") or event.get("isMeta") or event.get("parent_tool_use_id"))
     message = event.get("message")
@@ -153,7 +153,7 @@ def _blocks(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _shown(event: dict[str, Any]) -> str | None:
-    """What the client prints at the end when nobody asks for JSON."""
+    """The text that the client prints at the end without JSON output."""
     result = event.get("result")
     if isinstance(result, str):
         return result if result.endswith("\n") else f"{result}\n"
@@ -228,7 +228,7 @@ _GEMINI_MODEL = {name: theirs for name, theirs in _GEMINI_TOKENS.items() if name
 
 
 class GeminiStream(_JsonStream):
-    """One run of `gemini -p -o stream-json`; pieces of an answer are put together before they are read."""
+    """One run of `gemini -p -o stream-json`; the parts of an answer are joined first."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -272,7 +272,7 @@ _MOST = 8_000_000  # characters that are read of one run
 
 
 class PlainTextStream:
-    """One run of an agent that prints nothing but its answer, which is complete at the end of the output."""
+    """One run of an agent that prints only its answer, which is complete at the end of the output."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []

@@ -1,6 +1,6 @@
-"""Imports transcripts into a space: finds them, and stores what is new in them.
+"""Finds transcripts and imports their new content into a space.
 
-Used by the command line, `holdfast up` and the service. The importers know the formats.
+Used by the command line, `holdfast up` and the service.
 """
 
 import os
@@ -42,7 +42,7 @@ class Transcript:
     path: Path
     format: str
     unread: int
-    state: tuple[int, int]  # size and time of change, when it was looked at
+    state: tuple[int, int]  # size and time of change
 
 
 @dataclass(slots=True)
@@ -71,9 +71,9 @@ class Transcripts:
         self._offsets: dict[Path, int] = {}
 
     def unread(self) -> list[Transcript]:
-        """The transcripts that were changed since they were last read.
+        """The transcripts that changed since they were last read.
 
-        Raises: Invalid, when the place itself can't be read.
+        Raises: Invalid, if the folder can't be read.
         """
         if not self._place.exists():
             raise Invalid(f"{str(self._place)!r} can't be read: no such file or folder")
@@ -85,7 +85,7 @@ class Transcripts:
                 if self._seen.get(path) == state:
                     continue
                 form = self._formats.get(path) or self._format_of(path)
-            except OSError:  # gone, or not ours to read
+            except OSError:  # deleted, or not readable
                 continue
             self._formats[path] = form
             if form is not None and self._format in (None, form):
@@ -94,10 +94,7 @@ class Transcripts:
         return found
 
     def read(self, transcript: Transcript) -> TranscriptPart:
-        """What is new in it. It stays unread until `taken` is called.
-
-        Raises: Invalid.
-        """
+        """The new content. It stays unread until `taken` is called. Raises: Invalid."""
         _, read_from = TRANSCRIPTS[transcript.format]
         try:
             return read_from(transcript.path, self._offsets.get(transcript.path, 0))
@@ -183,10 +180,10 @@ def take(
 def take_from(
     path: Path, offset: int, memories: Memories, format_name: str, tally: Tally, time_up: TimeUp
 ) -> tuple[int, bool]:
-    """Stores a transcript from `offset` on, adds it to the tally, and returns the offset to continue from.
+    """Stores a transcript from `offset` on and adds it to the tally.
 
-    Also returns whether all of it was stored before the time was up.
-    Raises: OSError, Invalid, Unavailable.
+    Returns the offset to continue from, and whether all of it was stored before the time was up. Raises:
+    OSError, Invalid, Unavailable.
     """
     if format_name not in TRANSCRIPTS:
         known = ", ".join(TRANSCRIPTS)

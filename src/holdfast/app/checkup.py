@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.app import machine_checks, wiring
-from holdfast.domain.belief import LONGEST_PAUSE
+from holdfast.domain.confidence import LONGEST_PAUSE
 from holdfast.domain.health import Damage, Health, HealthFinding, damage_findings, findings, unread
 from holdfast.engine.embedding import embed_again, search_model
 from holdfast.engine.models_in_use import EmbeddingProgress, embedding_progress
@@ -22,7 +22,7 @@ from holdfast.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """What was seen, and what to do about it. Of a database that can't be used there are no spaces."""
+    """The findings of doctor. An unusable database has no spaces."""
 
     health: Health
     findings: tuple[HealthFinding, ...]
@@ -30,7 +30,7 @@ class Checkup:
     spaces: tuple[Overview, ...] = ()
     vectors: tuple[EmbeddingProgress, ...] = ()
     models: tuple[ReadingState, ...] = ()
-    mended: tuple[Damage, ...] = ()  # what a repair found, a space each
+    mended: tuple[Damage, ...] = ()  # the damage that was repaired, by space
 
     @property
     def healthy(self) -> bool:
@@ -40,10 +40,9 @@ class Checkup:
 def checkup(
     db: str | None, embedder: Embedder | None, *, clock: Clock = wiring.utc_now, mend: bool = False
 ) -> Checkup:
-    """Looks at the database at `db`, tries the embedder, then goes through the spaces and the machine.
+    """Checks the database at `db`, the embedder, the spaces and the machine.
 
-    Damage inside of the spaces is mended first where `mend` says so.
-    Raises: Unavailable, NewerSchema, Invalid.
+    With `mend`, damage inside of spaces is repaired first. Raises: Unavailable, NewerSchema, Invalid.
     """
     health = wiring.examine(db)
     name = embedder.name if embedder else None
@@ -72,7 +71,7 @@ def checkup(
 
 
 def _machine(health: Health, clock: Clock) -> list[HealthFinding]:
-    """What is said of all that is around the database."""
+    """Findings outside of the database."""
     return [
         *machine_checks.package_findings(),
         *machine_checks.service_findings(),
@@ -83,14 +82,14 @@ def _machine(health: Health, clock: Clock) -> list[HealthFinding]:
 
 
 def _mended(store: Store, embedder: Embedder | None, clock: Clock) -> tuple[Damage, ...]:
-    desks = (
+    contexts = (
         wiring.context_for(space.name, store, clock=clock, embedder=embedder) for space in store.spaces()
     )
-    return tuple(repair(ctx=ctx) for ctx in desks)
+    return tuple(repair(ctx=ctx) for ctx in contexts)
 
 
 def _damage(store: Store) -> list[HealthFinding]:
-    """What is said of rows that contradict each other."""
+    """Findings about inconsistent rows."""
     found = []
     for space in store.spaces():
         with store.read(space.name) as tx:
@@ -99,7 +98,7 @@ def _damage(store: Store) -> list[HealthFinding]:
 
 
 def _clock(store: Store, clock: Clock) -> list[HealthFinding]:
-    """What is said of a clock that is far from the newest change."""
+    """Findings about a clock that is far from the newest change."""
     found, now = [], clock()
     for space in store.spaces():
         with store.read(space.name) as tx:
@@ -118,16 +117,16 @@ def _clock(store: Store, clock: Clock) -> list[HealthFinding]:
     return found
 
 
-def _embedding(trouble: str | None) -> list[HealthFinding]:
-    if trouble is None:
+def _embedding(error: str | None) -> list[HealthFinding]:
+    if error is None:
         return []
-    says = f"the embedder does not work: {trouble}"
+    says = f"the embedder does not work: {error}"
     advice = "until it is fixed, recall uses keyword search only; set HOLDFAST_EMBEDDER=none to turn it off"
     return [HealthFinding("problem", says, advice)]
 
 
 def _own_models() -> Iterator[HealthFinding]:
-    """What is wrong with the files of our own reader and finder."""
+    """Findings about the files of the built-in models."""
     models = (
         (
             "comparison",
@@ -139,13 +138,13 @@ def _own_models() -> Iterator[HealthFinding]:
     for name, check, meanwhile in models:
         try:
             check()
-        except Unavailable as trouble:
-            says = f"the {name} model does not work: {trouble}"
-            yield HealthFinding("problem", says, f"until it is fixed, {meanwhile}", trouble.command)
+        except Unavailable as error:
+            says = f"the {name} model does not work: {error}"
+            yield HealthFinding("problem", says, f"until it is fixed, {meanwhile}", error.command)
 
 
 def _unfinished(vectors: list[EmbeddingProgress]) -> list[HealthFinding]:
-    """What is said of spaces whose vectors are not those that are wanted yet."""
+    """Findings about spaces whose vectors are incomplete."""
     found = []
     for one in vectors:
         figures = f"{one.done:,} of {one.total:,}"
@@ -176,7 +175,7 @@ def _spaces(
 
 
 def _directories(store: Store) -> list[HealthFinding]:
-    """What is said of directories that spaces are bound to on this machine."""
+    """Findings about folders that spaces are synced with on this machine."""
     found = []
     for binding in wiring.directories(store).bindings():
         if store.space(binding.space) is None:
@@ -187,15 +186,15 @@ def _directories(store: Store) -> list[HealthFinding]:
             says = f"the files of space {space!r} need a decision"
             command = f"{state.asks}: {ASKS_COMMAND.format(space)}"
             found.append(HealthFinding("problem", says, f"{state.asks} on the files page", command))
-        for trouble in state.troubles if state is not None else ():
-            says = f"the files of space {space!r}: {trouble}"
+        for error in state.troubles if state is not None else ():
+            says = f"the files of space {space!r}: {error}"
             command = f"retry with `holdfast files sync --space {space}`"
             found.append(HealthFinding("problem", says, "retry on the files page", command))
     return found
 
 
 def _settings() -> list[HealthFinding]:
-    """What is said of models that are named and can't be asked, or never are."""
+    """Findings about configured models that can't be used, or never are."""
     settings = Settings.read()
     found = _keyless(settings)
     if settings.gate_model is None or settings.extract_model is not None:
@@ -208,7 +207,7 @@ def _settings() -> list[HealthFinding]:
 
 
 def _keyless(settings: Settings) -> list[HealthFinding]:
-    """What is said of vendors' models that nobody gave a key for; no server is asked."""
+    """Findings about models without a key; no server is called."""
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
     advice = "until then, capture uses the built-in model only"
     return [
@@ -219,9 +218,9 @@ def _keyless(settings: Settings) -> list[HealthFinding]:
 
 
 def repair(*, ctx: SpaceContext) -> Damage:
-    """Mends the space; answers what was wrong with it before.
+    """Repairs a space; returns the damage found.
 
-    Raises: Unavailable, when vectors are to be made and the embedder fails; the rest is mended then.
+    Raises: Unavailable, if vectors are missing and the embedder fails; the rest is repaired then.
     """
     with ctx.store.write(ctx.space) as tx:
         found = tx.integrity.damage()

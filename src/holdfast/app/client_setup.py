@@ -1,4 +1,4 @@
-"""Where clients, their settings and this installation are put together: what `connect` and `up` call."""
+"""Connects clients to this installation: used by `connect` and `up`."""
 
 import os
 import shutil
@@ -66,10 +66,7 @@ def connect(found: ClientConnection, db: str | None = None) -> list[SettingsChan
 
 
 def disconnect(found: ClientConnection) -> list[SettingsChange]:
-    """Takes out what `connect` put in.
-
-    Raises: Invalid, Unavailable.
-    """
+    """Takes out what `connect` put in. Raises: Invalid, Unavailable."""
     changes = found.disconnect()
     if found.setup.context is not None:
         unwatch(Path(found.setup.context))
@@ -93,7 +90,7 @@ class ClientState:
 
 
 def client_states(space: str, db: str | None = None) -> list[ClientState]:
-    """How every client that there is stands to a space of the database `db`; nothing is changed."""
+    """The state of every installed client with respect to the space; changes nothing."""
     used = clients_in_use()
     place = paths.public_place(db) if db else None
     return [_state(name, space, place, used=name in used) for name in CLIENTS]
@@ -101,27 +98,24 @@ def client_states(space: str, db: str | None = None) -> list[ClientState]:
 
 def _state(name: str, space: str, db: str | None, *, used: bool) -> ClientState:
     title = CLIENTS[name].title
-    # Who named no space or no database when connecting meant the usual one.
+    # Without options, connecting uses the default space and database.
     named = (space, None) if space == Settings.read().space else (space,)
     try:
         ways = [connection(name, space=one, db=place) for one in named for place in {None, db}]
         if any(not any(change.needed for change in way.connecting()) for way in ways):
             return ClientState(name, title, used, "connected")
         ours = any(change.needed for change in ways[0].disconnecting())
-    except (HoldfastError, OSError) as trouble:
-        return ClientState(name, title, used, "unknown", str(trouble))
+    except (HoldfastError, OSError) as error:
+        return ClientState(name, title, used, "unknown", str(error))
     return ClientState(name, title, used, "otherwise" if ours else "none")
 
 
 def context(path: Path, store: Store, *, space: str, project: str | None) -> context_files.ContextFile:
-    """A file that can hold the brief of a project.
-
-    Raises: Invalid, Unavailable.
-    """
+    """A file that can hold the brief of a project. Raises: Invalid, Unavailable."""
     try:
         return context_files.context_file(path, db=store.where(), space=space, project=project)
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be read: {trouble.strerror}") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be read: {error.strerror}") from None
 
 
 def watch(file: context_files.ContextFile, store: Store) -> None:
@@ -132,8 +126,8 @@ def watch(file: context_files.ContextFile, store: Store) -> None:
     try:
         wiring.brief_files(store).write(file)
         context_files.register(file)
-    except OSError as trouble:
-        raise Unavailable(f"{file.path} can't be written: {trouble.strerror}") from None
+    except OSError as error:
+        raise Unavailable(f"{file.path} can't be written: {error.strerror}") from None
 
 
 def unwatch(path: Path) -> bool:
@@ -145,16 +139,13 @@ def unwatch(path: Path) -> bool:
         file = context_files.unregister(path)
         if file is not None:
             context_files.clear(file)
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be written: {trouble.strerror}") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be written: {error.strerror}") from None
     return file is not None
 
 
 def command_path(name: str) -> str:
-    """The absolute path of one of this installation's commands.
-
-    Raises: Invalid.
-    """
+    """The absolute path of one of this installation's commands. Raises: Invalid."""
     beside = (Path(sys.executable).parent, Path(sys.argv[0]).absolute().parent)
     for folder in beside:
         for candidate in (folder / name, folder / f"{name}.exe"):

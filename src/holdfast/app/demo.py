@@ -1,6 +1,6 @@
-"""Where the example is served: a home and a store of its own, with two stories in it, gone when it ends.
+"""Runs the service with example data in a temporary home and store, which are deleted at the end.
 
-Nothing of the user's is read or changed; only the environment of this process is moved to the other home.
+The user's own files are not touched; only this process's environment points to the temporary home.
 """
 
 import os
@@ -22,7 +22,7 @@ _LEADING_AWAY = ("HOLDFAST_DB", "HOLDFAST_SPACE")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Where the example is, and what is in it."""
+    """The address and the content of the demo."""
 
     url: str
     login: str  # a link that opens the dashboard, once

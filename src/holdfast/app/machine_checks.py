@@ -27,7 +27,7 @@ _PACKAGE = Path(__file__).parents[1]
 LITTLE_SPACE = 100 * 1024 * 1024  # bytes
 _PATIENCE = 3.0  # seconds
 _LATELY = timedelta(days=1)
-_MOST_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
+_MAX_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
 _TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
 _FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?((?:NoAnswer|\w+Error|\w+Exception|\w+Interrupt): .*)$")
 _COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
@@ -86,7 +86,7 @@ def _is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's
+    except OSError:  # not ours
         return True
     return True
 
@@ -102,8 +102,8 @@ def _answering(url: str, pid: int) -> list[HealthFinding]:
             return [HealthFinding("problem", detail.partition(":")[0], advice)]
         health.raise_for_status()
         version = _version(url)
-    except (httpx2.HTTPError, ValueError) as trouble:
-        says = f"the service at {url} (process {pid}) does not answer: {trouble or type(trouble).__name__}"
+    except (httpx2.HTTPError, ValueError) as error:
+        says = f"the service at {url} (process {pid}) does not answer: {error or type(error).__name__}"
         advice = "it may be busy: try again, then restart it"
         return [HealthFinding("problem", says, advice)]
     if version not in (None, __version__):
@@ -157,8 +157,8 @@ def _connected() -> dict[str, list[Path]]:
 def _wrong_with(path: Path) -> Iterator[str]:
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as trouble:
-        yield f"{path} can't be read ({trouble.__class__.__name__}), so Holdfast is not connected"
+    except (OSError, ValueError) as error:
+        yield f"{path} can't be read ({error.__class__.__name__}), so Holdfast is not connected"
         return
     commands = set(_COMMAND.findall(text))
     plugins = {unquote(plugin) for plugin in _PLUGIN.findall(text)}
@@ -176,7 +176,7 @@ def _wrong_with(path: Path) -> Iterator[str]:
 
 
 def hook_findings(now: datetime) -> list[HealthFinding]:
-    """What hooks failed with lately, by their own log."""
+    """Findings from the log of the hooks: recent failures."""
     failed = [said for at, said in _failures() if now - _LATELY <= at <= now + _LATELY]
     if not failed:
         return []
@@ -189,7 +189,7 @@ def hook_findings(now: datetime) -> list[HealthFinding]:
 def _failures() -> Iterator[tuple[datetime, str]]:
     try:
         with open(paths.hook_log(), "rb") as log:
-            log.seek(max(os.fstat(log.fileno()).st_size - _MOST_LOG, 0))
+            log.seek(max(os.fstat(log.fileno()).st_size - _MAX_LOG, 0))
             lines = log.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return
@@ -218,8 +218,8 @@ def _disk(folder: str) -> list[HealthFinding]:
     try:
         paths.write_private(trial, bytes(_TRIED))
         os.unlink(trial)
-    except OSError as trouble:
-        says = f"{folder} is not writable: {trouble.strerror}"
+    except OSError as error:
+        says = f"{folder} is not writable: {error.strerror}"
         advice = "free disk space, or make the folder writable; until then the store is read-only"
         return [HealthFinding("problem", says, advice)]
     if free < LITTLE_SPACE:
@@ -238,9 +238,9 @@ def write_findings(store: Store) -> list[HealthFinding]:
         try:
             with suppress(_TakenBack), store.write(space.name):
                 raise _TakenBack
-        except Unavailable as trouble:
+        except Unavailable as error:
             advice = "until it is fixed, recall works but nothing new is stored"
-            return [HealthFinding("problem", f"a test write failed: {trouble}", advice)]
+            return [HealthFinding("problem", f"a test write failed: {error}", advice)]
         except HoldfastError:
             continue  # the space was deleted just now
     return []

@@ -1,7 +1,7 @@
-"""Where things are on this machine: the data directory and what lies in it, and which project a folder is.
+"""Paths of the data directory and its files, and the project of a folder.
 
-Standard library only, and little of it: the hook command reads this within the host's patience. So paths are
-plain texts (`pathlib` alone would take longer than the rest of a hook). Knows nothing of what the files hold.
+Paths are plain strings, and few modules are imported (no `pathlib`), because the hook command uses this
+before every prompt.
 """
 
 import os
@@ -9,9 +9,9 @@ import sys
 
 #: Stand as they are in a file name made from a name. Capitals don't: some file systems ignore case.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
-_MOST_NAME = 120  # of such a file name, in characters
-_NOBODYS = "="  # stands for "no project": no name is written so
-_MOST_LINK = 4096  # bytes of a `.git` file that are read
+_MAX_NAME = 120  # of such a file name, in characters
+_NOBODYS = "="  # means "no project": not a valid name
+_MAX_LINK = 4096  # bytes of a `.git` file that are read
 
 
 def home() -> str:
@@ -33,7 +33,7 @@ def _user_data() -> str:
 
 
 def database() -> str:
-    """The SQLite file of a user who set no other database."""
+    """The SQLite file used by default."""
     return os.path.join(home(), "holdfast.db")
 
 
@@ -112,7 +112,7 @@ def context_files() -> str:
 
 
 def context_file(space: str, project: str | None) -> str:
-    """The one of ours among them: for clients that read a file and know no hooks."""
+    """The context file for clients that read a file and have no hooks."""
     return os.path.join(home(), "context", file_stem(space), _of_project(project))
 
 
@@ -122,7 +122,7 @@ def directories() -> str:
 
 
 def directory_lock(path: str) -> str:
-    """Held by who brings such a directory and its space to agree."""
+    """The lock for syncing such a directory."""
     return os.path.join(home(), "directories", f"{file_stem(path)}.lock")
 
 
@@ -146,11 +146,11 @@ def file_stem(name: str) -> str:
         character if character in _PLAIN else "".join(f"%{byte:02x}" for byte in _bytes(character))
         for character in name
     )
-    if len(encoded) <= _MOST_NAME:
+    if len(encoded) <= _MAX_NAME:
         return encoded or "%"
     from hashlib import sha256
 
-    return f"{encoded[: _MOST_NAME - 17]}~{sha256(_bytes(name)).hexdigest()[:16]}"
+    return f"{encoded[: _MAX_NAME - 17]}~{sha256(_bytes(name)).hexdigest()[:16]}"
 
 
 def _bytes(text: str) -> bytes:
@@ -158,10 +158,7 @@ def _bytes(text: str) -> bytes:
 
 
 def make_folder(folder: str) -> None:
-    """Makes a folder that only its owner can enter, and those above it.
-
-    Raises: OSError.
-    """
+    """Makes a folder that only its owner can enter, and those above it. Raises: OSError."""
     if not os.path.isdir(folder):
         above = os.path.dirname(folder)
         if above != folder:
@@ -196,9 +193,9 @@ def write_private(path: str, content: bytes) -> None:
 
 
 def rewrite(path: str, content: bytes, *, mode: int = 0o600) -> None:
-    """Puts new content into a file of somebody else's: a link stays a link, its mode and owner stay.
+    """Rewrites another program's file: a link stays a link, its mode and owner stay.
 
-    `mode` is for a file that is new. Raises: OSError.
+    `mode` is for a new file. Raises: OSError.
     """
     real = os.path.realpath(path)
     try:
@@ -215,9 +212,9 @@ def rewrite(path: str, content: bytes, *, mode: int = 0o600) -> None:
 
 
 def project_of(directory: str | os.PathLike[str]) -> str | None:
-    """The name of the git root above `directory`; none where there is no git.
+    """The name of the git repository that contains `directory`; None without one.
 
-    A worktree belongs to the project that it was made from. Asks no git.
+    A worktree belongs to the project of its main checkout. Does not run git.
     """
     root = root_of(directory)
     if root is None:
@@ -241,7 +238,7 @@ def _main_root(folder: str, link: str) -> str:
     """The root that a `.git` file leads to: the main one's for a worktree, its own for a submodule."""
     try:
         with open(link, encoding="utf-8") as file:
-            text = file.read(_MOST_LINK)
+            text = file.read(_MAX_LINK)
     except (OSError, ValueError):
         return folder
     git = text.removeprefix("gitdir:").strip()

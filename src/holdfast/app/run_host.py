@@ -1,4 +1,4 @@
-"""Where the session runner is put together: the agents' formats, the prompts, the memories of a space."""
+"""Builds the session runner from the agents' formats, the prompts and the memories of a space."""
 
 import os
 import platform
@@ -29,10 +29,9 @@ def run_agent(
     clock: "Clock | None" = None,
     **about: Any,
 ) -> int:
-    """Runs an agent as a session and answers its exit code; `say` gets a line for what a person should know.
+    """Runs an agent as a session and returns its exit code; `say` gets lines for the user.
 
-    `about` is what `_occasion` takes.
-    Raises: Invalid, before anything is started.
+    `about` is passed to `_occasion`. Raises: Invalid, before anything is started.
     """
     from holdfast.agents.hooks import captures
     from holdfast.agents.run import Ends, Plan, run

@@ -1,6 +1,7 @@
-"""Where doors and memories are put together to be served: MCP on standard input and output, and the service.
+"""Builds and runs the service and the MCP server on standard input and output.
 
-The doors do not know each other, and none of them knows where a space is kept.
+Interfaces don't import each other and don't open stores; this passes in what they need. `_worker` lists the
+background tasks.
 """
 
 import atexit
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from holdfast.engine.ports import TimeUp
     from holdfast.web.dashboard.browsers import Browsers
     from holdfast.web.service.app import McpCaller
+    from holdfast.web.service.background_tasks import Chore, Worker
     from holdfast.web.service.logs import LogForm
-    from holdfast.web.service.worker import Chore, Worker
 
 #: Carries out what a command line on this machine asks for; answers nothing where it has to do so itself.
 Commands = Callable[[SpaceRegistry, Mapping[str, Any]], Mapping[str, Any]]
@@ -63,15 +64,15 @@ def serve(
     said: Callable[[str, str], None] = lambda url, login: None,
     commands: Commands = NO_COMMANDS,
 ) -> None:
-    """Runs the service until a signal ends it; `said` is told where it listens, and a link to sign in by.
+    """Runs the service until a signal; `said` gets its URL and a login link.
 
-    `outside` are the names that others on the network know it by; without one it answers this machine alone.
-    Raises: Conflict, when a service of this home runs already; Invalid, Unavailable.
+    `outside` are the public host names; without one it answers only this machine. Raises: Conflict, if a
+    service of this home is running; Invalid, Unavailable.
     """
     from holdfast.web.service import http_server, logs
 
     logs.set_up(log)
-    with service_lock.the_only_one():
+    with service_lock.single_instance_lock():
         listening = _listening(host, port, outside)
         registry = SpaceRegistry(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
@@ -79,14 +80,14 @@ def serve(
             worker, own = _worker(registry), service_lock.own_token()
             browsers = _browsers(own, registry)
             app = assembled(registry, worker, own=own, outside=outside, browsers=browsers, commands=commands)
-            with suppress(HoldfastError):  # opened before anybody waits; what is wrong each call will tell
+            with suppress(HoldfastError):  # before the first request, which reports errors itself
                 registry.memories()
-            with http_server.until_a_signal(), service_lock.announced(url, registry.db), _watch(worker.wake):
+            with http_server.until_a_signal(), service_lock.address(url, registry.db), _watch(worker.wake):
                 http_server.serve(
                     app,
                     listening,
                     started=lambda: said(url, _login(host, listening, browsers)),
-                    leaving=service_lock.withdraw,
+                    leaving=service_lock.remove_address_file,
                 )
         finally:
             listening.close()
@@ -117,15 +118,15 @@ def assembled(
     browsers: "Browsers | None" = None,
     commands: Commands = NO_COMMANDS,
 ) -> "ASGIApp":
-    """The whole application over a house: every door of the service, behind the guard."""
+    """Builds the ASGI app: all interfaces (REST, MCP, hooks, proxy, dashboard) behind the auth middleware."""
     from holdfast.agents import proxy
     from holdfast.web import dashboard
     from holdfast.web.service import metrics
     from holdfast.web.service.app import ASKING, MountedMcp, Parts, application
+    from holdfast.web.service.background_tasks import Worker
     from holdfast.web.service.logs import log_request
-    from holdfast.web.service.worker import Worker
 
-    worker = worker or Worker([])  # nobody works in the background then
+    worker = worker or Worker([])  # no background tasks
     figures = metrics.Metrics(registry.figures)
     board, entrance = dashboard.dashboard(browsers or _browsers(own, registry))
     parts = Parts(
@@ -180,7 +181,7 @@ def _watch(woken: Callable[[], None]) -> Iterator[None]:
 
 
 def _admission(own: str, registry: SpaceRegistry) -> Callable[[str], Grant | None]:
-    """Lets in whoever holds the token of this machine's user, with all rights, or one that they made."""
+    """Authenticates the local token of this user, with all rights, and the tokens in the database."""
 
     def admit(secret: str) -> Grant | None:
         if hmac.compare_digest(secret.encode("utf-8", "replace"), own.encode()):
@@ -191,7 +192,7 @@ def _admission(own: str, registry: SpaceRegistry) -> Callable[[str], Grant | Non
 
 
 def _browsers(own: str, registry: SpaceRegistry) -> "Browsers":
-    """Who is signed in to the dashboard; a browser may do what the token may that it came in with."""
+    """The signed-in browsers; each has the rights of the token that it signed in with."""
     from holdfast.web.dashboard.browsers import Browsers, hashed
 
     owners = hashed(own)
@@ -212,7 +213,7 @@ def _login(host: str, listening: "socket.socket", browsers: "Browsers") -> str:
 
 
 def _for_model(registry: SpaceRegistry, asking: "McpCaller") -> Memories:
-    """The space of a model that speaks MCP: the usual one for the user's own token, else the token's."""
+    """The memories for a model over MCP: the default space for the local token, else the token's."""
     if asking.grant == EVERYTHING:
         found = registry.memories(asking.space)
     else:
@@ -239,14 +240,13 @@ def _hooks(
 
 
 def _worker(registry: SpaceRegistry) -> "Worker":
-    """What the service does in the background, the most urgent first.
+    """The background tasks, the most urgent first.
 
-    What waits for other people's machines, a model that reads or embeds there, nothing else waits for.
+    Tasks that call remote models run on their own thread, so that nothing waits for them.
     """
     from holdfast.agents import capture_off
     from holdfast.engine.ports import InProcess
-    from holdfast.web.service.chores import capture, reading, upkeep, vectors
-    from holdfast.web.service.worker import Worker
+    from holdfast.web.service.background_tasks import Worker, capture, reading, upkeep, vectors
 
     spaces = registry.spaces, registry.memories
     loading = registry.warm_up()
@@ -276,7 +276,7 @@ def _shown_later(chore: "Chore") -> "Chore":
 
 
 def _first_chores(registry: SpaceRegistry) -> "list[Chore]":
-    """What comes before all else: taking in what was said, and showing what is known."""
+    """The tasks that come first: import transcripts, refresh brief files, sync folders."""
     from holdfast.agents.hooks.captures import take_in
     from holdfast.files.watcher import follow
 

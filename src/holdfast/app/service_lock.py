@@ -1,4 +1,4 @@
-"""What marks this user's one service on this machine: its lock, its token, and where it says that it is."""
+"""The running service's files: its lock, its local token, and its address."""
 
 import json
 import logging
@@ -43,19 +43,16 @@ def own_token() -> str:
     """
     try:
         return token()
-    except Unavailable as trouble:
+    except Unavailable as error:
         if os.path.lexists(paths.token_file()):
             raise
-        _log.warning("%s: hooks and commands can't use the service until it is restarted", trouble)
+        _log.warning("%s: hooks and commands can't use the service until it is restarted", error)
         return secrets.token_urlsafe(32)
 
 
 @contextmanager
-def the_only_one() -> Iterator[None]:
-    """Holds the lock of this user's service.
-
-    Raises: Conflict, when another process has it.
-    """
+def single_instance_lock() -> Iterator[None]:
+    """Holds the lock of this user's service. Raises: Conflict, when another process has it."""
     import fcntl
 
     with _lock_file() as lock:
@@ -68,8 +65,8 @@ def the_only_one() -> Iterator[None]:
 
 
 @contextmanager
-def announced(url: str, db: str) -> Iterator[None]:
-    """Tells hooks and commands where the service is and what it serves, for as long as it is there."""
+def address(url: str, db: str) -> Iterator[None]:
+    """Writes the address file, for hooks and commands, and deletes it at the end."""
     file = paths.service_file()
     try:
         told = {"url": url, "pid": os.getpid(), "db": db, **served_command.character()}
@@ -81,18 +78,18 @@ def announced(url: str, db: str) -> Iterator[None]:
     try:
         yield
     finally:
-        withdraw()
+        remove_address_file()
 
 
-def withdraw() -> None:
-    """Takes back where the service is."""
+def remove_address_file() -> None:
+    """Deletes the address file."""
     with suppress(OSError):
         os.unlink(paths.service_file())
 
 
 @contextmanager
 def _lock_file() -> Iterator[int | None]:
-    """The file to lock; none on a disk that can't be written and holds none."""
+    """The file to lock; None on a read-only disk without one."""
     descriptor = None
     try:
         paths.make_folder(paths.home())

@@ -1,4 +1,4 @@
-"""The spaces of one database while a process serves them, opened as they are asked for."""
+"""The open spaces of a process, with access checks."""
 
 import threading
 from collections.abc import Iterator
@@ -17,10 +17,7 @@ from holdfast.settings import Settings
 
 
 class SpaceRegistry:
-    """The spaces of one database, each opened when it is first asked for; one model for all of them.
-
-    Shared by all threads of a process.
-    """
+    """The spaces of one database, each opened when first used, with one model for all. Thread-safe."""
 
     def __init__(self, db: str | None = None, space: str | None = None) -> None:
         self._db = db
@@ -39,13 +36,13 @@ class SpaceRegistry:
 
     @property
     def reads(self) -> bool:
-        """Whether there is a model that reads what was said."""
+        """Whether a language model extracts facts."""
         return self._readers is not None and self._readers.extract is not None
 
     def memories(self, space: str | None = None) -> Memories:
-        """The memories of `space`, the usual one when none is named.
+        """The memories of `space`; default: the usual space.
 
-        Raises: NotFound, Unavailable, NewerSchema, Invalid; asked again later it may be there.
+        Raises: NotFound, Unavailable, NewerSchema, Invalid; a later call may succeed.
         """
         name = space or self._space
         with self._opening:
@@ -66,11 +63,10 @@ class SpaceRegistry:
         )
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories:
-        """The memories of `space` for whoever holds `grant`; where it reaches one space alone, that one.
+        """The memories of `space` for a grant; without a name, the only space of the grant.
 
-        An administrator's word is the operator's; all others speak for an assistant.
-        Raises: NotFound, for a space out of reach as for one that is not there; Invalid, with the names to
-        choose from; what `memories` raises.
+        The origin is operator for scope admin, else assistant. Raises: NotFound, also for a space outside the
+        grant; Invalid, with the names to choose from; as `memories`.
         """
         if space is None:
             within = self.spaces() if grant.spaces is None else list(grant.spaces)
@@ -82,51 +78,42 @@ class SpaceRegistry:
 
     @property
     def usual(self) -> str:
-        """The name of the space that is meant when none is named."""
+        """The name of the default space."""
         return self._space
 
     def administration(self, grant: Grant) -> Administration:
-        """Spaces and tokens, for whoever holds `grant`."""
+        """Spaces and tokens, for a grant."""
         return Administration(self.memories().store, grant=grant)
 
     def admit(self, secret: str) -> Grant | None:
-        """What the holder of a token may do; none for an unknown one.
-
-        Raises: Unavailable.
-        """
+        """The grant of a token; None if it is unknown. Raises: Unavailable."""
         return grant_of(secret, store=self.memories().store, now=wiring.utc_now())
 
     def admit_known(self, token_hash: str) -> Grant | None:
-        """The same for a token that was shown before, by its hash.
-
-        Raises: Unavailable.
-        """
+        """The same for a token that was shown before, by its hash. Raises: Unavailable."""
         return grant_by_hash(token_hash, store=self.memories().store, now=wiring.utc_now())
 
     def figures(self) -> Figures:
-        """How much there is and how much waits, in all spaces together.
-
-        Raises: Unavailable.
-        """
+        """Counts over all spaces. Raises: Unavailable."""
         embedder = self.embedder.name if self.embedder else None
         return self.administration(EVERYTHING).figures(embedder=embedder)
 
     def checkup(self, grant: Grant) -> Checkup:
-        """What is right and wrong with the whole installation.
+        """The findings of doctor.
 
-        Raises: Forbidden, to who administers some spaces only; Unavailable, Invalid.
+        Raises: Forbidden, for a grant of only some spaces; Unavailable, Invalid.
         """
         grant.require("admin", everywhere="a checkup covers all spaces: use a token for all spaces")
-        self.check()  # what is at the path now may be another file than the one in use
+        self.check()  # the file may have been replaced
         return checkup(self._db or self._settings.db, self.embedder)
 
     def check(self) -> None:
-        """Raises: Unavailable, when the database was removed or replaced since it was opened."""
+        """Raises: Unavailable, if the database was removed or replaced since it was opened."""
         if self._store is not None:
             self._store.check()
 
     def left(self, space: str) -> None:
-        """A space was deleted: one of that name is another one from now on."""
+        """Forgets a deleted space."""
         with self._opening:
             self._opened.pop(space, None)
 
@@ -136,28 +123,28 @@ class SpaceRegistry:
         return [space.name for space in usual.store.spaces()]
 
     def warm_up(self) -> Iterator[None]:
-        """Loads, step by step, what a first question or capture would wait for: words and models."""
+        """Loads words and models step by step, so that the first recall and capture are fast."""
         from holdfast.language.extract import extract
         from holdfast.language.wording import Utterance
 
         said = Utterance("user", "We use PostgreSQL, because SQLite was too slow.", wiring.utc_now().date())
-        with suppress(HoldfastError):  # what is wrong is told where it is used
+        with suppress(HoldfastError):  # errors are reported where the models are used
             extract([], said, wiring.own_reader())
         yield
-        with suppress(HoldfastError):
-            wiring.own_reader().helps("what is known", ["nothing"])  # its own network, beside the finder's
+        with suppress(HoldfastError):  # the reader's network; the finder's is separate
+            wiring.own_reader().helps("what is known", ["nothing"])
         yield
         with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):
                 self.embedder.load()
         yield
         with suppress(HoldfastError):
-            # A recall embeds what has no vector yet; where that is much, it is done in slices, not here.
+            # A recall embeds missing vectors; many of them are embedded in slices by the background task.
             if not self.memories().embed(1, time_up=lambda: True):
                 self.memories().recall("what is known", limit=1)
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Closes the database."""
         with self._opening:
             self._opened.clear()
             if self._store is not None:

@@ -1,4 +1,4 @@
-"""The one place where the parts are put together: store, judge, clock and ids for a space."""
+"""Builds the context of a space from its parts: store, models, clock and ids."""
 
 import os
 import secrets
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from holdfast.domain.space import Space
     from holdfast.files.bindings import Directories
     from holdfast.language.judge import PairJudge, PairModel
-    from holdfast.models.reader import OwnReader
+    from holdfast.models.builtin_model import OwnReader
 
-JUDGED_WITHIN = 10.0  # seconds: somebody waits while a model judges
-#: One for each store: it remembers how it last found its directories.
+JUDGED_WITHIN = 10.0  # seconds: a user waits while a model judges
+#: One `Directories` per store; it keeps the last scan.
 _DIRECTORIES: "WeakKeyDictionary[Store, Directories]" = WeakKeyDictionary()
-#: What followers of a store's changes go by.
+#: The clock of each store, for its file sync.
 _CLOCKS: "WeakKeyDictionary[Store, Clock]" = WeakKeyDictionary()
 _ALPHABET = string.ascii_letters + string.digits
 
@@ -43,7 +43,7 @@ def utc_now() -> datetime:
 
 
 def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
-    """The store at `db`, at the settings' place when none is given; what follows its changes goes by `clock`.
+    """Opens the store at `db`; default: the settings. Its file sync uses `clock`.
 
     Raises: Unavailable, NewerSchema, Invalid.
     """
@@ -66,7 +66,7 @@ def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
 
 
 def brief_files(store: Store) -> "BriefFiles":
-    """The files on this machine that show the memories of `store`."""
+    """The brief files of `store` on this machine."""
     from holdfast.agents.brief_files import BriefFiles
 
     clock = _CLOCKS.get(store, utc_now)
@@ -76,7 +76,7 @@ def brief_files(store: Store) -> "BriefFiles":
 
 
 def directories(store: Store) -> "Directories":
-    """The directories on this machine that show spaces of `store`."""
+    """The synced folders of `store` on this machine."""
     from holdfast.files.bindings import Directories
 
     if store not in _DIRECTORIES:
@@ -86,7 +86,7 @@ def directories(store: Store) -> "Directories":
 
 
 def _files_follow(store: Store, space: str) -> None:
-    if os.path.exists(paths.directories()):  # else nothing is loaded
+    if os.path.exists(paths.directories()):  # else nothing has to be loaded
         directories(store).changed(space)
 
 
@@ -96,35 +96,35 @@ def _files_first(ctx: SpaceContext) -> None:
 
 
 def open_embedder(name: str | None = None) -> Embedder | None:
-    """The embedder of that name, the settings' when none is given. Nothing is loaded before it is used.
+    """The embedder of that name; default: the settings. It loads when first used.
 
-    Raises: Invalid, listing the forms of a name.
+    Raises: Invalid, listing the allowed forms.
     """
-    from holdfast.models.factory import opened
-    from holdfast.models.spec import parse
+    from holdfast.models import factory
+    from holdfast.models.specs import parse
 
     settings = Settings.read()
     spec = parse(name or settings.embedder)
-    return opened(spec, key=settings.key_for(spec))
+    return factory.open_embedder(spec, key=settings.key_for(spec))
 
 
 def open_readers(settings: Settings | None = None) -> Readers | None:
-    """The language models that the settings name; none, when they name none. Nothing is loaded or asked yet.
+    """The configured language models; None without any. Nothing is loaded or called yet.
 
-    Raises: Invalid, naming the variable.
+    Raises: Invalid, with the variable's name.
     """
     settings = settings or Settings.read()
     named = (settings.gate_model, settings.extract_model, settings.judge_model)
     if not any(named):
         return None
     from holdfast.engine.space_context import Instructions
-    from holdfast.models.factory import opened_model
-    from holdfast.models.prices import cautious
-    from holdfast.prompts.texts import shipped
+    from holdfast.models.factory import WITHIN, open_model
+    from holdfast.models.specs import cautious
+    from holdfast.prompts import shipped
 
     gate, extract, judge = (
-        opened_model(spec, key=settings.key_for_model(spec), within=within) if spec else None
-        for spec, within in zip(named, (None, None, JUDGED_WITHIN), strict=True)
+        open_model(spec, key=settings.key_for_model(spec), within=within) if spec else None
+        for spec, within in zip(named, (WITHIN, WITHIN, JUDGED_WITHIN), strict=True)
     )
     return Readers(
         gate=gate,
@@ -140,24 +140,24 @@ def open_readers(settings: Settings | None = None) -> Readers | None:
 
 @lru_cache(maxsize=8)
 def reopened(name: str) -> Embedder | None:
-    """The embedder that made the vectors of that name, shared by all spaces; none, where it can't be had."""
+    """The embedder of stored vectors by its name, shared by all spaces; None if it can't be loaded."""
     try:
         return open_embedder(name)
-    except Invalid:  # an embedder that a program brought along, or one of another release
+    except Invalid:  # an embedder passed in by a program, or of another release
         return None
 
 
 @lru_cache(maxsize=1)
 def own_reader() -> "OwnReader":
-    """Our own reader, shared by all spaces; loaded when it is first asked."""
-    from holdfast.models.reader import OwnReader
+    """The built-in models, shared by all spaces; loaded when first used."""
+    from holdfast.models.builtin_model import OwnReader
 
     return OwnReader()
 
 
 @lru_cache(maxsize=1)
 def own_judge() -> "PairJudge":
-    """The judge that every space shares, with the verdicts that it has made."""
+    """The judge shared by all spaces, with its cache of verdicts."""
     from holdfast.language.judge import PairJudge
 
     return PairJudge(own_reader())
@@ -174,27 +174,27 @@ class _Later:
 
 
 def try_embedder(embedder: Embedder | None) -> str | None:
-    """What is wrong with an embedder, in one line; none when it embeds as it should."""
+    """The error of an embedder, in one line; None if it works."""
     if embedder is None:
         return None
     from holdfast.engine.embedder_calls import given
     from holdfast.store.vectors import checked
 
     def trial(texts: Sequence[str]) -> None:
-        if isinstance(embedder, FileBacked):  # what is loaded already works until the next start
+        if isinstance(embedder, FileBacked):  # a loaded model works until the next start
             embedder.check_file()
-        [parts] = embedder.documents(texts)  # first, for a server that has to load its model
+        [parts] = embedder.documents(texts)  # first: a server may have to load its model
         checked([*embedder.queries(texts), *parts])
 
     try:
         given(embedder, trial, ["a trial"])
-    except Unavailable as trouble:
-        return f"{trouble}".strip().split("\n")[0]
+    except Unavailable as error:
+        return f"{error}".strip().split("\n")[0]
     return None
 
 
 def migrate(db: str | None = None) -> tuple[str | None, str]:
-    """Brings the database to this release's schema; answers the revisions before and after.
+    """Migrates the database to this release's schema; returns the revisions before and after.
 
     Raises: Unavailable, NewerSchema, Invalid.
     """
@@ -207,10 +207,7 @@ def migrate(db: str | None = None) -> tuple[str | None, str]:
 
 
 def examine(db: str | None = None) -> "Health":
-    """What can be seen of the database from outside; nothing is made or changed.
-
-    Raises: Unavailable, Invalid.
-    """
+    """Inspects the database without opening it for writing. Raises: Unavailable, Invalid."""
     from holdfast.store.health import examine as look_at
 
     return look_at(db or Settings.read().db)
@@ -229,7 +226,7 @@ def context_for(
     budget: int | None = None,
     readers: Readers | None = None,
 ) -> SpaceContext:
-    """A space ready to work in. The default space exists from first use.
+    """The context of a space. The default space is created at first use.
 
     Raises: NotFound, with the command that would create the space.
     """

@@ -3,6 +3,7 @@
 import hashlib
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,9 +83,13 @@ def _taken(call: Call, found: "FileDrafts", session: str, review: bool, dry_run:
         call.memories("import", session) as memories,
         call.progress("Importing", total=len(found.drafts)) as bar,
     ):
-        told = import_notes.take(
-            found, memories, review=review, dry_run=dry_run, report=lambda done: bar(completed=done)
-        )
+        began = time.monotonic()
+
+        def report(done: int) -> None:
+            rate = done / max(time.monotonic() - began, 0.1)
+            bar(completed=done, description=f"Importing, {rate:,.0f}/s")
+
+        told = import_notes.take(found, memories, review=review, dry_run=dry_run, report=report)
     counts, refused = _tally(told)
     broken = sorted([*found.broken, *refused])
     unit = "file" if found.files else "line"

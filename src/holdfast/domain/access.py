@@ -1,4 +1,4 @@
-"""What a caller may do, and where: scopes over spaces. Pure; who holds which token is the store's to know."""
+"""Access control: a grant is a set of scopes for some or all spaces."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from holdfast.errors import Forbidden, Invalid, NotFound
 
 Scope = Literal["read", "write", "proxy", "metrics", "admin"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
-#: What a scope brings along: who may write may read, and who administers may do everything.
+#: The scopes that a scope includes.
 _INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
     "read": frozenset({"read"}),
     "write": frozenset({"read", "write"}),
@@ -31,12 +31,12 @@ class Grant:
     """Scopes in some spaces, or in all of them."""
 
     scopes: frozenset[Scope]
-    spaces: tuple[str, ...] | None = None  # none: every space, those to come as well
+    spaces: tuple[str, ...] | None = None  # None: all spaces, including future ones
     token: str | None = None  # the id of the token that carries it; for the log
 
     @classmethod
     def of(cls, *scopes: str, spaces: tuple[str, ...] | None = None, token: str | None = None) -> "Grant":
-        """Raises: Invalid, for a scope that there is not."""
+        """Raises: Invalid, for an unknown scope."""
         held: set[Scope] = set()
         for scope in scopes:
             if scope not in SCOPES:
@@ -51,16 +51,18 @@ class Grant:
         return scope in self.scopes
 
     def require(self, scope: Scope, *, everywhere: str | None = None) -> None:
-        """Raises: Forbidden; with the words of `everywhere`, where only some spaces are within reach."""
+        """Checks a scope. Raises: Forbidden; with the text `everywhere`, if the grant covers only some
+        spaces.
+        """
         if scope not in self.scopes:
             raise Forbidden(f"this token may not {_DOES[scope]}: it needs the scope {scope!r}")
         if everywhere is not None and self.spaces is not None:
             raise Forbidden(everywhere)
 
     def require_space(self, space: str) -> str:
-        """The name of a space within reach.
+        """Checks that the grant covers a space, and returns its name.
 
-        Raises: NotFound, as of a space that there is not: nobody learns of one that he may not see.
+        Raises: NotFound, not Forbidden, so that the existence of other spaces does not leak.
         """
         if not self.reaches(space):
             raise NotFound(
@@ -69,14 +71,14 @@ class Grant:
         return space
 
 
-#: What is said to whoever may read the metrics of some spaces only.
+#: The error for a token that covers only some spaces.
 METRICS_EVERYWHERE: Final = "metrics cover all spaces: use a token for all spaces"
 #: A program that holds the database itself may do everything.
 EVERYTHING: Final = Grant.of("admin")
 
 
 class Holder(Protocol):
-    """What acts for somebody."""
+    """An object with a grant."""
 
     _grant: Grant
 
@@ -90,9 +92,9 @@ Method = Callable[Concatenate[HolderT, Given], Result]
 def needs(
     scope: Scope, *, everywhere: str | None = None
 ) -> Callable[[Method[HolderT, Given, Result]], Method[HolderT, Given, Result]]:
-    """Declares which scope a method needs, and has it checked before anything is done.
+    """Declares the scope that a method needs, and checks it before each call.
 
-    `everywhere`: what is said to whoever holds it in some spaces only.
+    `everywhere` is the error for a grant that covers only some spaces.
     """
 
     def declared(method: Method[HolderT, Given, Result]) -> Method[HolderT, Given, Result]:

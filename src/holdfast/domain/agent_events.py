@@ -1,7 +1,4 @@
-"""What can happen in an agent's output, in words that all agents share.
-
-Who reads an agent's format and who acts on what is read do not know each other; both know this.
-"""
+"""The events in an agent's output, the same for all agents: from the parsers to the recorder."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,7 +24,7 @@ class OtherText:
 class TurnEnd:
     """A turn is over: what the agent would have printed, and what it cost."""
 
-    shown: str | None  # the last answer as the agent prints it, line end included; none = nothing known
+    shown: str | None  # the last answer as the agent prints it, line end included; None if unknown
     usage: Mapping[str, Any] | None
 
 
@@ -38,7 +35,7 @@ class Stream(Protocol):
     """Reads one agent's output; one object for one run."""
 
     def line(self, line: bytes) -> Iterable[Happening]:
-        """What one whole line tells, its line end taken off."""
+        """The events of one line, without its line end."""
 
     def end(self) -> Iterable[Happening]:
-        """What is left to tell when the output has ended."""
+        """The events that are left when the output has ended."""

@@ -1,15 +1,11 @@
-"""How many tokens a text costs, without asking a model.
-
-An estimate that a caller may replace by a real tokenizer: every budget takes an `Estimate`. Knows nothing
-of what is put into a prompt (see `render`).
-"""
+"""Estimates how many tokens a text has, without a model. A caller may pass a real tokenizer instead."""
 
 import re
 from collections.abc import Callable
 
 Estimate = Callable[[str], int]
 
-#: What a block at a prompt holds, unless the caller says otherwise.
+#: The default size of the block for a prompt.
 CONTEXT_TOKENS = 150
 CONTEXT_LINES = 3
 #: What a block of news in a session holds.
@@ -17,8 +13,8 @@ DELTA_BUDGET = 400
 
 # Tokenizers work on UTF-8 bytes and have learned mostly Latin text, so that about four of its characters make
 # a token. A letter of another alphabet in two bytes shares a token with at most one more; one in three bytes
-# (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is seldom known as a
-# whole. What each costs on top of a Latin character, in quarters of a token:
+# (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is rarely a single
+# token. What each costs on top of a Latin character, in quarters of a token:
 _DEARER = (
     (re.compile("[\u0100-\u07ff]+"), 1),
     (re.compile("[\u0800-\uffff]+"), 3),
@@ -27,9 +23,9 @@ _DEARER = (
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens `text` costs: characters / 4, rounded up, and more outside Latin-1.
+    """Estimates the tokens of `text`: characters / 4, rounded up, and more outside Latin-1.
 
-    Never below characters / 4, and never less for a longer text: a part costs at most what the whole does.
+    Monotonic: a part never costs more than the whole.
     """
     quarters = len(text)
     if not text.isascii():

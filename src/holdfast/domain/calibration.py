@@ -1,9 +1,8 @@
-"""Brings the cosines of any embedding model onto the scale that recall's constants were measured on.
+"""Maps the cosines of any embedding model to the scale that recall's constants were measured on.
 
-What one model calls 0.7 is unrelated text to another. So a model is shown questions with their answers, and
-two figures are taken: how near a question is to the answers of other questions, on the average and at best.
-That is noise, and noise has to look alike whatever the model; then one floor tells noise from answers for all
-of them. Pure: who embeds the questions is not known here.
+A cosine of 0.7 means different things with different models. So each model embeds the shipped questions and
+their answers; the average and the highest cosine between a question and the answers to other questions are
+its noise, and the mapping makes the noise equal for all models.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,42 +13,42 @@ MEASURED_WITH = "holdfast-embedder/1.1.0"
 NOISE = 0.0301
 BEST_NOISE = 0.3226
 
-# However little or much a model spreads: outside of this it tells nothing apart, and words have to decide.
-_LEAST_SCALE, _MOST_SCALE = 0.2, 8.0
+# Limits of the scale. Beyond them a model does not separate texts, and keywords have to decide.
+_LEAST_SCALE, _MAX_SCALE = 0.2, 8.0
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How a model's cosines lie on the scale: scale x cosine + offset."""
+    """The mapping of a model's cosines: scale x cosine + offset."""
 
     scale: float = 1.0
     offset: float = 0.0
 
     def as_row(self) -> dict[str, float]:
-        """As it is kept beside the model's vectors."""
+        """The form in which it is stored with the model's vectors."""
         return {"scale": self.scale, "offset": self.offset}
 
     @classmethod
     def of_row(cls, row: Mapping[str, float] | None) -> "Calibration":
-        """What was kept; the scale itself, where nothing was."""
+        """Reads the stored form; the identity if there is none."""
         return cls(float(row["scale"]), float(row["offset"])) if row else cls()
 
 
 def calibrated(cosine: float, calibration: Calibration) -> float:
-    """The cosine that says on the scale what `cosine` says in the calibrated model."""
+    """A cosine of the calibrated model on the common scale."""
     return calibration.scale * cosine + calibration.offset
 
 
 def fitted(cosines: Sequence[Sequence[float]]) -> Calibration:
-    """The calibration of a model from the cosines of each question (a row) with each answer (a column).
+    """The calibration of a model from the cosines of each question (row) with each answer (column).
 
-    The answer to a question stands in the same place as the question does.
+    Question and answer have the same index.
     """
     wrong = [[cosine for place, cosine in enumerate(row) if place != own] for own, row in enumerate(cosines)]
     noise = _mean([cosine for row in wrong for cosine in row])
     best = _mean([max(row) for row in wrong])
     spread = max(best - noise, 1e-9)
-    scale = min(max((BEST_NOISE - NOISE) / spread, _LEAST_SCALE), _MOST_SCALE)
+    scale = min(max((BEST_NOISE - NOISE) / spread, _LEAST_SCALE), _MAX_SCALE)
     return Calibration(round(scale, 4), round(BEST_NOISE - scale * best, 4))
 
 

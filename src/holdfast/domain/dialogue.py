@@ -1,7 +1,6 @@
-"""A conversation as a model's client sends it: the whole of it at every request, and names for its turns.
+"""A conversation as a client of a model API sends it: all turns in every request, without ids.
 
-The client knows nothing of a memory, so a turn is known again by what was said up to it. Pure; knows no wire
-format and no storage.
+A turn is identified by the messages up to it, so that it is stored once.
 """
 
 import hashlib
@@ -15,21 +14,21 @@ from holdfast.domain.text import normal_form
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What a person said, or what the model answered."""
+    """One turn: a message of the user, or an answer of the model."""
 
     role: Literal["user", "assistant"]
-    text: str  # empty, when the model said nothing and called tools
-    place: int = -1  # which of the request's messages it is; none of them for an answer that just came
+    text: str  # empty if the model only called tools
+    place: int = -1  # the index of its message in the request; None for a new answer
     speaker: str | None = None
     calls: tuple[str, ...] = ()  # ids of the tools that the model called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogue:
-    """All turns so far, and what the client says of itself."""
+    """All turns so far, and what the client reports about itself."""
 
     turns: tuple[Turn, ...]
-    asks: bool = False  # whether the last turn is a person's, who waits for the answer to it
+    asks: bool = False  # whether the last turn is a user's, so that the answer is still missing
     session: str | None = None  # as the client names it, if it does
     project: str | None = None
     client: str | None = None
@@ -41,25 +40,25 @@ class Dialogue:
 
     @property
     def opening(self) -> str:
-        """What the person said first."""
+        """The first message of the user."""
         return next((turn.text for turn in self.turns if turn.role == "user"), "")
 
     @property
     def first_reply(self) -> str | None:
-        """A mark of the model's first answer, by which conversations that begin alike are told apart."""
+        """A hash of the model's first answer, for conversations with the same first message."""
         return next((mark(turn) for turn in self.turns if turn.role == "assistant"), None)
 
 
 def mark(turn: Turn) -> str:
-    """What an answer is known by, though clients trim it before they send it back."""
+    """A hash that ignores surrounding white space, which clients trim."""
     return "\n".join((normal_form(turn.text), *turn.calls))
 
 
 def names(turns: Sequence[Turn], session: str, key: str) -> list[str]:
-    """A name for each turn: the same at every request, another one once anything before it was edited.
+    """A name for each turn: the same in every request, until an earlier turn is edited.
 
-    A person's turn is named by what people said up to it, an answer by its number behind that turn: clients
-    change answers, and what was asked for again counts once.
+    A turn of the user is named by the user's messages up to it, an answer by its position after that turn:
+    clients change answers, and a regenerated answer counts once.
     """
     found: list[str] = []
     so_far, answers = digest(key, "session", session), 0
@@ -74,7 +73,7 @@ def names(turns: Sequence[Turn], session: str, key: str) -> list[str]:
 
 
 def digest(key: str, *parts: str) -> str:
-    """A hash that nobody can guess texts from who does not hold the space's key."""
+    """A keyed hash, so that texts can't be guessed without the space's key."""
     made = hmac.new(bytes.fromhex(key), digestmod=hashlib.sha256)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")

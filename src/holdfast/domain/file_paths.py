@@ -1,9 +1,10 @@
-"""Which paths a file of a space may have, and which one a memory gets. Pure: nothing here touches a disk.
+"""The allowed paths of a space's files, and the path of each memory.
 
-A path is a name, or a name in at most two folders. Whatever could mean another place, another file or another
-text than it seems to is refused here; that no link leads astray is the business of who opens it.
+A path is a file name, with at most two folders before it. Ambiguous and unsafe paths are rejected here; links
+are checked when a file is opened.
 """
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
@@ -12,9 +13,40 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.render.file_names import RESERVED, file_name
 from holdfast.domain.text import clean
 from holdfast.errors import Invalid
+
+#: The index's own name, and what Windows keeps for devices.
+RESERVED = frozenset(
+    {"memory", "con", "prn", "aux", "nul"}
+    | {f"{device}{n}" for device in ("com", "lpt") for n in range(1, 10)}
+)
+_LONGEST = 200  # bytes; file systems end at 255, and a temporary file's name may add some
+_MARK = 8  # digits of the hash that distinguishes truncated and empty names
+
+
+def file_name(subject: str) -> str:
+    """The file for `subject`: lower case, letters and digits of any script, `_`, `-`; never the index's."""
+    text = clean(subject, one_line=True).strip()
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    kept = "".join(character if _kept(character) else "_" for character in text.removesuffix(".md"))
+    slug = re.sub("_{2,}", "_", kept).strip("_-")
+    if not slug:
+        slug = f"note-{_mark(subject)}"
+    elif len(slug.encode()) > _LONGEST:
+        short = slug.encode()[: _LONGEST - _MARK - 1].decode(errors="ignore")
+        slug = f"{short}-{_mark(subject)}"
+    return f"{slug}-note.md" if slug in RESERVED else f"{slug}.md"
+
+
+def _kept(character: str) -> bool:
+    # Marks as well as letters: without its vowel signs a word in Hindi or Thai is another word.
+    return character in "_-" or unicodedata.category(character)[0] in "LMN"
+
+
+def _mark(subject: str) -> str:
+    return hashlib.sha256(clean(subject).encode()).hexdigest()[:_MARK]
+
 
 INDEX: Final = "MEMORY.md"
 MOST_FILES: Final = 10_000  # of a space
@@ -27,7 +59,7 @@ _LOOKALIKES: Final = frozenset(
     "\u2024\u2025\u2044\u2215\u2216\u2571\u2572\u27cb\u27cd\u29f5\u29f8\u29f9\u3033\uff0e"
 )
 _PLAIN = re.compile(r"[A-Za-z0-9_. -]+")
-_WORDS = 6  # of a text that stand for a missing name
+_WORDS = 6  # of the text that replaces a missing name
 _DEVICES = RESERVED - {"memory"}
 
 
@@ -135,7 +167,7 @@ def _odd(character: str) -> bool:
 
 
 def _compatible(character: str) -> str:
-    """What a character stands for on systems that fold it, if that is something else."""
+    """The character that a file system may store instead, if it is another one."""
     folded = unicodedata.normalize("NFKC", character)
     return "" if folded == character else folded
 

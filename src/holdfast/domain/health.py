@@ -1,7 +1,4 @@
-"""What can be said of a database from outside and of the rows inside of a space, and what to do about it.
-
-Pure: the facts are passed in.
-"""
+"""Findings about a database and the rows of a space, with advice. The facts are passed in."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +10,7 @@ LONG_LOG = 64 * 1024 * 1024  # bytes of write-ahead log that writers should have
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What was seen of a database. What does not apply to its kind is none."""
+    """Facts about a database; None for what its kind does not have."""
 
     where: str
     kind: Literal["sqlite", "postgresql"]
@@ -22,7 +19,7 @@ class Health:
     size: int | None = None  # bytes
     mode: int | None = None  # permission bits of the file
     log_size: int | None = None  # bytes of write-ahead log
-    revision: str | None = None  # of the schema; none = no tables
+    revision: str | None = None  # of the schema; None: no tables
     head: str  # the revision that this release needs
     damage: tuple[str, ...] = ()  # what the integrity check found
     beyond_row_security: bool = False  # a superuser's connection, or one with BYPASSRLS
@@ -30,33 +27,33 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class HealthFinding:
-    """One thing to know, and what to do about it. A note is no reason to worry."""
+    """A finding with advice. A note is only information."""
 
     level: Literal["problem", "note"]
     says: str
     advice: str
-    command: str | None = None  # said on the command line in place of `advice`
+    command: str | None = None  # shown on the command line instead of `advice`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """What was found in the rows of one space that the product would never write."""
+    """Damaged rows of one space: content that Holdfast never writes."""
 
     space: str
-    texts: tuple[str, ...] = ()  # "ID version N": the text is not what its checksum or its memory says
+    texts: tuple[str, ...] = ()  # "ID version N": the text does not match its checksum or its memory
     vectors: int = 0  # texts whose vector is missing or is none
     words: int = 0  # texts that the word index lacks, or should not hold
     orphans: int = 0  # rows that belong to something that is gone
 
 
 def findings(health: Health) -> list[HealthFinding]:
-    """What is wrong or worth knowing, problems first."""
+    """All findings, problems first."""
     found = [*_schema(health), *_file(health), *_role(health), *_library(health)]
     return sorted(found, key=lambda finding: finding.level != "problem")
 
 
 def unread(space: str, failed: int, error: str | None, put_off: str | None) -> list[HealthFinding]:
-    """What is said of passages that a model could not read; our reader has read them all."""
+    """The finding about chunks that a language model failed to read; the built-in model has read them all."""
     found = []
     if failed:
         pieces = "passage" if failed == 1 else "passages"
@@ -130,7 +127,7 @@ def _library(health: Health) -> list[HealthFinding]:
 
 
 def damage_findings(damage: Damage) -> list[HealthFinding]:
-    """What is said of it, a line for each kind."""
+    """The findings about damaged rows, one for each kind."""
     found = []
     if damage.texts:
         named = ", ".join(damage.texts[:5]) + (" …" if len(damage.texts) > 5 else "")

@@ -1,4 +1,4 @@
-"""What happened to a memory: journal entries, receipts, and what they add up to."""
+"""The history of a memory: journal entries, receipts, and the story made from them."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,7 +28,7 @@ Action = Literal[
     "split",
 ]
 
-#: The belief and labels of a memory, as the journal keeps them. Wordings stand in versions alone.
+#: The fields of a memory in the journal. The texts are in its versions.
 REMEMBERED = (
     "category",
     "subject",
@@ -48,7 +48,7 @@ REMEMBERED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One change, in the order in which it was made."""
+    """One change of a memory."""
 
     seq: int
     action: Action
@@ -64,7 +64,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One time that a memory went into a prompt."""
+    """One use of a memory in a prompt."""
 
     receipt: str
     kind: str
@@ -78,7 +78,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a brief or a recall put into which session, and why."""
+    """A record that a brief or a recall showed a memory in a session, and why."""
 
     id: str
     kind: Literal["brief", "recall"]
@@ -94,7 +94,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptItem:
-    """One memory or message of a receipt, with the score that brought it there."""
+    """A memory or message of a receipt, with its score."""
 
     memory: str | None = None
     version: int | None = None  # of the memory
@@ -105,7 +105,7 @@ class ReceiptItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """Where a memory came from, how its confidence came about, and where it went."""
+    """The source of a memory, the changes of its confidence, and its uses."""
 
     memory: Memory
     versions: tuple[Version, ...]
@@ -118,7 +118,7 @@ class Story:
 
 
 def remembered(memory: Memory) -> dict[str, Any]:
-    """What the journal keeps of `memory`, in JSON's terms."""
+    """The journal's copy of `memory`, as JSON values."""
     kept: dict[str, Any] = {}
     for name in REMEMBERED:
         value = getattr(memory, name)
@@ -138,7 +138,7 @@ def recollected(kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_confirmation(memory: Memory, before: dict[str, Any], after: dict[str, Any]) -> Memory | None:
-    """The memory without the confirmation that led from `before` to `after`; none, if a later one counts."""
+    """The memory without the confirmation between `before` and `after`; None if a later one counts."""
     if recollected(after)["confirmed_at"] != memory.confirmed_at:
         return None
     was = recollected(before)

@@ -1,17 +1,18 @@
-"""Markers: what an agent records by writing `[MEMORY:timing:jellyfin] Takes 60s to start` into its answer.
+"""Markers: agents record memories by writing `[MEMORY:timing:jellyfin] Takes 60s to start` into an answer.
 
-The grammar comes from the profile: its categories, its levels of events, its actions with a cooldown. Is
-handed a complete text of an assistant; where it comes from, and whether to believe it, is others' business.
+The categories, event levels and cooldowns come from the profile. This only parses; the caller decides whether
+to trust a marker. `Echoes` detects markers that repeat what the session read.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from holdfast.domain.profile import Profile
 from holdfast.domain.prose import in_quotation_marks, own_words
+from holdfast.domain.render import plain
 from holdfast.domain.subjects import MARKER_NAME
-from holdfast.domain.text import clean
+from holdfast.domain.text import clean, normal_form
 
 _RESULTS = {"success": True, "failure": False}
 
@@ -20,25 +21,25 @@ _HEAD = re.compile(rf"\[({'|'.join(_WORDS)})(?![\w-])([^\[\]\n\0]{{0,240}})\]")
 _NAMES = re.compile(rf":({MARKER_NAME})(?::({MARKER_NAME}))?")
 _RESULT = re.compile(rf"({'|'.join(_RESULTS)})\b[ \t]*(?:[-–—:,.][ \t]*)*(.*)")
 _EMPHASIS = re.compile(r"[*_]+\Z")
-# A marker wherever it stands, also as our own prompts escape it, and the rest of its line.
+# A marker anywhere, also as our own prompts escape it, with the rest of its line.
 _LINE = re.compile(rf"(?:\[|&#91;)(?:{'|'.join(_WORDS)})(?![\w-])[^\[\]\n]{{0,240}}?(?:\]|&#93;)[^\n]*")
-_NEAR = 2_000  # characters of its line on either side that tell whether a marker is quoted
+_NEAR = 2_000  # characters of its line on either side that are checked for quotation marks
 _BEFORE_THE_NEXT = " \t*_;|,·•–—-"  # what separates two markers in one line belongs to neither
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryMarker:
-    """Something to remember."""
+    """A memory to store."""
 
     category: str
     subject: str | None
     text: str
-    written: str  # the marker as it stands in the text
+    written: str  # the marker as written in the text
 
 
 @dataclass(frozen=True, slots=True)
 class EventMarker:
-    """Something that happened."""
+    """An event."""
 
     level: str
     service: str | None
@@ -58,8 +59,8 @@ class CooldownMarker:
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
-    """A marker that stores nothing; `reason` says what would be right."""
+class InvalidMarker:
+    """An invalid marker; `reason` contains the correct form."""
 
     written: str
     reason: str
@@ -70,7 +71,7 @@ Marker = MemoryMarker | EventMarker | CooldownMarker
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a marker stands: its head, and the text that is its own."""
+    """A marker's head and its text."""
 
     word: str
     names: str
@@ -78,11 +79,11 @@ class _Place:
     written: str
 
 
-def read(text: str, profile: Profile) -> list[Marker | Misfit]:
-    """The markers of one complete text, in order. What is code or quoted in it is none."""
+def read(text: str, profile: Profile) -> list[Marker | InvalidMarker]:
+    """The markers of one complete text, in order. Markers in code or quotations are ignored."""
     if not any(f"[{word}" in text for word in _WORDS):
         return []
-    return [found for place in _places(clean(text)) if (found := _told(place, profile)) is not None]
+    return [found for place in _places(clean(text)) if (found := _parse(place, profile)) is not None]
 
 
 def marked(text: str) -> bool:
@@ -91,7 +92,7 @@ def marked(text: str) -> bool:
 
 
 def lines(text: str) -> list[tuple[int, int]]:
-    """Where markers stand in a text, quoted ones as well: no quotation needs them."""
+    """The markers in a text, including quoted ones."""
     return [found.span() for found in _LINE.finditer(text)] if any(word in text for word in _WORDS) else []
 
 
@@ -132,8 +133,8 @@ def _plain(own: str, *, before: str) -> str:
     return own.removesuffix(sign).strip()
 
 
-def _told(place: _Place, profile: Profile) -> Marker | Misfit | None:
-    """What a marker says; none where this profile has no such markers at all."""
+def _parse(place: _Place, profile: Profile) -> Marker | InvalidMarker | None:
+    """Parses a marker; None if this profile has no markers of this kind."""
     match place.word:
         case "MEMORY":
             allowed = profile.category_names
@@ -145,17 +146,17 @@ def _told(place: _Place, profile: Profile) -> Marker | Misfit | None:
         return None
     names = _NAMES.fullmatch(place.names)
     if names is None:
-        return Misfit(place.written, f"write it as {_form(place.word, allowed)}")
+        return InvalidMarker(place.written, f"write it as {_form(place.word, allowed)}")
     name, subject = names.groups()
     if name not in allowed:
         kind = {"MEMORY": "category", "EVENT": "level"}.get(place.word, "action")
-        return Misfit(place.written, f"unknown {kind} {name!r}: use one of {', '.join(allowed)}")
+        return InvalidMarker(place.written, f"unknown {kind} {name!r}: use one of {', '.join(allowed)}")
     if not any(character.isalnum() for character in place.text):
-        return Misfit(place.written, "it has no text: write the text on the same line")
+        return InvalidMarker(place.written, "it has no text: write the text on the same line")
     return _filled(place, name, subject)
 
 
-def _filled(place: _Place, name: str, subject: str | None) -> Marker | Misfit:
+def _filled(place: _Place, name: str, subject: str | None) -> Marker | InvalidMarker:
     if place.word == "MEMORY":
         return MemoryMarker(name, subject, place.text, place.written)
     if place.word == "EVENT":
@@ -163,7 +164,7 @@ def _filled(place: _Place, name: str, subject: str | None) -> Marker | Misfit:
     result = _RESULT.fullmatch(place.text)
     if subject is None or result is None:
         form = f"[COOLDOWN:{name}:service] {' or '.join(_RESULTS)} - what was done"
-        return Misfit(place.written, f"write it as {form}")
+        return InvalidMarker(place.written, f"write it as {form}")
     return CooldownMarker(name, subject, _RESULTS[result[1]], result[2].strip() or None, place.written)
 
 
@@ -171,3 +172,58 @@ def _form(word: str, allowed: tuple[str, ...]) -> str:
     if word == "COOLDOWN":
         return f"[COOLDOWN:{allowed[0]}:service] success - what was done"
     return f"[{word}:{allowed[0]}] or [{word}:{allowed[0]}:service], then the text"
+
+
+_MOST = 64_000_000  # characters that are kept of one session
+_SHORT = 3  # words; a shorter text only counts alone, not inside of others
+
+# Separators between words in other formats: escapes of JSON, tags of HTML.
+_WRAPPING = re.compile(r"(?<!\\)\\++[nrtu\"'/]|<[^<>]{0,200}>")
+# The suffix of a memory in our own blocks.
+_WEIGHT = re.compile(r"(?<!\s)\s*+\((?:confidence: [\d.]+|from \w+)\)")
+
+
+class Echoes:
+    """The texts that a session read, in order, to detect repetitions of them."""
+
+    def __init__(self) -> None:
+        self._read: list[str] = []
+        self._seen: set[Hashable] = set()
+        self._size = 0
+        self._given: set[tuple[str, str, str]] = set()
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether the session read more than can be stored, so that a repetition may go unnoticed."""
+        return self._size > _MOST
+
+    def read(self, text: str) -> None:
+        """Records text from outside: tool output, pages, other agents, hooks."""
+        if self.overflowed or not text or hash(text) in self._seen:
+            return
+        self._seen.add(hash(text))
+        folded = f" {normal_form(_WRAPPING.sub(' ', text))} "
+        self._size += len(folded)
+        self._read.append(folded)
+
+    def give(self, name: str, subject: str | None, text: str) -> None:
+        """Records a memory, or an example of one, that the session was shown."""
+        self._given.add(_key(name, subject, text))
+
+    def was_read(self, text: str) -> bool:
+        """Whether the session read this text, or may have."""
+        if self.overflowed:
+            return True
+        words = normal_form(_WRAPPING.sub(" ", text))
+        if not words:
+            return False
+        wanted = f" {words} " if words.count(" ") < _SHORT - 1 else words
+        return any(wanted in each for each in self._read)
+
+    def was_given(self, name: str, subject: str | None, text: str) -> bool:
+        """Whether the session was shown exactly this."""
+        return _key(name, subject, text) in self._given
+
+
+def _key(name: str, subject: str | None, text: str) -> tuple[str, str, str]:
+    return name, normal_form(subject or ""), normal_form(_WEIGHT.sub("", plain(text)))

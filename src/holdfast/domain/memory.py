@@ -1,6 +1,5 @@
-"""What is remembered: memories, their wordings, and what ties them together.
-
-Knows nothing of storage, profiles or time: ids and moments are passed in.
+"""Memories with their versions, sources and links, and sessions with their messages. Ids and times are
+passed in.
 """
 # budget: the values that all other packages are about, in one place.
 
@@ -17,7 +16,7 @@ STATES: tuple[State, ...] = get_args(State)
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 
-#: Who can say something in a session.
+#: The roles of messages in a session.
 ROLES = ("user", "assistant", "system", "tool")
 _ROLES = {role: role for role in ROLES} | {
     "human": "user",
@@ -30,24 +29,24 @@ _ROLES = {role: role for role in ROLES} | {
 #: Origins that are a person's own word: they alone confirm by an edit and bring back what was deleted.
 PEOPLE: frozenset[Origin] = frozenset({"operator", "user"})
 
-#: Origins that may hold text nobody vouched for: labelled in prompts, never above an operator's word.
+#: Origins of unverified text: labelled in prompts, and never above an operator's.
 UNTRUSTED: frozenset[Origin] = frozenset({"tool", "import", "file"})
 
 
 def known_role(role: str) -> str | None:
-    """The role that clients call so; none, if there is no such role."""
+    """The role for a client's name of it; None if unknown."""
     return _ROLES.get(role.strip().casefold())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Who said it, and where."""
+    """Origin, session and message of a memory."""
 
     origin: Origin = "operator"
     session: str | None = None
     message: str | None = None  # the message that it was taken from
     tier: int | None = None  # of the session, for agents that run in tiers
-    #: The words that it was taken from, each with its message; none: where the text stands in the message,
+    #: The cited words, each with its message. None: where the text is in the message,
     #: else all of it. Only known while it is written: kept as citations.
     taken_from: tuple[tuple[str, str | None], ...] = field(default=(), repr=False, compare=False)
 
@@ -57,7 +56,7 @@ class Source:
 
 
 class DraftFields(TypedDict, total=False):
-    """What a caller may say of a draft besides its text; what is left out is as `Draft` has it."""
+    """The optional fields of a draft; a missing one has the default of `Draft`."""
 
     category: str | None
     subject: str | None
@@ -71,7 +70,7 @@ class DraftFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a door wants remembered. `None` means: as the profile says."""
+    """A new memory as a caller wants it stored. `None` means: the profile's default."""
 
     content: str
     category: str | None = None
@@ -91,7 +90,7 @@ class Draft:
 
 
 class RevisionFields(TypedDict, total=False):
-    """What a caller may change about a memory besides its text; what is left out stays."""
+    """The fields of a memory, besides its text, that a caller may change; a missing one stays."""
 
     category: str | None
     subject: str | None
@@ -108,7 +107,7 @@ class RevisionFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What to change; what is none stays. An empty text takes subject, summary or project away."""
+    """A change of a memory; None leaves a field. An empty text removes subject, summary or project."""
 
     content: str | None = None
     category: str | None = None
@@ -116,7 +115,7 @@ class Revision:
     summary: str | None = None
     project: str | None = None
     tags: tuple[str, ...] | None = None
-    add_tags: tuple[str, ...] = ()  # to those that it has by then, so that nobody's are lost
+    add_tags: tuple[str, ...] = ()  # to the current ones, so that concurrent additions are kept
     drop_tags: tuple[str, ...] = ()
     confidence: float | None = None
     importance: int | None = None
@@ -141,12 +140,12 @@ def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One thing worth knowing later, in its current wording."""
+    """One thing worth knowing later, in its current version."""
 
     id: str
     space: str
     category: str
-    subject: str | None = None  # the service, person or file it is about; none = general
+    subject: str | None = None  # the service, person or file it is about; None = general
     content: str
     version: int = 1
     created_at: datetime
@@ -203,18 +202,18 @@ class Memory:
         return replace(self, updated_at=now, confirmed_at=now, decayed_weeks=0)
 
     def unconfirmed_for(self, now: datetime) -> timedelta:
-        """How long nobody has said that it holds."""
+        """The time since the last confirmation."""
         return now - self.confirmed_at
 
     def last_used(self, shown: datetime | None = None) -> datetime:
-        """When it was last recalled, put into a prompt (`shown`), or known to hold; else when it came."""
+        """The time of the last recall, use in a prompt (`shown`) or confirmation; else of its creation."""
         moments = (self.created_at, self.confirmed_at, self.accessed_at, shown)
         return max(moment for moment in moments if moment is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One wording of a memory; wordings are only ever added."""
+    """One text of a memory; versions are only ever added."""
 
     memory: str
     number: int
@@ -239,13 +238,13 @@ class Repetition:
 
     @property
     def note(self) -> str:
-        """How the journal marks a change of belief that this wording brought about."""
+        """The journal's note for a change of confidence with this version."""
         return f"wording {self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """How one memory stands to another of the same space."""
+    """A link between two memories of the same space."""
 
     from_id: str
     to_id: str
@@ -255,7 +254,7 @@ class Link:
 
 
 class SessionFields(TypedDict, total=False):
-    """What a caller may say of a session."""
+    """The optional fields of a session."""
 
     name: str | None
     client: str | None
@@ -282,14 +281,14 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Something said in a session."""
+    """A message of a session."""
 
     id: str
     session: str
     number: int
     role: str
     speaker: str | None
-    content: str | None  # none once its text was erased
+    content: str | None  # None after it was erased
     said_at: datetime
     off_record: bool = False  # kept for the session's story alone
 
@@ -302,8 +301,9 @@ class Message:
 
     @property
     def findable(self) -> bool:
-        """Whether recall may quote it: what people and agents said on the record, never what tools and
-        systems put in."""
+        """Whether recall may quote it: messages of people and agents on the record, not of tools and
+        systems.
+        """
         spoken = self.role in ("user", "assistant") or self.speaker is not None
         said = spoken and self.role not in ("tool", "system") and not self.off_record
         return said and bool(self.content)
@@ -311,12 +311,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """Which characters of a message a memory was taken from; kept when that is deleted for good."""
+    """The characters of a message that a memory was taken from; kept after the memory is erased."""
 
     message: str
     memory: str
     begins: int = 0
-    ends: int | None = None  # none: the whole message counts
+    ends: int | None = None  # None: the whole message
     reworded: bool = False  # found later by its meaning, not the source itself
 
 
@@ -334,6 +334,6 @@ class Tombstone:
 
     @property
     def says(self) -> str:
-        """What was done and when, as the predicate of a sentence."""
+        """The action and its time, as the predicate of a sentence."""
         how = {"forgotten": "deleted", "undone": "undone with its session"}.get(self.reason, self.reason)
         return f"was {how} on {self.created_at.date().isoformat()}"

@@ -1,6 +1,5 @@
-"""What happened to services: events, and actions that may be taken only so often.
-
-Records, not knowledge: they are not compared, believed or recalled. Knows nothing of where they are kept.
+"""Events of services, and actions with a cooldown. They are records: not compared, not decayed, not
+recalled.
 """
 
 from collections.abc import Iterable
@@ -38,11 +37,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How an action on a service stands: what was done inside its window, and when it may be done again."""
+    """The state of an action on a service: the attempts within its window, and when it is allowed again."""
 
     service: str
     cooldown: Cooldown
-    free_at: datetime | None  # none: it may be done now
+    free_at: datetime | None  # None: allowed now
     attempts: tuple[Attempt, ...]  # inside the window, the newest first
 
     @property
@@ -51,7 +50,7 @@ class Standing:
 
 
 def window(cooldown: Cooldown) -> timedelta:
-    """How far back attempts count."""
+    """The period in which attempts count."""
     return timedelta(hours=cooldown.hours)
 
 

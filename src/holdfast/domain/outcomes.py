@@ -1,6 +1,6 @@
-"""What became of a draft: exactly one of these, never an exception.
+"""The outcome of a draft: exactly one of these, never an exception.
 
-Doors match over `Outcome` and finish with `assert_never`.
+Callers match over `Outcome` and finish with `assert_never`.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from holdfast.domain.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """It was new. `related` holds near calls that were kept apart and linked."""
+    """A new memory. `related` are similar ones that were kept separate and linked."""
 
     memory: Memory
     related: tuple[Memory, ...] = ()
@@ -20,7 +20,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Reinforced:
-    """It was known. `counted` is false when this session had confirmed or written it before."""
+    """A duplicate. `counted` is false if this session had confirmed or written it before."""
 
     memory: Memory
     previous: Memory
@@ -29,7 +29,7 @@ class Reinforced:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """It was known and became the known memory's next wording."""
+    """A duplicate that became the next version of the known memory."""
 
     memory: Memory
     previous: Memory
@@ -37,7 +37,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Contradicting:
-    """It was kept, and so was what it contradicts; `weakened` as they are now."""
+    """A new memory that contradicts others, which are kept; `weakened` are their new states."""
 
     memory: Memory
     weakened: tuple[Memory, ...]
@@ -45,7 +45,7 @@ class Contradicting:
 
 @dataclass(frozen=True, slots=True)
 class UpdateSuggested:
-    """Nothing was stored: the same thing, or its opposite, is known. Revise `known` instead."""
+    """Not stored: a duplicate or a contradiction exists. Revise `known` instead."""
 
     known: Memory
     relation: Literal["same", "contradicts"]
@@ -53,7 +53,7 @@ class UpdateSuggested:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """It waits in the inbox until a person approves or rejects it."""
+    """Stored in the inbox, until a person approves or rejects it."""
 
     memory: Memory
     reason: str
@@ -71,7 +71,7 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was stored, and `reason` says why; how to bring back what was `deleted`, each door says."""
+    """Not stored, for this `reason`; each interface says how to restore `deleted`."""
 
     reason: str
     known_id: str | None = None
@@ -82,7 +82,7 @@ Outcome = Added | Reinforced | Merged | Contradicting | UpdateSuggested | Waitin
 
 
 def settled(outcome: Outcome) -> Memory | None:
-    """The memory that now holds what was said; none when nothing was stored."""
+    """The memory that now holds the draft's text; None if nothing was stored."""
     match outcome:
         case UpdateSuggested() | Refused():
             return None

@@ -1,7 +1,4 @@
-"""Parts of a text, for quoting: what says most about a question, and what is left without some words.
-
-Pure; knows words, not meaning.
-"""
+"""Parts of a text for quoting: the best passage for a query, and a text without some words."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -12,7 +9,7 @@ from holdfast.domain.terms import stems
 _CUT = "…"
 # A sentence or a line, with what parts it from the next.
 _PIECE = re.compile(r".+?(?:(?<=[.!?。！？])\s+|\n+|$)", re.DOTALL)
-_MOST_PLACES = 50  # at which the same words are looked for in one text
+_MAX_PLACES = 50  # at which the same words are looked for in one text
 
 Span = tuple[int, int]
 
@@ -31,7 +28,7 @@ def passage(text: str, wanted: Collection[str], most: int) -> str:
     room = most - 2 * len(_CUT)
     first = last = best
     length = len(pieces[best])
-    # The sentence before tells what it is about, those behind go on with it.
+    # The sentence before names the subject, the next ones continue.
     for step in (-1, *([1] * len(pieces))):
         at = first + step if step < 0 else last + step
         if 0 <= at < len(pieces) and length + len(pieces[at]) <= room:
@@ -56,17 +53,17 @@ def _shortened(text: str, room: int) -> str:
 
 
 def pieces(text: str) -> Iterator[Span]:
-    """Where the sentences and lines of a text begin and end."""
+    """The start and end of each sentence and line."""
     return (found.span() for found in _PIECE.finditer(text))
 
 
 def places(words: str, text: str) -> list[Span]:
-    """The sentences of `text` in which `words` stand, whatever their case and the blanks between them."""
+    """The sentences of `text` that contain `words`, ignoring case and white space."""
     spelt = r"\s+".join(map(re.escape, words.split()))
     if not spelt:
         return []
     found: list[Span] = []
-    for match in islice(re.finditer(spelt, text, re.IGNORECASE), _MOST_PLACES):
+    for match in islice(re.finditer(spelt, text, re.IGNORECASE), _MAX_PLACES):
         here = [(start, end) for start, end in pieces(text) if start < match.end() and end > match.start()]
         span = here[0][0], here[-1][1]
         found += [span] if span not in found else []
@@ -74,7 +71,7 @@ def places(words: str, text: str) -> list[Span]:
 
 
 def without(text: str, spans: Iterable[Span]) -> str:
-    """`text` with a sign in place of each span; empty, when it says nothing any more."""
+    """`text` with a sign in place of each span; empty if nothing else is left."""
     parts: list[str] = []
     done = 0
     for start, end in sorted(spans):

@@ -1,7 +1,7 @@
-"""A profile: the vocabulary, limits, policy and prompt layout of a space, as plain data.
+"""A profile: the vocabulary, limits, policy and prompt layout of a space, and the checks of drafts against
+them.
 
-Holds the rules and checks drafts against them. Where profiles come from is the loader's business;
-no code outside it asks for a profile by name.
+Only the loader refers to profiles by name.
 """
 
 from dataclasses import dataclass, replace
@@ -19,13 +19,13 @@ Removal = Literal["soft", "permanent"]
 Neighbours = Literal["subject", "space"]
 Layout = Literal["by-subject", "by-category", "rules-first", "index"]
 
-#: What a model is offered to do with its memory, unless the profile says otherwise.
+#: The kind of memory tools that a model gets by default.
 TOOLS = ("memory_search", "memory_remember", "memory_revise", "memory_forget", "memory_list", "memory_why")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long a memory's parts may be, in characters."""
+    """The maximum lengths of a memory's fields, in characters."""
 
     content_min: int = 1
     content_max: int = 16_384
@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How belief moves, and what a repetition or a contradiction does."""
+    """How confidence changes, and the effect of duplicates and contradictions."""
 
     on_same: OnSame
     on_contradiction: OnContradiction
@@ -58,12 +58,12 @@ class Policy:
     subject_is_key: bool = False  # one memory a subject, as with files
     weighs_confidence: bool = True  # whether confidence is shown and ranked by
     weighs_importance: bool = True
-    space_wide: bool = False  # nothing belongs to a project, unless somebody names one
+    space_wide: bool = False  # memories belong to no project unless one is given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BriefLayout:
-    """What the brief of a space looks like."""
+    """The layout of the brief."""
 
     layout: Layout
     title: str
@@ -77,22 +77,22 @@ class BriefLayout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """One kind of memory, in the profile's order."""
+    """A category, in the profile's order."""
 
     name: str
     says: str = ""  # what belongs there, for prompts and tool schemas
     everywhere: bool = False  # holds in every project: about a person, not about a piece of work
-    rule: bool = False  # how somebody wants things done: what a person said of this kind is to be followed
+    rule: bool = False  # instructions: a person's memory of this category is to be followed
     example: str = ""  # what an agent might record of this kind
     example_subject: str = ""  # and the service, person or file that it would be about
-    unused_days: int = 0  # as the policy's, for this kind alone; 0 = as the policy says
+    unused_days: int = 0  # replaces the policy's for this category; 0 = the policy's
     keep_days: int = 0  # archived when not confirmed for so long, used or not; 0 = never
     keep_most: int = 0  # the most recently used and confirmed stay, the rest is archived; 0 = all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """How grave an event is, in the profile's order."""
+    """The severity of an event; ordered as in the profile."""
 
     name: str
     says: str = ""
@@ -120,30 +120,27 @@ class Profile:
     policy: Policy
     block: BriefLayout
     tools: tuple[str, ...] = TOOLS  # for models, in this order
-    levels: tuple[Level, ...] = ()  # of events; none = the space keeps no events
+    levels: tuple[Level, ...] = ()  # of events; None = the space stores no events
     cooldowns: tuple[Cooldown, ...] = ()
-    unsorted: str | None = None  # the category of files that name none; offered to nobody
+    unsorted: str | None = None  # the category of files without one; not offered to agents
 
     @property
     def category_names(self) -> tuple[str, ...]:
         return tuple(category.name for category in self.categories)
 
     def holds_everywhere(self, category: str | None) -> bool:
-        """Whether memories of this category are of no project, unless somebody names one."""
+        """Whether memories of this category belong to no project unless one is given."""
         wanted = category if category is not None else self.default_category
         return self.policy.space_wide or any(
             each.everywhere for each in self.categories if each.name == wanted
         )
 
     def is_rule(self, category: str) -> bool:
-        """Whether memories of this category say how things are to be done."""
+        """Whether memories of this category are instructions."""
         return any(each.rule for each in self.categories if each.name == category)
 
     def check_lengths(self, draft: Draft) -> None:
-        """Cheap, so that nothing costly is done with what is too long.
-
-        Raises: TooLong.
-        """
+        """A cheap check before anything costly. Raises: TooLong."""
         self._fitting(clean(draft.content, one_line=self.limits.one_line).strip())
         self._line(draft.subject, "subject", self.limits.subject_max)
         self._line(draft.summary, "summary", self.limits.summary_max)
@@ -195,7 +192,7 @@ class Profile:
         return text
 
     def checked_confidence(self, confidence: float | None) -> float:
-        """Clamped into 0 to 1; the policy's start value when none is given."""
+        """Limited to 0 to 1; default: the policy's start value."""
         if confidence is None:
             return self.policy.confidence
         if confidence != confidence:  # NaN compares unequal to itself

@@ -1,7 +1,6 @@
-"""What of a text its writer merely shows: code, quotations, tags around other people's words.
+"""The parts of a text that its author only shows: code, quotations, other people's words in tags.
 
-Reads Markdown as far as quoting goes and no further, and in doubt takes a passage for quoted. Knows nothing
-of what is looked for in the rest (see `markers`).
+Parses the parts of Markdown that quote; a doubtful passage counts as quoted.
 """
 
 import re
@@ -23,7 +22,7 @@ _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _TICKS = re.compile(r"\\[\s\S]|`+")
 _RUN = re.compile(r"`+")
 _OPENING = ('"', "'", "“", "‘", "«", "„", "‚", "”", "»")  # some languages open with what others close with
-# Elements that hold what somebody else said, or what is not meant to be read. The first kind reaches to the
+# Elements with other people's text, or text that is not meant to be read. The first kind reaches to the
 # end of the text when it is never closed; of the second an opening tag alone may just be talked about.
 _TO_THE_END = ("pre", "blockquote", "script", "style", "think", "thinking")
 _IF_CLOSED = ("code", "q", "kbd", "samp", "example", "examples", "quote", "document", "tool_result", "stdout")
@@ -33,14 +32,14 @@ _TAG = re.compile(
 
 
 def own_words(text: str) -> str:
-    """`text` with everything that it merely shows blanked out, character by character; line breaks stay."""
+    """`text` with everything that it only shows replaced by blanks; line breaks stay."""
     shown = [*((start, end) for start, end, _ in filter(None, find_regions(text))), *_blocks(text)]
     bare = _blanked(text, shown)
     return _blanked(bare, list(_elements(bare)))
 
 
 def in_quotation_marks(before: str, after: str) -> bool:
-    """Whether what stands between these two parts of a line stands between quotation marks."""
+    """Whether a position, between these two parts of a line, is inside quotation marks."""
     if before.endswith(_OPENING):
         return True
     if before.count('"') % 2 and '"' in after:
@@ -70,10 +69,10 @@ def _blanked(text: str, spans: list[Span]) -> str:
 
 @dataclass(slots=True)
 class _Blocks:
-    """Where in the structure of a text the reading is."""
+    """The parser's state."""
 
     fence: str = ""  # what must close it; empty outside
-    quote: bool = False  # a line without its sign still goes on with the quote
+    quote: bool = False  # a line without the sign still continues the quotation
     in_list: bool = False
     may_be_code: bool = True  # an indented line is code only where it can't go on with a paragraph
 
@@ -85,7 +84,7 @@ def _blocks(text: str) -> Iterator[Span]:
         if not found[0]:
             break
         here: Span = found.span()
-        shown, opens = _shown(state, found[0].rstrip("\n"))
+        shown, opens = _quotes(state, found[0].rstrip("\n"))
         if shown:
             yield here
         if paragraph is not None and (shown or opens):
@@ -97,7 +96,7 @@ def _blocks(text: str) -> Iterator[Span]:
         yield from _code_spans(text, paragraph)
 
 
-def _shown(state: _Blocks, line: str) -> tuple[bool, bool]:
+def _quotes(state: _Blocks, line: str) -> tuple[bool, bool]:
     """Whether `line` is code or a quote, and whether it begins a paragraph of its own."""
     body = line.strip()
     if state.fence:
@@ -125,7 +124,7 @@ def _shown(state: _Blocks, line: str) -> tuple[bool, bool]:
 
 
 def _without_bullets(line: str) -> tuple[str, bool]:
-    """What a line says behind its list signs, and whether it has any."""
+    """A line without its list markers, and whether it has any."""
     start = 0
     while bullet := _BULLET.match(line, start):
         if bullet.end() == start:
@@ -135,7 +134,7 @@ def _without_bullets(line: str) -> tuple[str, bool]:
 
 
 def _code_spans(text: str, paragraph: Span) -> Iterator[Span]:
-    """Inline code: what stands between two runs of equally many backticks."""
+    """Inline code: the text between two runs of the same number of backticks."""
     start, end = paragraph
     if text.find("`", start, end) < 0:
         return
@@ -157,7 +156,7 @@ def _code_spans(text: str, paragraph: Span) -> Iterator[Span]:
 
 
 def _elements(text: str) -> Iterator[Span]:
-    """Elements whose content is not the writer's own; `text` has no code in it any more."""
+    """Elements with other people's content; `text` has no code in it any more."""
     opened: dict[str, list[int]] = {}
     for tag in _TAG.finditer(text):
         starts = opened.setdefault("comment" if tag[3] or tag[4] else tag[2].casefold(), [])

@@ -1,6 +1,6 @@
-"""Which memories are asked for, and in which order. Pure description; a store answers it.
+"""Queries: filters, orders and cursors, as data for the store, and the same rules in Python.
 
-Where two contradict, the newer one leads, and stands above what it supersedes.
+Of two contradicting memories the newer one ranks above the one that it supersedes.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from holdfast.domain.memory import Link, Memory, Message, Origin, State
 from holdfast.domain.subjects import same_subject
 
 Order = Literal["category", "recent", "confidence", "created"]
-Group = Literal["subject", "category"]  # what stands together before the order counts
+Group = Literal["subject", "category"]  # memories are grouped by this before the order applies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +33,12 @@ class Filter:
     created_after: datetime | None = None
     created_before: datetime | None = None
     changed_after: datetime | None = None  # worded or confirmed then or later
-    text: str | None = None  # each of its words stands in the wording or a label, as a part of a word too
+    text: str | None = None  # each of its words is in the text or a label, also as part of a word
     proposals: bool = True  # false: not what upkeep proposes to make one, in words of memories that are there
 
 
 class QueryFields(TypedDict, total=False):
-    """What a caller may say of a query besides its text; what is left out is as `Query` has it."""
+    """The optional fields of a query; a missing one has the default of `Query`."""
 
     limit: int
     threshold: float | None
@@ -51,22 +51,22 @@ class QueryFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What somebody wants to know."""
+    """A query."""
 
     text: str
     limit: int = 5
     threshold: float | None = None  # takes the place of the calibrated floors
-    where: Filter | None = None  # none: of `project` and of none
-    project: str | None = None  # none: the session's
-    as_of: datetime | None = None  # what was believed then; none: now
-    asked_at: datetime | None = None  # what days like "last week" are counted from; none: now
+    where: Filter | None = None  # None: of `project` and of none
+    project: str | None = None  # None: the session's
+    as_of: datetime | None = None  # the state at that time; None: now
+    asked_at: datetime | None = None  # the time that "last week" refers to; None: now
     messages: bool = True  # false: memories alone
-    session: str | None = None  # that asks: what it said itself is left out
+    session: str | None = None  # the session that asks: its own messages are left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryCursor:
-    """Where a page of a list ended. What an order goes by, so that it holds when that memory is gone."""
+    """The last memory of a page, with its sort keys, so that it stays valid when that memory is deleted."""
 
     id: str
     category: str
@@ -89,7 +89,7 @@ class MemoryCursor:
 
 @dataclass(frozen=True, slots=True)
 class TimeCursor:
-    """Where a page of what is listed by time, the latest first, ended."""
+    """The last item of a page of a list by time, latest first."""
 
     at: datetime
     id: str
@@ -103,12 +103,12 @@ class ListFields(TypedDict, total=False):
     limit: int | None
     offset: int
     after: MemoryCursor | None  # where the last page ended
-    as_of: datetime | None  # what was believed then; none: now
+    as_of: datetime | None  # the state at that time; None: now
     exact: bool  # false: a total that would take long to count may be 10,000 and `more`
 
 
 class EventFields(TypedDict, total=False):
-    """Which events are listed; each part as a filter, none for all."""
+    """Filters of events; None: any."""
 
     level: str | None
     service: str | None
@@ -125,7 +125,7 @@ Item = TypeVar("Item")
 
 
 def admits(where: Filter, memory: Memory) -> bool:
-    """What a store decides in its own language, said in Python: for memories as they were."""
+    """The filter in Python, for memories at a past time; the store has it in SQL."""
     exact = (
         (where.category, memory.category),
         (where.origin, memory.source.origin),
@@ -158,7 +158,7 @@ def _says(memory: Memory, text: str) -> bool:
 
 
 def says(parts: Iterable[str | None], text: str) -> bool:
-    """Whether each word of `text` stands in one of the parts, in whatever case."""
+    """Whether each word of `text` is in one of the parts, ignoring case."""
     whole = "\n".join(part for part in parts if part).casefold()
     return all(word in whole for word in text.casefold().split())
 
@@ -186,7 +186,7 @@ def admits_message(where: Filter, message: Message, project: str | None) -> bool
 
 
 def in_order(memories: Iterable[Memory], order: Order, group: Group | None = None) -> list[Memory]:
-    """The same orders that a store gives; those without a subject stand before all that have one."""
+    """Sorts as the store does; memories without a subject come first."""
     match group:
         case "subject":
             return sorted(in_order(memories, order), key=lambda memory: memory.subject or "")
@@ -205,10 +205,10 @@ def in_order(memories: Iterable[Memory], order: Order, group: Group | None = Non
 
 
 def successors(links: Iterable[Link]) -> dict[str, str]:
-    """Who leads in place of each superseded memory, by `supersedes` links, oldest first.
+    """The successor of each superseded memory, by `supersedes` links, oldest first.
 
-    The latest link counts: of several successors the last one, and of two that took turns the one that was
-    said last.
+    The latest link counts: of several successors the last one, and of two that superseded each other the
+    later statement.
     """
     latest = {frozenset((link.from_id, link.to_id)): link for link in links}
     ordered = sorted(latest.values(), key=lambda link: (link.created_at, link.from_id, link.to_id))
@@ -221,9 +221,9 @@ def successors_first(
     owner: Callable[[Item], str],
     beside: Callable[[Item, Item], bool] = lambda older, newer: True,
 ) -> list[Item]:
-    """The items in their order, but each successor right above the first that it supersedes.
+    """The items in their order, but each successor directly above the first item that it supersedes.
 
-    `beside` says which two may change places at all.
+    `beside` limits which two may change places.
     """
     if not superseded:
         return list(items)

@@ -1,14 +1,14 @@
-"""How well a memory answers a question: meaning and words, then importance, recency and confidence.
+"""Scores a memory for a query: meaning and words, then importance, recency and confidence.
 
-Pure: cosines, counts and moments are passed in. All evidence is in units of one cosine, so that its sum can
-be held against one floor. What speaks for a message besides stands in `message_ranking`.
+All evidence is in units of one cosine, so that the sum can be compared with one floor. The evidence for
+messages is in `message_ranking`.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from holdfast.domain.memory import Memory, Message, Session
 from holdfast.domain.profile import Policy
@@ -16,9 +16,9 @@ from holdfast.domain.terms import TextTerms
 
 MEANING = 1.15  # a cosine of 1
 WORD = 0.10  # a shared word as rare as can be
-HELPS = 0.10  # what a reader says, in log odds
+HELPS = 0.10  # the reader model's result, in log odds
 
-#: Candidates that a reader reads, the best by meaning and words.
+#: Candidates that a reader may read, the best by meaning and words.
 READ = 8
 # Whether a prompt is answered at all is told by all that was read together: fitted on the validation part of
 # the training data, in stores of 60 to 5,000 memories, where 87% of the prompts without one stay silent.
@@ -28,16 +28,16 @@ _SHARPNESS = 3.0
 _ANSWERED_FROM = 0.52
 _SMALL_STORE = 60  # memories, where that is enough
 _BY_CHANCE = 0.035  # more for each e-fold more memories: among more of them, more sound near by chance
-_WORDED = 0.75  # the share of a question's words that is an answer by itself: who types words looks for them
-_ANSWER = 0.0  # the least relevance of an answer then
+_WORDED = 0.75  # the share of the query's words that is enough by itself, for keyword queries
+ANSWER = 0.0  # the least relevance of an answer then
 _NO_ANSWER = 1.5  # and where nothing is answered
-_MOST_ODDS = 5.8
+MAX_ODDS = 5.8
 
 # BM25 with a word's presence instead of its count: in short texts counts add nothing.
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.3
 _TYPICAL_LENGTH = 12  # words of a memory
-_MOST_TERMS = 12  # of a question
+_MAX_TERMS = 12  # of a question
 _SMALLEST_SPACE = 50  # texts; in fewer every word looks rare
 
 #: Relevance under which nothing is answered that was not read.
@@ -48,7 +48,7 @@ PROMPT_FLOOR = 0.35
 #: Without meaning: the share of a question, weighed by how rare its words are, that a text has to hold.
 SHARE = 0.25
 
-#: Between these two relevance is the sum of what speaks for an answer; outside it comes nearer to 0 or 1.
+#: Between these two, relevance is the plain sum; outside it approaches 0 or 1.
 _LOW, _PLAIN = 0.01, 0.8
 
 FRESH = timedelta(days=7)
@@ -65,7 +65,7 @@ class MemoryHit:
     memory: Memory
     cites: Message | None = field(default=None, kw_only=True)  # what it was taken from
     score: float
-    parts: Mapping[str, float]  # the factors that make the score; "message": it stands where its message does
+    parts: Mapping[str, float]  # the factors of the score; "message": ranked where its message is
     evidence: Mapping[str, float]  # what makes the relevance
     matched: Matched = "text"  # by meaning, or by text alone
 
@@ -92,49 +92,56 @@ def owner(hit: Hit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """How much each term of a question tells in one set of texts, from 0 to 1."""
+    """The weight of each term of a query in one set of texts, from 0 to 1."""
 
     words: Mapping[str, float]
 
     @classmethod
     def of(cls, terms: Sequence[str], counts: Mapping[str, int], total: int) -> "Telling":
-        """From how many of all texts hold each term."""
+        """From the number of texts that contain each term."""
         # A long text shares something with everything: beyond a question's length each term counts less.
-        weight = min(1.0, _MOST_TERMS / max(len(terms), 1))
+        weight = min(1.0, _MAX_TERMS / max(len(terms), 1))
         return cls({term: weight * rarity(counts[term], total) for term in terms})
 
 
+class Wording(NamedTuple):
+    """All that a memory can be found by, and its project."""
+
+    text: str
+    project: str | None
+
+
 def said(memory: Memory) -> str:
-    """All that a memory can be found by."""
+    """The text of a memory that search uses."""
     return findable(memory.subject, memory.summary, memory.content, memory.tags)
 
 
 def findable(subject: str | None, summary: str | None, content: str, tags: Sequence[str]) -> str:
-    """The same of a memory's parts."""
+    """The same for the fields of a memory."""
     return " ".join([part for part in (subject, summary, content, *tags) if part])
 
 
 def rarity(count: int, texts: int) -> float:
-    """1 for a word that nothing holds, near 0 for one that most texts hold; one scale for every space."""
+    """1 for a word in no text, near 0 for one in most texts; the same scale for every space."""
     total = max(texts, _SMALLEST_SPACE)
     most = math.log(1 + (total + 0.5) / 0.5)
     return math.log(1 + (total - min(count, total) + 0.5) / (count + 0.5)) / most
 
 
 def discount(length: int, typical: float) -> float:
-    """What a shared word counts in a text of `length` words: less in a longer one."""
+    """The weight of a shared word in a text of `length` words: less in a longer one."""
     longer = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / max(typical, 1.0)
     return (_SATURATION + 1) / (1 + _SATURATION * longer)
 
 
 def shared_words(telling: Telling, holds: TextTerms) -> float:
-    """The words of the question that a text holds, weighed by how much they tell."""
+    """The words of the query that a text contains, weighted."""
     stems = holds.stems
     return sum([weight for base, weight in telling.words.items() if base in stems])
 
 
 def evidence(holds: TextTerms, telling: Telling, cosine: float) -> dict[str, float]:
-    """What speaks for a memory that holds this."""
+    """The evidence for a memory with these words."""
     shared = shared_words(telling, holds)
     return {
         "meaning": MEANING * cosine,
@@ -145,28 +152,28 @@ def evidence(holds: TextTerms, telling: Telling, cosine: float) -> dict[str, flo
 def odds(probability: float) -> float:
     """The logarithm of the odds, within bounds."""
     bounded_odds = math.log(max(probability, 1e-9) / max(1 - probability, 1e-9))
-    return min(max(bounded_odds, -_MOST_ODDS), _MOST_ODDS)
+    return min(max(bounded_odds, -MAX_ODDS), MAX_ODDS)
 
 
 def floor_of(read: Sequence[tuple[float, float]], words: float = 0.0, among: int = _SMALL_STORE) -> float:
-    """The least relevance that counts as an answer, from the cosine and the odds of each candidate read.
+    """The minimum relevance of an answer, from the cosine and the odds of each candidate.
 
-    One that surely helps is enough, and so are several that may: a prompt about something that nobody here
-    spoke of has neither. `words` is the largest share of the question's words that one of them holds, `among`
-    the number of memories that the candidates were taken from.
+    One certain candidate is enough, or several likely ones; a prompt that no memory is about has neither.
+    `words` is the largest share of the query's words in one candidate, `among` the number of memories that
+    the candidates were selected from.
     """
     told = [_SHARPNESS * (_PROMPT_MEANING * cosine + _PROMPT_HELPS * each) for cosine, each in read]
     if not told:
         return _NO_ANSWER
-    # Where there are fewer to read than usual, less speaks for an answer by their number alone.
+    # With fewer candidates than usual their number means less.
     fewer = math.log(READ / len(told)) / 2
     together = (math.log(sum(map(math.exp, told))) + fewer) / _SHARPNESS
     least = _ANSWERED_FROM + _BY_CHANCE * math.log(max(among, 1) / _SMALL_STORE)
-    return _ANSWER if together > least or words >= _WORDED else _NO_ANSWER
+    return ANSWER if together > least or words >= _WORDED else _NO_ANSWER
 
 
 def share(telling: Telling, holds: TextTerms, typical: float = _TYPICAL_LENGTH) -> float:
-    """Where meaning can't be had: the share of the question's words that a text holds, from 0 to 1."""
+    """Without meaning: the share of the query's words in a text, from 0 to 1."""
     total = sum(telling.words.values())
     if not total:
         return 0.0
@@ -174,7 +181,7 @@ def share(telling: Telling, holds: TextTerms, typical: float = _TYPICAL_LENGTH) 
 
 
 def on_the_scale_of_meaning(share: float) -> float:
-    """The share of a text that has no vector yet, beside others that have: enough stays enough."""
+    """The share of a text without a vector, next to others with one: enough stays enough."""
     return share * FLOOR / SHARE
 
 
@@ -205,7 +212,7 @@ def recency(memory: Memory, now: datetime) -> float:
 
 
 def factors(memory: Memory, relevance: float, policy: Policy, now: datetime) -> dict[str, float]:
-    """Every factor of a memory's score that the profile weighs."""
+    """All factors of a memory's score that the profile weighs."""
     found = {"relevance": round(relevance, 4), "recency": round(recency(memory, now), 4)}
     if policy.weighs_importance:
         found["importance"] = round(memory.importance / 3, 4)

@@ -1,7 +1,6 @@
-"""Which memories have had their time, by the rules of the profile: unused, old, or too many of a kind.
+"""Retention: which memories to archive, by the rules of the profile: unused, old, or too many of a kind.
 
-Pure: says what is due and why. What is due is archived by the engine, out of sight and restorable; nothing
-here or there deletes. Used and confirmed are two moments: the first counts prompts, the second does not.
+Archived memories are restorable; nothing is deleted. Being shown in a prompt is a use, but no confirmation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from holdfast.domain.profile import Category, Profile
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A memory to archive, and the rule that says so."""
+    """A memory to archive, and the rule for it."""
 
     memory: Memory
     reason: str
@@ -28,7 +27,7 @@ def has_rules(profile: Profile) -> bool:
 
 
 def maybe_due(memories: Iterable[Memory], profile: Profile, now: datetime) -> list[Memory]:
-    """Those that could be due, before it is known when they were last put into a prompt."""
+    """The memories that may be due, before the time of their last use is known."""
     categories = {each.name: each for each in profile.categories}
     counts: dict[str, int] = {}
     found = [memory for memory in memories if memory.active and not memory.pinned]
@@ -45,9 +44,10 @@ def maybe_due(memories: Iterable[Memory], profile: Profile, now: datetime) -> li
 def due(
     memories: Iterable[Memory], profile: Profile, now: datetime, shown: Mapping[str, datetime]
 ) -> list[Due]:
-    """What is to be archived now, oldest use first. `shown` tells when each was last in a prompt.
+    """The memories to archive now, least recently used first. `shown` has the time when each was last in a
+    prompt.
 
-    Pinned memories are exempt, and do not count towards the most that a category keeps.
+    Pinned memories are exempt, and do not count towards the maximum of a category.
     """
     categories = {each.name: each for each in profile.categories}
     found: list[Due] = []
@@ -70,7 +70,7 @@ def due(
 
 
 def archived(memory: Memory, profile: Profile) -> bool:
-    """Whether it is out of sight by a rule of retention, not for want of belief."""
+    """Whether it was archived by retention, not by low confidence."""
     return memory.state == "inactive" and memory.confidence >= profile.policy.floor
 
 

@@ -13,19 +13,19 @@ class Space:
     profile: str
     profile_text: str | None
     key: str
-    keeps_messages: bool = True  # false: what is said in it is not stored
+    keeps_messages: bool = True  # false: messages are not stored
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """What lets its holder into spaces; of the secret only a hash is kept."""
+    """An access token; only a hash of the secret is stored."""
 
     id: str
     name: str | None
     hash: str
     scopes: tuple[str, ...]
-    spaces: tuple[str, ...] | None  # none: every space, those to come as well
+    spaces: tuple[str, ...] | None  # None: all spaces, including future ones
     created_at: datetime
     revoked_at: datetime | None = None
     used_at: datetime | None = None  # about when it was last shown
@@ -33,13 +33,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRow:
-    """Where a memory stands as a file."""
+    """The file of a memory."""
 
     path: str
-    memory: str | None  # none: a file that says nothing
+    memory: str | None  # None: an empty file
     given: str | None = None  # its text, where it is not what we would write
     mark: str | None = None  # of the memory that the text was made of
-    hash: str | None = None  # of the bytes on disk when both sides last agreed; none: never there
+    hash: str | None = None  # of the file's bytes when both sides last agreed; None: never written
     stat: str | None = None  # what the file looked like then
 
 

@@ -1,7 +1,7 @@
-"""What calls of language models cost: tokens, money in whole millionths of a dollar, and limits to it.
+"""The cost of language model calls: tokens, money in micro-dollars, and limits.
 
-Pure: prices, sums and limits are passed in. A call is written down before it is made, with the most that it
-can cost, so that a limit holds even for calls whose end nobody saw.
+A call is recorded before it is made, with its maximum cost, so that a limit also counts calls that never
+returned.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ CallOutcome = Literal["asked", "answered", "rate-limited", "refused", "malformed
 GroupedBy = Literal["purpose", "model", "day", "session"]
 
 MICRO = 1_000_000  # micro-dollars in a dollar
-_MOST_DOLLARS = 1_000_000
+_MAX_DOLLARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Micro-dollars for a million tokens: what is read, what is read again from a cache, what is written."""
+    """Micro-dollars per million tokens: input, cached input, output."""
 
     input: int
     cached: int
     output: int
 
     def of(self, usage: Usage) -> int:
-        """What a call costs, rounded up."""
+        """The cost of a call, rounded up."""
         cached = min(usage.cached, usage.input)
         parts = (usage.input - cached) * self.input + cached * self.cached + usage.output * self.output
         return -(-parts // MICRO)
@@ -47,13 +47,13 @@ FREE = Price(0, 0, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One call of a model; as "asked" it is under way, or nobody saw its end."""
+    """A call of a model; "asked" until its result is recorded."""
 
     id: str
     purpose: str
     model: str
     usage: Usage
-    micro_dollars: int | None  # none: the model's price is not known
+    micro_dollars: int | None  # None: the model's price is unknown
     outcome: str = "asked"
     session: str | None = None
     created_at: datetime
@@ -74,13 +74,13 @@ class Spent:
         return self.micro_dollars / MICRO
 
     def at_most(self, cautious: Price) -> int:
-        """Micro-dollars, with what has no known price taken at a cautious one."""
+        """Micro-dollars, with a cautious price for models without a known one."""
         return self.micro_dollars + cautious.of(self.unpriced)
 
 
 @dataclass(frozen=True, slots=True)
 class SpentBy:
-    """What was spent under one label."""
+    """The amount spent under one label."""
 
     name: str | None
     spent: Spent
@@ -88,7 +88,7 @@ class SpentBy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """Micro-dollars that a space may spend in a day and for one session; none: no limit."""
+    """Limits in micro-dollars per day and per session; None: no limit."""
 
     daily: int | None = None
     session: int | None = None
@@ -96,7 +96,7 @@ class Caps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendReport:
-    """What a space spent, in all and today, by one label, and how much it may."""
+    """What a space spent, in all and today, by one label, and its limits."""
 
     by: GroupedBy
     groups: tuple[tuple[str | None, Spent], ...]
@@ -121,7 +121,7 @@ class SpendReport:
 
 
 def total(sums: Iterable[Spent]) -> Spent:
-    """Several sums as one."""
+    """The total of several sums."""
     whole = Spent()
     for one in sums:
         whole = Spent(
@@ -135,9 +135,9 @@ def total(sums: Iterable[Spent]) -> Spent:
 
 
 def over(caps: Caps, more: int, today: int, session: int | None) -> str | None:
-    """Why a call that may cost `more` is not made: which limit it would pass; none, when it may be made.
+    """The limit that a call for `more` would exceed, as a message; None if it is allowed.
 
-    What costs nothing passes none, whatever was spent.
+    A free call is always allowed.
     """
     if more <= 0:
         return None
@@ -158,16 +158,13 @@ def dollars(micro: int) -> str:
 
 
 def micro_dollars(text: str) -> int:
-    """What a text like "0.50" says in micro-dollars, rounded up.
-
-    Raises: ValueError.
-    """
+    """A text like "0.50" in micro-dollars, rounded up. Raises: ValueError."""
     try:
         amount = Decimal(text.strip().removeprefix("$"))
     except InvalidOperation:
         raise ValueError(f"invalid amount {text!r}: use dollars, for example 0.50") from None
-    if not amount.is_finite() or not 0 <= amount <= _MOST_DOLLARS:
-        raise ValueError(f"invalid amount {text!r}: use dollars, 0 to {_MOST_DOLLARS:,}")
+    if not amount.is_finite() or not 0 <= amount <= _MAX_DOLLARS:
+        raise ValueError(f"invalid amount {text!r}: use dollars, 0 to {_MAX_DOLLARS:,}")
     return int((amount * MICRO).to_integral_value(ROUND_CEILING))
 
 

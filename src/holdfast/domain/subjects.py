@@ -1,7 +1,4 @@
-"""Subjects: what spellings of one name share, and whether a text names it.
-
-Knows nothing of where memories are kept.
-"""
+"""Subjects: what spellings of one name share, and whether a text names it."""
 
 import re
 import unicodedata
@@ -18,16 +15,16 @@ _BETWEEN = re.compile(r"[\s_-]+")
 
 
 def subject_key(subject: str) -> str:
-    """What all spellings of a subject share: no case, no spaces, no `-` and `_`.
+    """The form shared by all spellings of a subject: no case, no spaces, no `-` and `_`.
 
-    A name of nothing else stays as it is.
+    A name of nothing else stays unchanged.
     """
     folded = unicodedata.normalize("NFKC", subject).casefold()
     return _BETWEEN.sub("", folded) or folded
 
 
 def same_subject(one: str | None, other: str | None) -> bool:
-    """Whether two memories are filed under one subject; none is general knowledge."""
+    """Whether two memories have the same subject; None is general knowledge."""
     if one is None or other is None:
         return one is other
     return one == other or subject_key(one) == subject_key(other)
@@ -38,7 +35,7 @@ def is_marker_name(subject: str) -> bool:
 
 
 def names(text: str, subject: str) -> bool:
-    """Whether a text speaks of the subject by its name."""
+    """Whether a text contains the subject's name."""
     told = words(text)
     wanted = words(subject)
     if not wanted:

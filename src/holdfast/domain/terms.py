@@ -1,7 +1,7 @@
-"""A text as terms for searching: the stems of its words, without those that tell nothing.
+"""The search terms of a text: the stems of its words, without stop words.
 
-Words are as the full-text index knows them: folded, unaccented, and cut where a script has no spaces. Both
-databases index exactly these, so both find the same.
+Words are folded, unaccented, and split where a script has no spaces. Both databases index exactly these
+terms, so both find the same.
 """
 
 import re
@@ -134,7 +134,7 @@ _FOREIGN = re.compile("[^\x00-\x7f]")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
-MOST_CHARACTERS = 64  # of one word; longer ones are cut, for nobody searches by them
+MOST_CHARACTERS = 64  # of one word; longer ones are truncated
 
 
 def words(text: str) -> list[str]:
@@ -172,7 +172,7 @@ def _pairs(run: str) -> Iterator[str]:
         yield left + right
 
 
-#: Words that stand in most questions and tell nothing about what is asked.
+#: Stop words of queries.
 STOP_WORDS = frozenset(
     (
         "a about am an and any are as at be been but by can could d did didn do does doesn don for from had "
@@ -187,24 +187,29 @@ _EACH = 8  # words' worth of memory that a text takes by itself
 
 @dataclass(frozen=True, slots=True)
 class TextTerms:
-    """What a text can be found by."""
+    """The terms of a text."""
 
     stems: frozenset[str]
     length: int  # in words
 
 
 def stems(text: str) -> list[str]:
-    """The words of `text` as both indexes know them, repetitions included."""
+    """The stems of `text` as both indexes have them, with repetitions."""
     return list(map(stem, words(text)))
 
 
+def _size(terms: frozenset[str]) -> int:
+    return len(terms) + _EACH
+
+
+@weighed_cache(most=_KEPT_WORDS, weight=_size)
 def telling(text: str) -> frozenset[str]:
-    """The stems of the words that say what a text is about."""
+    """The stems of the content words."""
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def says_something(text: str) -> bool:
-    """Whether a message has a word that says what it is about; thanks, "go on" and "1" have none."""
+    """Whether a message has a content word; thanks, "go on" and "1" have none."""
     bare = (word for word in words(text) if word not in STOP_WORDS and word not in _small_talk())
     return any(len(word) > 1 and not word.isdecimal() for word in bare)
 
@@ -222,7 +227,7 @@ def asked(question: str) -> list[str]:
 
 
 def shared(one: str, other: str) -> float:
-    """How much of two texts is the same words, from 0 to 1."""
+    """The share of equal words in two texts, from 0 to 1."""
     left, right = telling(one), telling(other)
     return 2 * len(left & right) / max(len(left) + len(right), 1)
 
@@ -233,6 +238,6 @@ def _weight(held: TextTerms) -> int:
 
 @weighed_cache(most=_KEPT_WORDS, weight=_weight)
 def held(text: str) -> TextTerms:
-    """What `text` holds; read once, since the same texts are candidates again and again."""
+    """The terms of `text`; cached, since the same texts are candidates again and again."""
     found = stems(text)
     return TextTerms(frozenset(found), len(found))

@@ -1,7 +1,4 @@
-"""What text may look like in the store: clean Unicode, and a normal form to compare by.
-
-Knows nothing of secrets (see `redact`) or of how prompts escape text (see `render`).
-"""
+"""Clean Unicode for stored text, and a normal form for comparison."""
 
 import re
 import unicodedata
@@ -17,8 +14,8 @@ _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
-_MOST_MARKS = 8  # on one letter: no script needs more, and a pile of them hides the lines around it
-_MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MOST_MARKS + 1},}}")
+_MAX_MARKS = 8  # on one letter: no script needs more, and a pile of them hides the lines around it
+_MAY_BE_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MAX_MARKS + 1},}}")
 # What shows nothing: controls, joiners, blanks, marks without a letter. And what only looks like a letter to
 # a program: fillers, an empty Braille cell, what stands for half a character.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Mc", "Me"))
@@ -31,11 +28,11 @@ _PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w):|(?<!\w)-(?!\d)|[.:/-](?!\w)
 
 
 def clean(text: str, *, one_line: bool = False) -> str:
-    """`text` without what can't be stored or only deceives: controls, bidi marks, half characters.
+    """Removes characters that can't be stored or only deceive: controls, bidi marks, half characters.
 
-    Line breaks of every kind become newlines, or spaces when `one_line`.
+    Line breaks of every kind become newlines, or spaces if `one_line`.
     """
-    if text.isascii() and not _ODD_ASCII.search(text):  # as most texts are: there is nothing of the kind
+    if text.isascii() and not _ODD_ASCII.search(text):  # as most texts are: nothing to remove
         return _SPACES.sub(" ", text) if one_line else text
     text = _SURROGATES.sub("\ufffd", text)
     text = _HIDDEN.sub("", _CONTROLS.sub("", _BREAKS.sub("\n", text)))
@@ -47,9 +44,9 @@ def clean(text: str, *, one_line: bool = False) -> str:
 
 
 def parts(text: str) -> Iterator[str]:
-    """`text` in parts that end behind a break between words, so that each can be cleaned or read by itself.
+    """Splits `text` after breaks between words, so that each part can be cleaned or read by itself.
 
-    They have at most 16,384 characters, except where there is no break in so many.
+    Parts have at most 16,384 characters, except where there is no break in so many.
     """
     return (found[0] for found in _PART.finditer(text))
 
@@ -60,7 +57,7 @@ def is_visible(text: str) -> bool:
 
 
 def normal_form(text: str) -> str:
-    """What two spellings of one sentence share: no case, no punctuation at word ends, single spaces."""
+    """The form shared by spellings of one sentence: no case, no punctuation at word ends, single spaces."""
     folded = unicodedata.normalize("NFKC", clean(text)).casefold()
     return _SPACES.sub(" ", _PUNCTUATION.sub(" ", folded)).strip()
 
@@ -70,6 +67,6 @@ def _without_piles(found: re.Match[str]) -> str:
     row = 0
     for letter in found[0]:
         row = row + 1 if unicodedata.category(letter).startswith("M") else 0
-        if row <= _MOST_MARKS:
+        if row <= _MAX_MARKS:
             kept.append(letter)
     return "".join(kept)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from holdfast.domain.background import JobTally
 from holdfast.domain.health import HealthFinding, unread
+from holdfast.domain.jobs import JobTally
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.secrets import redact

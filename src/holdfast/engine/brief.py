@@ -73,7 +73,7 @@ def brief(
         return _made(block)
     with ctx.read() as tx:
         project = project or project_of(session, tx)
-        return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget))
+        return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
 
 
 _LINE = 24  # tokens that a line takes at least, on average: so many memories are looked at first

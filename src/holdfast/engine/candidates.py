@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from heapq import nlargest
 from itertools import zip_longest
+from operator import attrgetter
 from typing import Literal
 
 from holdfast.domain.memory import Draft, Memory, Tombstone
@@ -15,8 +16,8 @@ from holdfast.domain.query import Filter, admits
 from holdfast.domain.retention import has_rules
 from holdfast.domain.subjects import names, same_subject
 from holdfast.domain.terms import shared, stems
-from holdfast.engine.embedder_calls import embedded
-from holdfast.engine.embedding import cosine, search_model
+from holdfast.engine.embedder_calls import BATCH, embedded
+from holdfast.engine.embedding import cosine, search_model, text_of
 from holdfast.engine.ports import Embedder, Transaction
 from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.errors import Unavailable
@@ -32,6 +33,7 @@ LEAST_BY_MEANING = 0.40
 FURTHER_BY_MEANING = 0.12
 _CANDIDATES = 20  # of each kind, before the nearest are chosen
 _RARE_WORDS = 12
+_MOST_ROWS = 2_000  # of the index: what shares only common words is near by meaning, if at all
 _MOST_VECTORS = 1_000  # of deleted and archived texts, kept at hand
 _VECTORS: dict[tuple[str, bytes], bytes] = {}
 
@@ -51,10 +53,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class TextVector:
-    """A text's vector, and the embedder that made it."""
+    """The vectors of a text's parts, and the embedder that made them."""
 
     embedder: Embedder
-    vector: bytes
+    parts: Sequence[bytes]
+
+    @property
+    def vector(self) -> bytes:
+        """That of the text's beginning."""
+        return self.parts[0]
 
 
 def statement_of(known: Memory | Tombstone | Draft) -> Statement:
@@ -67,10 +74,14 @@ def looks_across(ctx: SpaceContext) -> bool:
     return ctx.profile.policy.neighbours == "space"
 
 
-def nearest(found: Sequence[Candidate], meaning: TextVector | None) -> list[Candidate]:
-    """Those that rules decide, and of the rest the few nearest."""
+def nearest(
+    found: Sequence[Candidate], meaning: TextVector | None, *, placed: bool = False
+) -> list[Candidate]:
+    """Those that rules decide, and of the rest the few nearest; `placed` by meaning they may be already."""
     exact = [each for each in found if by_exact_rules(each.known, each.draft) is not None]
-    others = _placed_by_meaning([each for each in found if each not in exact], meaning)
+    others = [each for each in found if each not in exact]
+    if not placed:
+        others = _placed_by_meaning(others, meaning)
     near = nlargest(FEW, others, key=lambda each: each.nearness)
     least = LEAST
     if meaning is not None and near:
@@ -80,14 +91,25 @@ def nearest(found: Sequence[Candidate], meaning: TextVector | None) -> list[Cand
 
 def candidates(
     draft: Draft, tx: Transaction, ctx: SpaceContext, meaning: TextVector | None
-) -> Iterator[Candidate]:
+) -> list[Candidate]:
     draft = known_spelling(draft, tx, ctx)
     new = statement_of(draft)
-    for memory, nearness in _neighbours(draft, tx, ctx, meaning):
-        if _on_one_subject(memory, draft):
-            yield Candidate("known", memory, statement_of(memory), new, nearness)
-    yield from deleted(draft, tx, looks_across(ctx))
-    yield from out_of_sight(draft, new, tx, ctx)
+    near = [each for each in _neighbours(draft, tx, ctx, meaning) if on_one_subject(each[0], draft)]
+    if exact := {memory.id for memory, _ in near if memory.content == draft.content}:
+        # Known word by word: what else is near changes nothing, but for what leads over it.
+        exact.update(link.from_id for link in tx.links.superseding(exact))
+        near = [each for each in near if each[0].id in exact]
+    found = [Candidate("known", memory, statement_of(memory), new, nearness) for memory, nearness in near]
+    if exact:
+        return found
+    return [*found, *deleted(draft, tx, looks_across(ctx)), *out_of_sight(draft, new, tx, ctx)]
+
+
+def known_word_by_word(draft: Draft, tx: Transaction) -> bool:
+    """Whether a draft stands in the space as it is, so that no model has to be asked about it."""
+    near = tx.memories.many(sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, FEW))
+    labels = attrgetter("content", "category", "subject", "project")
+    return any(memory.active and labels(memory) == labels(draft) for memory in near)
 
 
 def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:
@@ -96,7 +118,7 @@ def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:
     found = tx.tombstones.worded(draft.category, draft.subject, _CANDIDATES)
     found += tx.tombstones.latest(2 * _CANDIDATES) if across else []
     for tombstone in {each.hash: each for each in found}.values():
-        if _on_one_subject(tombstone, draft):
+        if on_one_subject(tombstone, draft):
             nearness = shared(tombstone.content or "", draft.content)
             yield Candidate("deleted", tombstone, statement_of(tombstone), new, nearness)
 
@@ -132,14 +154,15 @@ def _neighbours(
     assert draft.category is not None
     across = looks_across(ctx)
     where = Filter(project=draft.project, other_projects=False)
-    if across:
-        few = tx.memories.find(where, order="created", limit=FEW + 1)
-    else:
+    worded = sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, _CANDIDATES)
+    few: list[Memory] = []
+    if not across:
         few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
+    elif len(worded) <= FEW:
+        few = tx.memories.many(tx.memories.matching(where, FEW + 1))
     cosines: dict[str, float] = {}
-    if len(few) > (FEW if across else _CANDIDATES):
+    if len(few or worded) > (FEW if across else _CANDIDATES):
         cosines = by_meaning(tx, meaning, _CANDIDATES if across else 4 * _CANDIDATES)
-        worded = sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, _CANDIDATES)
         turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
         wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]
         if across:
@@ -157,18 +180,23 @@ def sharing_rare_words(text: str, tx: Transaction, limit: int, *, least: int = 1
     wanted = list(dict.fromkeys(stems(text)))
     counts = tx.words.frequencies(wanted)
     rare = sorted((word for word in wanted if counts[word] >= least), key=lambda word: counts[word])
-    return tx.words.matching(rare[:_RARE_WORDS], limit)
+    return tx.words.matching(rare[:_RARE_WORDS], limit, _MOST_ROWS)
 
 
-def meaning_of(draft: Draft, ctx: SpaceContext) -> TextVector | None:
-    """The draft's vector, where there are vectors to hold it against and more memories than can be judged."""
+def meanings_of(drafts: Sequence[Draft], ctx: SpaceContext) -> list[TextVector | None]:
+    """The drafts' vectors, where there are vectors to hold them against and more than can be judged."""
     if ctx.embedder is None:
-        return None
+        return [None] * len(drafts)
     with ctx.read() as tx:
-        within = Filter(project=draft.project, other_projects=False)
-        if len(tx.memories.matching(within, FEW + 1)) <= FEW and not tx.tombstones.latest(1):
-            return None
-    return vector_of(f"{draft.subject}. {draft.content}" if draft.subject else draft.content, ctx)
+        few = [Filter(project=one, other_projects=False) for one in {draft.project for draft in drafts}]
+        if (
+            len(drafts) <= FEW
+            and all(len(tx.memories.matching(within, FEW + 1)) <= FEW for within in few)
+            and not tx.tombstones.latest(1)
+        ):
+            return [None] * len(drafts)
+        model = search_model(ctx, tx)
+    return _vectors_by(model, [text_of(draft) for draft in drafts])
 
 
 def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
@@ -177,13 +205,17 @@ def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:
         return None
     with ctx.read() as tx:
         model = search_model(ctx, tx)
+    return _vectors_by(model, [text])[0]
+
+
+def _vectors_by(model: Embedder | None, texts: Sequence[str]) -> list[TextVector | None]:
     if model is None:
-        return None
+        return [None] * len(texts)
     try:
-        [parts] = embedded(model, [text])
+        batches = (texts[start : start + BATCH] for start in range(0, len(texts), BATCH))
+        return [TextVector(model, parts) for batch in batches for parts in embedded(model, batch)]
     except Unavailable:
-        return None
-    return TextVector(model, parts[0])
+        return [None] * len(texts)
 
 
 def by_meaning(
@@ -226,7 +258,7 @@ def _vector(embedder: Embedder, text: str) -> bytes:
     return _VECTORS[key]
 
 
-def _on_one_subject(known: Memory | Tombstone, draft: Draft) -> bool:
+def on_one_subject(known: Memory | Tombstone, draft: Draft) -> bool:
     """Whether two can be about one thing: both are filed under it, or both texts name what either is about.
 
     What only a label tells ("takes 60s to start") is another fact under another label.

@@ -7,7 +7,7 @@ before is known by its key, so nothing is lost and nothing doubles.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Memory, Message, Session, Source
 from holdfast.domain.outcomes import Outcome
 from holdfast.domain.query import Filter

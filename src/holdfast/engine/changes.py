@@ -44,7 +44,7 @@ def add(
     tx.versions.add(_wording(memory, draft.source, memory.created_at))
     cite(tx, memory.id, draft.source, draft.content)
     if memory.active:
-        tx.words.put(memory)
+        tx.words.put(memory, new=True)
     else:
         rewordings.seek(tx, memory.id, now)
     tx.journal.write(
@@ -73,7 +73,7 @@ def add_all(tx: Transaction, ctx: SpaceContext, drafts: Sequence[Draft], *, now:
     tx.versions.add(*(_wording(memory, memory.source, now) for memory in memories))
     for memory in memories:
         cite(tx, memory.id, memory.source, memory.content)
-    tx.words.put(*(memory for memory in memories if memory.active))
+    tx.words.put(*(memory for memory in memories if memory.active), new=True)
     tx.journal.write_added(memories, now)
     return memories
 

@@ -15,8 +15,8 @@ from heapq import nlargest
 from itertools import chain
 from typing import Literal
 
-from holdfast.domain.background import Job
-from holdfast.domain.belief import believed
+from holdfast.domain.confidence import believed
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.terms import shared

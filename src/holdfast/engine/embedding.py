@@ -12,9 +12,9 @@ from functools import partial
 from itertools import accumulate
 from operator import mul
 
-from holdfast.domain.background import Embedded, Missing, VectorModel
 from holdfast.domain.calibration import MEASURED_WITH
-from holdfast.domain.memory import Memory, Message
+from holdfast.domain.jobs import Embedded, Missing, VectorModel
+from holdfast.domain.memory import Draft, Memory, Message
 from holdfast.engine.calibrate import Measuring
 from holdfast.engine.embedder_calls import BATCH, batch_limits, embedded, given, part_vectors
 from holdfast.engine.ports import Embedder, TimeUp, Transaction, VectorRows
@@ -67,9 +67,9 @@ def search_model(ctx: SpaceContext, tx: Transaction) -> Embedder | None:
     return None if ctx.embedder is None else searched_with(ctx, ctx.embedder, tx.models.all())
 
 
-def text_of(owner: Memory | Message) -> str:
-    """What the vector of a memory or a message is made of."""
-    if not isinstance(owner, Memory):
+def text_of(owner: Memory | Draft | Message) -> str:
+    """What the vector of a memory, a draft or a message is made of."""
+    if isinstance(owner, Message):
         return owner.content or ""
     # As sentences: the model was trained on them, and finds more so than in one run of words.
     parts = (owner.subject, owner.summary, owner.content, " ".join(owner.tags))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from holdfast.domain.belief import believed
+from holdfast.domain.confidence import believed
 from holdfast.domain.memory import Memory, Source, State, Tombstone
 from holdfast.domain.retention import archived
 from holdfast.engine import changes, rewordings

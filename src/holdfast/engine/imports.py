@@ -1,6 +1,7 @@
 """import: an archive of ours, field by field, or drafts from anywhere else."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -8,9 +9,11 @@ from typing import Any
 
 from holdfast.domain.memory import Draft
 from holdfast.domain.outcomes import Outcome, Refused
+from holdfast.domain.query import Filter
 from holdfast.engine.archive import Archive, wrong_memory
+from holdfast.engine.candidates import TextVector, known_word_by_word, meanings_of
 from holdfast.engine.intake import sanitize, text_hash
-from holdfast.engine.neighbours import Judged, Surroundings, find_tombstone, look, look_at_deleted, still
+from holdfast.engine.neighbours import Batch, Surroundings, find_tombstone, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
 from holdfast.engine.space_context import SpaceContext
@@ -18,7 +21,7 @@ from holdfast.engine.spaces import profile_of
 from holdfast.errors import Conflict, Invalid
 from holdfast.language.comparison import Statement, Verdict
 
-_BATCH = 50  # drafts in one transaction
+_BATCH = 200  # drafts in one transaction
 _NOT_YET = Verdict(relation="distinct", certain=True, similarity=0.0)
 
 #: Rows that belong to a memory, by the columns that name it.
@@ -50,8 +53,8 @@ class ImportResult:
     outcome: Outcome
 
 
-#: A draft with its line, and what stood around it before it was written.
-_Seen = tuple[int, Draft, Surroundings | None]
+#: A draft with its line, or why it is refused, and its vectors.
+_Ready = tuple[int, Draft | Refused, TextVector | None]
 
 
 class _TakenBack(Exception):
@@ -118,45 +121,103 @@ def import_drafts(
     say the same as an earlier one too, and changes nothing.
     """
     told: list[ImportResult] = []
-    seen: list[_Seen] = []
-    coming = iter(drafts)
-    # In batches, so that other writers get their turn during a long import.
-    while batch := list(islice(coming, _BATCH)):
-        new = [(line, draft, _seen(draft, ctx)) for line, draft in batch]
-        seen += new
-        told += [] if dry_run else _decided(new, ctx, review)
-        report(len(seen))
-    return _decided(seen, ctx, review, dry_run=True) if dry_run else told
+    tried: list[_Ready] = []
+    done = 0
+    for ready in _batches(iter(drafts), ctx, review):
+        if dry_run:
+            tried += ready
+        else:
+            told += _decided(ready, ctx)
+        report(done := done + len(ready))
+    return _decided(tried, ctx, dry_run=True) if dry_run else told
 
 
-def _decided(
-    seen: Sequence[_Seen], ctx: SpaceContext, review: bool, *, dry_run: bool = False
-) -> list[ImportResult]:
+def _batches(coming: Iterator[tuple[int, Draft]], ctx: SpaceContext, review: bool) -> Iterator[list[_Ready]]:
+    """The drafts in batches, so that other writers get their turn; each embedded while the last is stored."""
+    with ThreadPoolExecutor(1) as beside:
+        ahead: Future[list[_Ready]] | None = None
+        while batch := list(islice(coming, _BATCH)):
+            last, ahead = ahead, beside.submit(_ready, batch, ctx, review)
+            if last is not None:
+                yield last.result()
+        if ahead is not None:
+            yield ahead.result()
+
+
+def _ready(batch: Sequence[tuple[int, Draft]], ctx: SpaceContext, review: bool) -> list[_Ready]:
+    """The drafts as they may be stored, with their vectors, but for what an earlier try has stored."""
+    checked = [(line, _checked(draft, ctx, review)) for line, draft in batch]
+    new = [one for _, one in checked if isinstance(one, Draft)]
+    with ctx.read() as tx:
+        sessions = {one.source.session for one in new} - {None}
+        begun = [one for one in sessions if tx.memories.matching(Filter(session=one), 1)]
+        stored = {id(one) for one in new if one.source.session in begun and known_word_by_word(one, tx)}
+    unknown = [one for one in new if id(one) not in stored]
+    meanings = {id(one): meaning for one, meaning in zip(unknown, meanings_of(unknown, ctx), strict=True)}
+    return [(line, one, meanings.get(id(one))) for line, one in checked]
+
+
+def _checked(draft: Draft, ctx: SpaceContext, review: bool) -> Draft | Refused:
+    try:
+        ready = sanitize(draft, ctx.profile)
+    except Invalid as error:
+        return Refused(str(error))
+    return replace(ready, doubtful="imported for review") if review else ready
+
+
+def _decided(ready: Sequence[_Ready], ctx: SpaceContext, *, dry_run: bool = False) -> list[ImportResult]:
     """What becomes of drafts, in one transaction that waits for no model; a dry run takes it back.
 
-    What a draft is to an earlier one comes up only when that is written: it is judged afterwards, and all is
-    tried again.
+    What a draft is to an earlier one is judged as if that became a memory. Where it did not, what is missing
+    is judged afterwards, and all is tried again.
     """
-    judge = _Prepared(ctx.judge, [each for *_, around in seen if around for each in around.judged])
-    ready = replace(ctx, judge=judge)
+    judge = _Prepared(ctx.judge)
+    prepared = replace(ctx, judge=judge)
+    kept = [] if dry_run else [(one, meaning) for _, one, meaning in ready if isinstance(one, Draft)]
+    batch = Batch([one for one, _ in kept], [meaning for _, meaning in kept], ctx)
+    judge.missing.update(batch.ahead(ctx.now()))
     while True:
+        judge.prepare()
+        batch.restart()
         with suppress(_TakenBack), ctx.write() as tx:
-            told = [
-                ImportResult(line, _told(draft, tx, ready, review, around)) for line, draft, around in seen
-            ]
+            alone = not dry_run and tx.journal.last() == batch.seq
+            told = list(_outcomes(ready, batch if alone else None, tx, prepared))
             if dry_run or judge.missing:
                 raise _TakenBack
+            batch.keep_vectors(tx)
         if not judge.missing:
             return told
-        judge.prepare()
+
+
+def _outcomes(
+    ready: Sequence[_Ready], batch: Batch | None, tx: Transaction, ctx: SpaceContext
+) -> Iterator[ImportResult]:
+    """Stores the drafts; without a batch, which others' changes make obsolete, each is looked up again."""
+    place = 0
+    for line, draft, meaning in ready:
+        if isinstance(draft, Refused):
+            yield ImportResult(line, draft)
+            continue
+        try:
+            if batch is None:
+                around = still(Surroundings(-1, (), meaning), draft, tx, ctx)
+            else:
+                around = batch.around(place, ctx.judge)
+            outcome = decide(draft, tx, ctx, around, unattended=True)
+        except Invalid as error:
+            outcome = Refused(str(error))
+        if batch is not None:
+            batch.note(place, outcome)
+        place += 1
+        yield ImportResult(line, outcome)
 
 
 class _Prepared:
     """A judge that answers what it was prepared for, and notes the rest."""
 
-    def __init__(self, judge: Judge, known: Sequence[Judged]) -> None:
+    def __init__(self, judge: Judge) -> None:
         self._judge = judge
-        self._verdicts = {(each.candidate.known, each.candidate.draft): each.verdict for each in known}
+        self._verdicts: dict[tuple[Statement, Statement], Verdict] = {}
         self.missing: set[tuple[Statement, Statement]] = set()
 
     def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
@@ -168,27 +229,6 @@ class _Prepared:
         pairs = list(self.missing)
         self._verdicts |= zip(pairs, self._judge.compare(pairs), strict=True)
         self.missing.clear()
-
-
-def _seen(draft: Draft, ctx: SpaceContext) -> Surroundings | None:
-    """What stands around a draft before its batch is written."""
-    try:
-        return look(sanitize(draft, ctx.profile), ctx)
-    except Invalid:
-        return None
-
-
-def _told(
-    draft: Draft, tx: Transaction, ctx: SpaceContext, review: bool, seen: Surroundings | None
-) -> Outcome:
-    try:
-        ready = sanitize(draft, ctx.profile)
-        if review:
-            ready = replace(ready, doubtful="imported for review")
-        around = still(seen or Surroundings(-1, ()), ready, tx, ctx)
-        return decide(ready, tx, ctx, around, unattended=True)
-    except Invalid as error:
-        return Refused(str(error))
 
 
 def _insert(

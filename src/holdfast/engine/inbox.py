@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from holdfast.domain.belief import believed
+from holdfast.domain.confidence import believed
 from holdfast.domain.memory import LinkKind, Memory, Message, Session, Source
 from holdfast.domain.query import Filter, MemoryCursor
 from holdfast.engine import changes

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from holdfast.domain.background import Job, JobState
+from holdfast.domain.jobs import Job, JobState
 from holdfast.engine.intake import safe
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext

@@ -25,9 +25,9 @@ from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
-    from holdfast.domain.background import Job, JobState
     from holdfast.domain.dialogue import Dialogue, Turn
     from holdfast.domain.history import Story
+    from holdfast.domain.jobs import Job, JobState
     from holdfast.domain.memory import (
         DraftFields,
         Link,

@@ -1,7 +1,7 @@
 """The memories that may answer a question, and what speaks for each: by meaning and by words."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nlargest
 
@@ -19,6 +19,7 @@ from holdfast.domain.ranking import (
     said,
     share,
 )
+from holdfast.domain.reading_plan import ReadingPlan, Unread
 from holdfast.domain.terms import TextTerms, held
 from holdfast.engine.embedding import text_of
 from holdfast.engine.find import believed_at
@@ -48,39 +49,38 @@ class FoundMemory:
         return weight * self.relevance >= self.floor
 
 
+@dataclass(slots=True)
+class MemoryCandidates:
+    """The memories that are nearest to a question, before any of them is read in full."""
+
+    telling: Telling
+    total: int  # memories of the space
+    wordings: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)  # of other projects, admitted but for that
+    cosines: Mapping[str, float] | None = None  # of those that have a vector; none without meaning
+
+    def count_elsewhere(self, threshold: float | None) -> int:
+        """How many memories of other projects answer as well."""
+        holds = {owner: held(text) for owner, text in self.elsewhere.items()}
+        weighed = _weighed(holds, self.cosines, self.telling)
+        least = floor(by_meaning=self.cosines is not None) if threshold is None else threshold
+        return sum(sum(parts.values()) >= least for parts in weighed.values())
+
+
 def search(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int) -> list[FoundMemory]:
     """The most relevant that `where` admits: `enough` of them, if there are as many candidates."""
-    question = asked.question
-    counts = tx.words.frequencies(question.terms)
-    known = [term for term in question.terms if counts[term]]
-    wordings, cosines = _candidates(asked, known, where, tx, enough)
-    holds = {owner: held(text) for owner, text in wordings.items()}
-    total = tx.words.total()
-    telling = Telling.of(question.terms, counts, total)
-    weighed = _weighed(holds, cosines, telling)
+    return best_of(candidates(asked, where, tx, enough), asked, tx, enough)
+
+
+def best_of(near: MemoryCandidates, asked: PreparedQuery, tx: Transaction, enough: int) -> list[FoundMemory]:
+    """The `enough` most relevant of the candidates."""
+    holds = {owner: held(text) for owner, text in near.wordings.items()}
+    weighed = _weighed(holds, near.cosines, near.telling)
     best = nlargest(enough, weighed, key=lambda owner: sum(weighed[owner].values()))
     # Only now are rows read in full: most candidates are told apart by their words and cosines alone.
     memories = {memory.id: memory for memory in tx.memories.many(best)}
-    found = _found({owner: weighed[owner] for owner in best}, memories, cosines)
-    return _read(asked, found, cosines, telling, total)
-
-
-def count_elsewhere(asked: PreparedQuery, where: Filter, tx: Transaction, threshold: float | None) -> int:
-    """How many memories of other projects answer as well: of the nearest candidates, without reading them."""
-    terms = asked.question.terms
-    counts = tx.words.frequencies(terms)
-    by_words = tx.words.matching([term for term in terms if counts[term]], CANDIDATES)
-    cosines = _cosines(asked, tx, CANDIDATES, by_words)
-    near = list(dict.fromkeys([*by_words, *(cosines or ())]))
-    wordings = tx.memories.wordings(replace(where, project=None, other_projects=True), among=near)
-    outside = wordings.keys() - tx.memories.wordings(where, among=list(wordings)).keys()
-    if not outside:
-        return 0
-    holds = {owner: held(text) for owner, text in wordings.items()}
-    telling = Telling.of(terms, counts, tx.words.total())
-    weighed = _weighed({one: holds[one] for one in outside}, cosines, telling)
-    least = floor(by_meaning=cosines is not None) if threshold is None else threshold
-    return sum(sum(parts.values()) >= least for parts in weighed.values())
+    found = _found({owner: weighed[owner] for owner in best}, memories, near.cosines)
+    return _read(asked, found, near.cosines, near.telling, near.total)
 
 
 def search_past(asked: PreparedQuery, where: Filter, moment: datetime, tx: Transaction) -> list[FoundMemory]:
@@ -104,18 +104,24 @@ def _read(
     among: int,
 ) -> list[FoundMemory]:
     """The candidates with what a reader says of the best of them, where meaning and a reader can be had."""
-    if cosines is None or not found:
+    if cosines is None or asked.reader is None or not found:
         return found
-    helpful = asked.read([statement(each.memory) for each in found[:READ]])
-    if helpful is None:
-        return found
-    told = [odds(probability) for probability in helpful]
-    near = [cosines.get(each.memory.id, 0.0) for each in found[:READ]]
-    words = max(share(telling, held(said(each.memory))) for each in found[:READ])
-    least = floor_of(list(zip(near, told, strict=True)), words, among)
-    weakest = min(told)  # what was not read is no better than the worst that was
+    best = found[:READ]
+    near = [cosines.get(each.memory.id, 0.0) for each in best]
+    words = max(share(telling, held(said(each.memory))) for each in best)
+    known = [
+        Unread(each.relevance, cosine, each.evidence["words"])
+        for each, cosine in zip(best, near, strict=True)
+    ]
+    plan = ReadingPlan(known, lambda told: floor_of(list(zip(near, told, strict=True)), words, among))
+    while (place := plan.next()) is not None:
+        helpful = asked.read([statement(best[place].memory)])
+        if helpful is None:
+            return found
+        plan.read(place, odds(helpful[0]))
+    least, weakest = plan.floor, min(plan.odds)  # what was not considered is no better than the worst
     for place, each in enumerate(found):
-        helps = HELPS * (told[place] if place < READ else weakest)
+        helps = HELPS * (plan.odds[place] if place < READ else weakest)
         each.evidence = {**each.evidence, "helps": helps}
         each.relevance += helps
         each.floor = least
@@ -141,33 +147,43 @@ def _past_cosines(
     return found | {memory.id: cosine for memory, cosine in zip(latest, made or [], strict=False)}
 
 
-def _candidates(
-    asked: PreparedQuery, words: Sequence[str], where: Filter, tx: Transaction, enough: int
-) -> tuple[dict[str, str], dict[str, float] | None]:
-    """Wordings from all sides, with the cosines of those that have a vector; none without meaning.
+def candidates(asked: PreparedQuery, where: Filter, tx: Transaction, enough: int) -> MemoryCandidates:
+    """Those from all sides.
 
     Where most candidates are not admitted, more are taken; where those are not enough either, all that are
     admitted are looked at if they are few. So a filter hides nothing but what it should.
     """
-    found: dict[str, str] = {}
+    terms = asked.question.terms
+    counts = tx.words.frequencies(terms)
+    words = [term for term in terms if counts[term]]
+    total = tx.words.total()
+    found = MemoryCandidates(Telling.of(terms, counts, total), total)
     seen: set[str] = set()
     size = CANDIDATES
     while True:
         by_words = dict.fromkeys(tx.words.matching(words, size))
-        found |= tx.memories.wordings(where, among=[one for one in by_words if one not in seen])
-        cosines = _cosines(asked, tx, size, found.keys())
-        seen |= by_words.keys()
-        if by_meaning := [one for one in cosines or () if one not in seen]:
-            found |= tx.memories.wordings(where, among=by_meaning)
-            seen.update(by_meaning)
-        all_seen = len(by_words) < size and (cosines is None or len(cosines) < size)
-        if len(found) >= enough or all_seen:
-            return found, cosines
+        found.cosines = _cosines(asked, tx, size, by_words)
+        near = [one for one in dict.fromkeys([*by_words, *(found.cosines or ())]) if one not in seen]
+        _sort(near, where, found, tx)
+        seen.update(near)
+        all_seen = len(by_words) < size and (found.cosines is None or len(found.cosines) < size)
+        if len(found.wordings) >= enough or all_seen:
+            return found
         if size > CANDIDATES:
             few = tx.memories.wordings(where, limit=FEW + 1)
             if len(few) <= FEW:
-                return few, _cosines(asked, tx, 0, few.keys())
+                found.wordings = {owner: each.text for owner, each in few.items()}
+                found.cosines = _cosines(asked, tx, 0, [*few, *found.elsewhere])
+                return found
         size *= WIDER
+
+
+def _sort(near: Sequence[str], where: Filter, found: MemoryCandidates, tx: Transaction) -> None:
+    """Adds those that `where` admits, and those that it leaves out for their project alone."""
+    anywhere = where if where.other_projects else replace(where, project=None, other_projects=True)
+    for owner, (text, project) in tx.memories.wordings(anywhere, among=near).items():
+        here = where.other_projects or project in (None, where.project)
+        (found.wordings if here else found.elsewhere)[owner] = text
 
 
 def _cosines(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from holdfast.domain.background import VectorModel
+from holdfast.domain.jobs import VectorModel
 from holdfast.domain.spend import Caps, Purpose
 from holdfast.engine import meter
 from holdfast.engine.ports import LanguageModel, Transaction

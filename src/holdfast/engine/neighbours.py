@@ -5,10 +5,13 @@ text, so that the write transaction, which looks again where the space has chang
 At most FEW pairs of one draft are judged, the nearest of all kinds together.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from holdfast.domain.memory import Draft, Memory, Tombstone
+from holdfast.domain.jobs import Embedded
+from holdfast.domain.memory import Draft, Memory, State, Tombstone
+from holdfast.domain.outcomes import Added, Contradicting, Outcome, Waiting, settled
 from holdfast.domain.subjects import same_subject
 from holdfast.domain.terms import shared
 from holdfast.domain.text import normal_form
@@ -19,15 +22,19 @@ from holdfast.engine.candidates import (
     TextVector,
     candidates,
     deleted,
-    meaning_of,
+    looks_across,
+    meanings_of,
     nearest,
+    on_one_subject,
     out_of_sight,
     statement_of,
 )
+from holdfast.engine.embedding import text_of
 from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
-from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Verdict
+from holdfast.errors import Unavailable
+from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
 
 _ACROSS = 0.8  # how surely two say the same that are labelled differently
 _AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does
@@ -74,11 +81,115 @@ class Findings:
 
 def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> Surroundings:
     """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
-    meaning = meaning_of(draft, ctx)
+    [meaning] = meanings_of([draft], ctx)
     with ctx.read() as tx:
         seq = tx.journal.last()
         found = [*candidates(draft, tx, ctx, meaning), *extra]
     return Surroundings(seq, _judged(nearest(found, meaning), ctx.judge), meaning)
+
+
+class Batch:
+    """Drafts that are stored in one transaction: each stands beside what those before it became."""
+
+    def __init__(
+        self, drafts: Sequence[Draft], meanings: Sequence[TextVector | None], ctx: SpaceContext
+    ) -> None:
+        self._drafts, self._ctx = drafts, ctx
+        self._now: dict[str, Memory] = {}  # what memories were made of drafts, or changed by them
+        self._ids: dict[int, str] = {}  # of the drafts that are memories by now
+        embedded = [place for place, meaning in enumerate(meanings) if meaning is not None]
+        vectors = [meaning.vector for meaning in meanings if meaning is not None]
+        cosines: list[list[float]] = []
+        with ctx.read() as tx:
+            self.seq = tx.journal.last()
+            try:
+                cosines = tx.memory_vectors.cosines(vectors, vectors) if vectors else []
+            except Unavailable:  # the embedder answers nonsense
+                meanings = [None] * len(drafts)
+            pairs = list(zip(drafts, meanings, strict=True))
+            found = [candidates(draft, tx, ctx, meaning) for draft, meaning in pairs]
+        self._meanings = meanings
+        self._seen = [nearest(each, meaning) for each, meaning in zip(found, meanings, strict=True)]
+        rows = {
+            place: dict(zip(embedded, row, strict=True))
+            for place, row in zip(embedded, cosines, strict=False)
+        }
+        self._near = [self._near_before(place, rows.get(place, {})) for place in range(len(drafts))]
+
+    def ahead(self, now: datetime) -> list[tuple[Statement, Statement]]:
+        """What is to be judged before anything is stored, where each draft becomes a memory."""
+        pairs = []
+        for place, draft in enumerate(self._drafts):
+            chosen = self._chosen(place)
+            pairs += [(each.known, each.draft) for each in chosen]
+            if not any(each.role == "known" and each.known.text == draft.content for each in chosen):
+                state: State = "waiting" if draft.doubtful else "active"
+                memory = Memory.of(draft, now, memory_id=f"{place}", space=self._ctx.space, state=state)
+                self._now[memory.id], self._ids[place] = memory, memory.id
+        self.restart()
+        return pairs
+
+    def restart(self) -> None:
+        """Nothing of it is stored."""
+        self._now.clear()
+        self._ids.clear()
+
+    def around(self, place: int, judge: Judge) -> Surroundings:
+        """What stands around one of the drafts now."""
+        return Surroundings(self.seq, _judged(self._chosen(place), judge), self._meanings[place])
+
+    def note(self, place: int, outcome: Outcome) -> None:
+        """What became of a draft."""
+        memory = settled(outcome)
+        if memory is None:
+            return
+        changed = (memory, *outcome.weakened) if isinstance(outcome, Contradicting) else (memory,)
+        self._now.update((each.id, replace(each, superseded_by=None)) for each in changed)
+        if isinstance(outcome, Added | Contradicting | Waiting):
+            self._ids[place] = memory.id
+
+    def keep_vectors(self, tx: Transaction) -> None:
+        """Stores the vectors of the drafts that are memories now, word for word."""
+        texts = [
+            Embedded(one, memory.version, meaning.parts)
+            for place, one in self._ids.items()
+            if (meaning := self._meanings[place]) is not None
+            and (memory := self._now[one]).active
+            and text_of(memory) == text_of(self._drafts[place])
+        ]
+        if texts:
+            model = next(each for each in self._meanings if each is not None).embedder.name
+            tx.memory_vectors.put_all(texts, model, self._ctx.now())
+            missing = tx.memory_vectors.missing(model, 1)
+            if not missing.owners:
+                tx.memory_vectors.embedded(model, missing.upto)
+
+    def _chosen(self, place: int) -> list[Candidate]:
+        draft, seen = self._drafts[place], self._seen[place]
+        known = {each.found.id: each.nearness for each in seen if isinstance(each.found, Memory)}
+        near = {self._ids[other]: much for other, much in self._near[place].items() if other in self._ids}
+        found = [each for each in seen if isinstance(each.found, Tombstone) or each.found.id not in self._now]
+        for one, memory in self._now.items():
+            nearness = max(known.get(one, 0.0), near.get(one, 0.0))
+            if nearness and (role := self._role(memory, draft)) is not None:
+                found.append(Candidate(role, memory, statement_of(memory), statement_of(draft), nearness))
+        return nearest(found, self._meanings[place], placed=True)
+
+    def _near_before(self, place: int, cosines: Mapping[int, float]) -> dict[int, float]:
+        """The drafts before one that are near to it."""
+        content = self._drafts[place].content
+        worded = (shared(each.content, content) for each in self._drafts[:place])
+        near = ((other, max(much, cosines.get(other, 0.0))) for other, much in enumerate(worded))
+        return {other: much for other, much in near if much >= LEAST}
+
+    def _role(self, memory: Memory, draft: Draft) -> Role | None:
+        """As what a memory is a candidate, if it is one."""
+        if memory.project not in (None, draft.project):
+            return None
+        if memory.active:
+            admitted = looks_across(self._ctx) or _labelled_alike(memory, draft)
+            return "known" if admitted and on_one_subject(memory, draft) else None
+        return "waiting" if memory.state == "waiting" and _labelled_alike(memory, draft) else None
 
 
 def still(seen: Surroundings, draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surroundings:

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, runtime_checkable
 
 if TYPE_CHECKING:
-    from holdfast.domain.background import Embedded, Job, JobTally, Missing, VectorModel
     from holdfast.domain.health import Damage
     from holdfast.domain.history import Action, Entry, Receipt, Use
+    from holdfast.domain.jobs import Embedded, Job, JobTally, Missing, VectorModel
     from holdfast.domain.memory import (
         Citation,
         Link,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from holdfast.domain.operations import Attempt, Event
     from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Order, TimeCursor
+    from holdfast.domain.ranking import Wording
     from holdfast.domain.space import Bound, FileRow, Space, Token
     from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
     from holdfast.language.comparison import Statement, Verdict
@@ -118,6 +119,7 @@ class VectorRows(Protocol[Owner_co]):
     def nearest(
         self, queries: Sequence[bytes], model: str, limit: int, also: Collection[str] = ()
     ) -> dict[str, tuple[float, ...]]: ...
+    def cosines(self, queries: Sequence[bytes], vectors: Sequence[bytes]) -> list[list[float]]: ...
 
 
 class ModelRows(Protocol):
@@ -135,7 +137,7 @@ class MemoryRows(Protocol):
     def many(self, memory_ids: Sequence[str]) -> list[Memory]: ...
     def wordings(
         self, where: Filter, *, among: Sequence[str] | None = None, limit: int | None = None
-    ) -> dict[str, str]: ...
+    ) -> dict[str, Wording]: ...
     def find(
         self,
         where: Filter,
@@ -185,9 +187,11 @@ class RankRows(Protocol):
 class FullText(Protocol[Owner_contra]):
     """Words of memories, or of messages, searchable at once."""
 
-    def put(self, *owners: Owner_contra, words: Mapping[str, Sequence[str]] = ...) -> None: ...
+    def put(
+        self, *owners: Owner_contra, words: Mapping[str, Sequence[str]] = ..., new: bool = False
+    ) -> None: ...
     def drop(self, *owner_ids: str) -> None: ...
-    def matching(self, words: Sequence[str], limit: int) -> list[str]: ...
+    def matching(self, words: Sequence[str], limit: int, most_rows: int | None = None) -> list[str]: ...
     def frequencies(self, words: Sequence[str]) -> dict[str, int]: ...
     def total(self) -> int: ...
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from holdfast.domain.background import VectorModel
 from holdfast.domain.calibration import Calibration, calibrated
+from holdfast.domain.jobs import VectorModel
 from holdfast.engine.embedder_calls import embedded, given
 from holdfast.engine.embedding import caught_up, cosine, embed_missing, searched_with
 from holdfast.engine.ports import Embedder, Reader, VectorRows

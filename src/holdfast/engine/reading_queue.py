@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.spend import Spent
 from holdfast.engine.ports import Transaction
 from holdfast.language.chunks import Chunk

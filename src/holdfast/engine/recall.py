@@ -15,7 +15,7 @@ from holdfast.domain.ranking import Hit, Matched, MemoryHit, MessageHit, bounded
 from holdfast.domain.text import clean
 from holdfast.engine import memory_search, message_search
 from holdfast.engine.intake import safe
-from holdfast.engine.memory_search import FoundMemory
+from holdfast.engine.memory_search import FoundMemory, MemoryCandidates
 from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
@@ -53,6 +53,7 @@ class RecallCandidates:
 
     memories: Sequence[FoundMemory]
     messages: Sequence[FoundMessage]
+    near: MemoryCandidates | None = None  # none at a past moment
 
     @property
     def all(self) -> list[FoundMemory | FoundMessage]:
@@ -92,7 +93,7 @@ def recall(query: Query, *, ctx: SpaceContext) -> Recall:
         ranking = Ranking(ctx.profile.policy, as_of or ctx.now(), asked.question.terms, quotations, as_of)
         hits = best(above, ranking, query.limit, tx, query.session)
         wide = where.other_projects or as_of is not None
-        elsewhere = 0 if wide else memory_search.count_elsewhere(asked, where, tx, threshold)
+        elsewhere = found.near.count_elsewhere(threshold) if found.near and not wide else 0
     answer = Recall(tuple(hits), len(below), found.matched(asked), elsewhere)
     if as_of is None and answer.hits:
         _note(text, answer, query.session, ctx)
@@ -125,16 +126,18 @@ def search(
 ) -> RecallCandidates:
     """All that may answer, with what speaks for it."""
     enough = max(limit, _ENOUGH)
+    near = None
     if as_of is None:
-        memories = memory_search.search(asked, where, tx, enough)
+        near = memory_search.candidates(asked, where, tx, enough)
+        memories = memory_search.best_of(near, asked, tx, enough)
     else:
         memories = memory_search.search_past(asked, where, as_of, tx)
     if not messages:
-        return RecallCandidates(memories, ())
+        return RecallCandidates(memories, (), near)
     within = Within(where, until=as_of, not_in=session if where.session is None else None)
     given = partial(_answers, threshold=threshold)
     said = message_search.search(asked, within, tx, enough, quotations, given=given, most=2 * limit)
-    return RecallCandidates(memories, said)
+    return RecallCandidates(memories, said, near)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import assert_never
 
-from holdfast.domain.belief import reinforced, weakened
+from holdfast.domain.confidence import reinforced, weakened
 from holdfast.domain.memory import Draft, Memory, Tombstone
 from holdfast.domain.outcomes import (
     Added,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from holdfast.domain.belief import believed
+from holdfast.domain.confidence import believed
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Revision, Source
 from holdfast.domain.outcomes import Waiting
 from holdfast.domain.profile import Profile

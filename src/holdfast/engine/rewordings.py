@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import islice
 
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Citation, Message
 from holdfast.domain.passage import pieces
 from holdfast.engine import jobs

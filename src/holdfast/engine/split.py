@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from holdfast.domain.belief import believed
+from holdfast.domain.confidence import believed
 from holdfast.domain.history import Entry, without_confirmation
 from holdfast.domain.memory import Draft, Memory, Repetition, Session, Source
 from holdfast.domain.text import normal_form

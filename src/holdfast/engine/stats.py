@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from itertools import accumulate
 from typing import Any, Final
 
-from holdfast.domain.background import JobState, JobTally
+from holdfast.domain.jobs import JobState, JobTally
 from holdfast.domain.memory import STATES, Memory, State
 from holdfast.domain.query import Filter
 from holdfast.domain.spend import Spent, total

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TypeVar
 
-from holdfast.domain.belief import SETTLED, clock_doubt, decayed
+from holdfast.domain.confidence import SETTLED, clock_doubt, decayed
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.retention import Due, due, has_rules, maybe_due

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from holdfast.domain.belief import believed
+from holdfast.domain.confidence import believed
 from holdfast.domain.history import Entry, recollected
 from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes

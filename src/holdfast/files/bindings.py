@@ -25,7 +25,7 @@ from holdfast.files import memory_paths as standing
 from holdfast.files.directory_sync import DirectorySync
 from holdfast.files.registry import Binding, Registry
 from holdfast.files.safe_directory import SafeDirectory
-from holdfast.files.scan import GONE, SyncReport, asks_about
+from holdfast.files.scan import GONE, Progress, SyncReport, asks_about
 
 LAYOUTS: Final = ("files", "folders", "shared")
 _SETTLED_NS: Final = 2_000_000_000  # what was changed longer ago shows any further change
@@ -58,7 +58,7 @@ class Directories:
         self._inside = threading.local()  # a sync writes to the store, which must not start another one
         self._clean: dict[str, tuple[str, ...]] = {}  # the directory as it was when both sides agreed
         self._followed: dict[str, int] = {}  # the last change of each space that its files show
-        self._looked: dict[str, dict[str, str]] = {}  # the files that an unfinished sync has read
+        self._progress: dict[str, Progress] = {}  # of unfinished syncs
         self._behind: set[str] = set()  # spaces whose files could not follow, or not all yet
         self._asked: dict[str, str | None] = {}  # what each directory was last heard to ask
 
@@ -115,14 +115,14 @@ class Directories:
             except NotFound:
                 return self._vanished(ctx, bound)
             with root:
-                meeting = DirectorySync(ctx, root, bound, self._looked.setdefault(ctx.space, {}))
+                meeting = DirectorySync(ctx, root, bound, self._progress.setdefault(ctx.space, Progress()))
                 how = {"accept_empty": accept_empty, "write_back": write_back}
                 report = meeting.held(**how, most=most, time_up=time_up)
             self._clean.pop(ctx.space, None)
             self._followed[ctx.space] = meeting.followed
             (self._behind.add if report.unfinished else self._behind.discard)(ctx.space)
             if not report.unfinished:
-                self._looked.pop(ctx.space)
+                self._progress.pop(ctx.space)
             return report
 
     def bind(self, ctx: SpaceContext, path: str, layout: str | None = None) -> SyncReport:
@@ -208,7 +208,7 @@ class Directories:
             followed = self._followed.get(ctx.space) == last
             if followed and self._clean.get(ctx.space) == snapshot:
                 return None
-            meeting = DirectorySync(ctx, root, bound, {})
+            meeting = DirectorySync(ctx, root, bound)
             if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
                 return self.sync(ctx, most=most, time_up=time_up)
             self._followed[ctx.space] = last

@@ -96,9 +96,9 @@ class ApplyEdits:
 
     def _moved(self, changed: dict[str, OnDisk], gone: set[str]) -> Iterator[tuple[str, str]]:
         """Files that moved to another path, found by their id or by their content."""
-        rows = self._tx.files.among(gone)
-        if not rows:
+        if not changed or not gone:
             return
+        rows = self._tx.files.among(gone)
         known = self._tx.files.among(changed)
         free = {path: found for path, found in sorted(changed.items()) if path not in known}
         said = {path: row.memory for path, row in rows.items()}

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from holdfast.domain.memory import Source
-from holdfast.files.safe_directory import FileStamp
+from holdfast.domain.space import FileRow
+from holdfast.files.safe_directory import FileStamp, Listing
 
 BY_HAND = Source(origin="file")
 GONE = "the directory does not exist"
@@ -51,3 +52,14 @@ class SyncReport:
     def quiet(self) -> bool:
         """Whether no edits were imported."""
         return not (self.taken or self.new or self.renamed or self.gone or self.conflicts or self.redacted)
+
+
+@dataclass(slots=True)
+class Progress:
+    """What the slices of one sync keep for the next one, so that not each lists the whole directory."""
+
+    looked: dict[str, str] = field(default_factory=dict)  # states of files that were read when settled
+    refused: dict[str, tuple[str, str]] = field(default_factory=dict)
+    listing: Listing | None = None  # none: list the directory anew
+    rows: dict[str, FileRow] = field(default_factory=dict)
+    seq: int = 0  # the space's last change when the rows were read

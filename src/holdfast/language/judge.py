@@ -14,6 +14,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import Protocol
 
+from holdfast.domain.terms import weighed_cache
 from holdfast.domain.text import normal_form
 from holdfast.errors import Unavailable
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
@@ -27,6 +28,8 @@ DIFFERENT_VALUE = "a different value"
 NO_MODEL = "no model available"
 _CACHED = 20_000  # verdicts, about 200 bytes each
 _NOT_JUDGED = Verdict(relation="distinct", certain=True, similarity=0.0, reasons=(NO_MODEL,))
+#: One draft is held against many, and a known text against many drafts.
+_normal_form = weighed_cache(most=500_000, weight=len)(normal_form)
 _log = logging.getLogger(__name__)
 
 
@@ -91,7 +94,7 @@ class PairJudge:
 
 def by_exact_rules(known: Statement, draft: Statement) -> Verdict | None:
     """The verdict where a rule is enough, else none."""
-    if known.text == draft.text or normal_form(known.text) == normal_form(draft.text) != "":
+    if known.text == draft.text or _normal_form(known.text) == _normal_form(draft.text) != "":
         return Verdict(relation="same", certain=True, similarity=1.0, reasons=(SAME_WORDS,))
     if measured_again(known.text, draft.text):
         return Verdict(relation="same", certain=True, similarity=0.95, reasons=(MEASURED_AGAIN,))

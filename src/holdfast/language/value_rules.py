@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from holdfast.domain.text import normal_form
 from holdfast.language.quantities import FoundQuantity, Quantity, equal, find_quantities, measured
@@ -36,11 +37,15 @@ def different_values(one: str, other: str) -> bool:
 
 def measured_again(one: str, other: str) -> bool:
     """Whether two texts are one sentence with measured values that differ a little: 60 s, then 58 s."""
-    ours, theirs = (find_quantities(text.lower()) for text in (one, other))
-    if not ours or len(ours) != len(theirs):
+    one, other = one.lower(), other.lower()
+    theirs, rest = _parted(other)
+    # To find quantities takes long, and most texts have other words anyway.
+    if not theirs or (one.isascii() and any(word not in one for word in rest if word.isalpha())):
         return False
-    alike = all(_agree(mine.quantity, yours.quantity) for mine, yours in zip(ours, theirs, strict=True))
-    return alike and _rest(one.lower(), ours) == _rest(other.lower(), theirs)
+    ours, words = _parted(one)
+    if len(ours) != len(theirs) or words != rest:
+        return False
+    return all(_agree(mine.quantity, yours.quantity) for mine, yours in zip(ours, theirs, strict=True))
 
 
 def _frame(text: str) -> str:
@@ -52,11 +57,13 @@ def _agree(one: Quantity, other: Quantity) -> bool:
     return equal(one, other) and (one.text == other.text or measured(one) or one.value == other.value)
 
 
-def _rest(text: str, found: Sequence[FoundQuantity]) -> list[str]:
-    """The words of a text with a mark in place of each value."""
+@lru_cache(maxsize=256)
+def _parted(text: str) -> tuple[Sequence[FoundQuantity], list[str]]:
+    """The values of a lower-case text, and its words with a mark in place of each."""
+    found = find_quantities(text)
     for item in reversed(found):
         text = f"{text[: item.start]} # {text[item.end :]}"
-    return [word for word in normal_form(text).split() if word not in _SAY_NOTHING]
+    return found, [word for word in normal_form(text).split() if word not in _SAY_NOTHING]
 
 
 def _kind(quantity: Quantity) -> str:

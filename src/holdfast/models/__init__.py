@@ -1,1 +1,1 @@
-"""Models that turn text into vectors, one file per kind. Imported only when meaning is asked for."""
+"""Embedders, the built-in models, and language models. Imported when first used."""

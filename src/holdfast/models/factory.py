@@ -1,24 +1,26 @@
-"""Opens models by their names. Nothing is loaded and no server is asked before they are used."""
+"""Opens embedders and language models by their specs. Nothing is loaded or called before it is used."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
-if TYPE_CHECKING:
-    from holdfast.engine.ports import Embedder, LanguageModel
-    from holdfast.models.language_spec import LanguageSpec
-    from holdfast.models.spec import Spec
+from holdfast.engine.ports import Embedder, LanguageModel
+from holdfast.models.chat import ChatModel
+from holdfast.models.specs import LanguageSpec, Spec
+
+WITHIN = 60.0  # seconds for one answer
+CHAT_WITHIN = 600.0  # seconds for one answer; a person can interrupt it
 
 
-def opened(spec: "Spec", *, key: str | None = None) -> "Embedder | None":
-    """The embedder that `spec` names; none for none. `key` goes to its server and nowhere else."""
+def open_embedder(spec: Spec, *, key: str | None = None) -> Embedder | None:
+    """The embedder of a spec; None for none. `key` is only sent to its server."""
     match spec.kind:
         case "none":
             return None
         case "own":
-            from holdfast.models.embedder import OwnEmbedder
+            from holdfast.models.embedders import OwnEmbedder
 
             return OwnEmbedder()
         case "multilingual":
-            from holdfast.models.multilingual import Multilingual
+            from holdfast.models.embedders import Multilingual
 
             return Multilingual()
         case "ollama" | "openai":
@@ -27,16 +29,26 @@ def opened(spec: "Spec", *, key: str | None = None) -> "Embedder | None":
             return RemoteEmbedder(spec, key=key)
 
 
-def opened_model(
-    spec: "LanguageSpec", *, key: str | None = None, within: float | None = None
-) -> "LanguageModel":
-    """The model that `spec` names; `key` goes to its server and nowhere else."""
-    from holdfast.models.sdk_errors import WITHIN
-
+def open_model(spec: LanguageSpec, *, key: str | None = None, within: float = WITHIN) -> LanguageModel:
+    """The language model of a spec. `key` is only sent to its server."""
     if spec.kind == "anthropic":
-        from holdfast.models.anthropic_model import AnthropicModel
+        from holdfast.models.anthropic_api import AnthropicModel
 
-        return AnthropicModel(spec, key=key, within=within or WITHIN)
-    from holdfast.models.openai_model import OpenAIModel
+        return AnthropicModel(spec, key=key, within=within)
+    from holdfast.models.openai_api import OpenAIModel
 
-    return OpenAIModel(spec, key=key, within=within or WITHIN)
+    return OpenAIModel(spec, key=key, within=within)
+
+
+def open_chat(spec: LanguageSpec, *, key: str | None) -> ChatModel:
+    """The chat model of a spec.
+
+    Raises: Unavailable, without the vendor's SDK or a key, with the command to run.
+    """
+    if spec.kind == "anthropic":
+        from holdfast.models.anthropic_api import AnthropicModel, AnthropicTalk
+
+        return partial(AnthropicTalk, spec, AnthropicModel(spec, key=key, within=CHAT_WITHIN).opened())
+    from holdfast.models.openai_api import OpenAIModel, OpenAITalk
+
+    return partial(OpenAITalk, spec, OpenAIModel(spec, key=key, within=CHAT_WITHIN).opened())

@@ -1,19 +1,29 @@
-"""The models that ship with Holdfast: where their files are, and whether they are the right ones.
+"""The models that ship with Holdfast: finding, verifying and running their files.
 
-Each comes in a data-only package that is pinned by version. Its file is found without importing the package,
-checked by its hash once a process, and loaded only when it is used.
+Each comes in a data-only package that is pinned by version. Its file is found without importing the package;
+its hash is checked once per process, and it is loaded when first used.
 """
 
 import hashlib
 import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
+from math import ceil
 from pathlib import Path
-from typing import Any
+from threading import Timer
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import Unavailable
 from holdfast.models.wordpiece import WordPiece
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 FILE = "model.onnx"
 _VOCABULARY = Path(__file__).parent / "wordpiece_data" / "vocab.txt"
@@ -23,7 +33,7 @@ _VOCABULARY = Path(__file__).parent / "wordpiece_data" / "vocab.txt"
 class Shipped:
     """A model's package, version and hash."""
 
-    what: str  # as a person calls it
+    what: str  # for messages
     package: str
     version: str
     sha256: str
@@ -54,9 +64,9 @@ FINDER = Shipped(
 
 
 def find(model: Shipped, folder: str | None = None) -> Path:
-    """The model's file, from `folder` where one is given, else from its package.
+    """The model's file, from `folder` if given, else from its package.
 
-    Raises: Unavailable, saying what is missing and how to get it.
+    Raises: Unavailable, with the command that installs it.
     """
     path = Path(folder).expanduser() / FILE if folder else _packaged(model)
     if path is None or not path.is_file():
@@ -75,9 +85,9 @@ def find(model: Shipped, folder: str | None = None) -> Path:
 
 def open_session(path: Path, threads: int) -> Any:
     """The network in a file, ready to run."""
-    # The library reports on its use to its vendor unless it is told not to before it is imported.
+    # Must be set before the import, or the library sends telemetry.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    # Imported here, as numpy is: a process may never need them, and they take a third of a second.
+    # Imported here, as numpy is: it takes a third of a second, and many processes never need it.
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -90,7 +100,7 @@ def open_session(path: Path, threads: int) -> Any:
 
 @cache
 def word_pieces() -> WordPiece:
-    """The vocabulary of all three, read when first asked for."""
+    """The vocabulary of all three models, read when first used."""
     return WordPiece.load(_VOCABULARY)
 
 
@@ -107,3 +117,89 @@ def _packaged(model: Shipped) -> Path | None:
 def _hash(path: Path, changed: int, size: int) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+MAX_TOKENS = 384
+THREADS = 1  # a second one is no faster on short texts, and spins: twice the processor time
+AT_ONCE = 2  # inputs of one call, each in a thread of its own
+DEADLINE = 2.0  # seconds for every few inputs of a call
+_FEW_INPUTS = 8
+
+Input = tuple[list[int], list[int]]  # tokens, and which text each belongs to
+
+
+class Network:
+    """A network that reads one or two texts and has several output heads. Loaded when first used."""
+
+    def __init__(self, model: Shipped, folder: str | None, deadline: float) -> None:
+        self._model = model
+        self._folder = folder
+        self._deadline = deadline
+
+    def check_file(self) -> None:
+        """Raises: Unavailable, when the model's file is not there or not the right one, loaded or not."""
+        find(self._model, self._folder)
+
+    def pairs(self, inputs: Sequence[Input], head: str, patience: float = 1) -> "list[NDArray[np.float32]]":
+        """The output of one head for each input.
+
+        One by one: in a batch the rounding depends on the other inputs, and it is not faster.
+        Raises: Unavailable.
+        """
+        session = self._session  # loading it does not count
+        ends = monotonic() + patience * self._deadline * ceil(len(inputs) / _FEW_INPUTS)
+
+        def one(given: Input) -> "NDArray[np.float32]":
+            output: NDArray[np.float32] = self._timed(session, [head], given, ends - monotonic())[0][0]
+            return output
+
+        if len(inputs) < 2:
+            return list(map(one, inputs))
+        with ThreadPoolExecutor(AT_ONCE) as side_by_side:
+            return list(side_by_side.map(one, inputs))
+
+    def heads(self, given: Input, names: list[str], patience: float) -> Any:
+        """The output of several heads for each token of one input; `patience` multiplies the deadline.
+
+        Raises: Unavailable.
+        """
+        return self._timed(self._session, names, given, patience * self._deadline)
+
+    @cached_property
+    def _session(self) -> Any:
+        return open_session(find(self._model, self._folder), THREADS)
+
+    def _timed(self, session: Any, heads: list[str], given: Input, within: float) -> Any:
+        """One run of the network, terminated after `within` seconds."""
+        what = f"the {self._model.what} {self._model.name}"
+        late = f"{what} took longer than {self._deadline:g} s"
+        if within <= 0:
+            raise Unavailable(late)
+        import numpy as np
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as raised
+
+        ids, types = (np.array([row], dtype=np.int64) for row in given)
+        options = onnxruntime.RunOptions()
+        timer = Timer(within, setattr, (options, "terminate", True))
+        timer.daemon = True
+        timer.start()
+        try:
+            return session.run(heads, {"ids": ids, "mask": np.ones_like(ids), "types": types}, options)
+        except (raised.Fail, raised.RuntimeException) as error:
+            raise Unavailable(late if options.terminate else f"{what} failed: {error}") from error
+        finally:
+            timer.cancel()
+
+
+def cut_pair(first: list[int], second: list[int]) -> Input:
+    """The input for two texts; if they are too long, the first is truncated."""
+    second = second[: MAX_TOKENS // 2]
+    return framed_pair(first[: MAX_TOKENS - 3 - len(second)], second)
+
+
+def framed_pair(first: list[int], second: list[int]) -> Input:
+    """The input for two texts."""
+    pieces = word_pieces()
+    tokens = [*pieces.framed(first), *pieces.framed(second)[1:]]
+    return tokens, [0] * (len(first) + 2) + [1] * (len(second) + 1)

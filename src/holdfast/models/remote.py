@@ -1,44 +1,75 @@
-"""Embedders behind a server: Ollama, and everything that speaks OpenAI's /v1/embeddings.
+"""Embedders behind a server: Ollama, and everything with OpenAI's /v1/embeddings.
 
-What comes back is believed in nothing: it is counted, checked and brought to length 1 before it is a vector.
+Responses are validated and normalized to unit vectors.
 """
 
 import math
+import re
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.budget import estimate_tokens
 from holdfast.errors import Unavailable
+from holdfast.models.embedders import parts_of
 from holdfast.models.http_json import Server, ServerRefusal
-from holdfast.models.known_models import KnownModel, known
-from holdfast.models.parts import parts_of
-from holdfast.models.spec import Spec
+from holdfast.models.specs import Spec
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-QUERY_WITHIN = 2.0  # seconds: somebody waits for the answer
-DOCUMENTS_WITHIN = 30.0  # seconds for one request, in which a server may have to load its model first
-TRUSTED_FOR = 60.0  # seconds after an answer in which a server is taken to be there still
-REST = 10.0  # seconds for which a server that failed is left alone: not every question has to wait for it
-LONGEST_REST = 300.0  # seconds, however long it asks to be left alone
-MOST_TOKENS = 512  # of one part: longer ones blur what they say, whatever the model takes
-MOST_PARTS = 64  # in one request
+
+_FILE = "known_models.toml"
+_TAG = re.compile(r"[:@].*", re.DOTALL)
+CAUTIOUS = 256  # tokens that an unknown model takes: the smallest limit of common ones
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """The prefixes that a model expects, and its maximum length."""
+
+    document: str = ""  # prefix of a stored text
+    query: str = ""  # prefix of a query
+    tokens: int = CAUTIOUS
+
+
+def known(model: str) -> KnownModel:
+    """The settings of a model by its name; cautious defaults for an unknown one."""
+    plain = _TAG.sub("", model.rsplit("/", 1)[-1]).lower()
+    found = max((name for name in _table() if plain.startswith(name)), key=len, default=None)
+    return KnownModel() if found is None else _table()[found]
+
+
+@cache
+def _table() -> dict[str, KnownModel]:
+    text = files("holdfast.models").joinpath(_FILE).read_text(encoding="utf-8")
+    return {name: KnownModel(**entry) for name, entry in tomllib.loads(text).items()}
+
+
+QUERY_WITHIN = 2.0  # seconds: a user waits for the answer
+DOCUMENTS_WITHIN = 30.0  # seconds for one request; the server may have to load its model first
+TRUSTED_FOR = 60.0  # seconds after an answer in which a server is not probed again
+REST = 10.0  # seconds without a request after a failure, so that not every query waits for it
+LONGEST_REST = 300.0  # seconds, whatever Retry-After says
+MAX_TOKENS = 512  # of one part: vectors of longer ones are less specific
+MAX_PARTS = 64  # in one request
 REQUEST_TOKENS = 4_096
-_TOO_LONG = frozenset({400, 413, 422})  # what servers say when a text is too long for their model
-_SHORTEST = 64  # characters that no model can find too long
-_EMPTY = "-"  # said for an empty text, which servers refuse
+_TOO_LONG = frozenset({400, 413, 422})  # the status codes for a text that is too long
+_SHORTEST = 64  # characters: never too long
+_EMPTY = "-"  # sent for an empty text, which servers reject
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Where to ask for vectors, and where they are in the answer."""
+    """The paths of a server's API, and how to read its response."""
 
     path: str
-    alive: str  # answered at once by a server that works, even while it has to load a model
+    alive: str  # responds at once, even while the server loads a model
     vectors: Callable[[Any], list[Any]]
 
 
@@ -47,7 +78,7 @@ def _ollamas(answer: Any) -> list[Any]:
 
 
 def _openais(answer: Any) -> list[Any]:
-    # By their numbers where they have some: an answer may come in any order.
+    # By their index if they have one: the order is not guaranteed.
     rows = {int(row.get("index", place)): row["embedding"] for place, row in enumerate(answer["data"])}
     return [rows[place] for place in range(len(answer["data"]))]
 
@@ -59,7 +90,7 @@ DIALECTS = {
 
 
 class RemoteEmbedder:
-    """Texts to unit vectors, by asking a server."""
+    """Texts to unit vectors, from a server."""
 
     def __init__(
         self,
@@ -78,69 +109,66 @@ class RemoteEmbedder:
         self._query_within = QUERY_WITHIN if query_within is None else query_within
         self._documents_within = DOCUMENTS_WITHIN if documents_within is None else documents_within
         self._rest = REST if rest is None else rest
-        self._resting: tuple[float, str] = (0.0, "")  # until when, and why
+        self._paused: tuple[float, str] = (0.0, "")  # until when, and why
         self._answered = -math.inf  # when it last did
         self._size: int | None = None  # numbers of a vector
 
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
-        """For each text the vectors of its parts, as float32.
-
-        Raises: Unavailable.
-        """
+        """For each text the vectors of its parts, as float32. Raises: Unavailable."""
         before = self._known.document
-        room = min(self._known.tokens, MOST_TOKENS) - estimate_tokens(before)
+        room = min(self._known.tokens, MAX_TOKENS) - estimate_tokens(before)
         cut = [parts_of(text, room) for text in texts]
         said = [before + (part or _EMPTY) for parts in cut for part in parts]
-        found = iter([vector for batch in _batches(said) for vector in self._embedded(batch)])
+        found = iter([vector for batch in _batches(said) for vector in self._embed(batch)])
         return [[next(found) for _ in parts] for parts in cut]
 
     def query(self, text: str) -> bytes:
-        """The vector of a question, cut to what the model takes at once. Raises: Unavailable."""
+        """The vector of a query, truncated to the model's limit. Raises: Unavailable."""
         return self.queries([text])[0]
 
     def queries(self, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of several forms of one question, asked for together. Raises: Unavailable."""
+        """The vectors of several forms of one query, in one request. Raises: Unavailable."""
         if not texts:
             return []
         before = self._known.query
-        room = min(self._known.tokens, MOST_TOKENS) - estimate_tokens(before)
+        room = min(self._known.tokens, MAX_TOKENS) - estimate_tokens(before)
         asked = [before + (parts_of(text, room)[0] or _EMPTY) for text in texts]
         return self._vectors(asked, within=self._query_within)
 
-    def _embedded(self, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of texts; those that are too long for the model are found and cut.
+    def _embed(self, texts: Sequence[str]) -> list[bytes]:
+        """The vectors of texts. One that is too long for the model is found by bisection and truncated.
 
-        Otherwise a single one would keep all others waiting for ever.
+        Otherwise it would block all others forever.
         """
         try:
             return self._vectors(texts, within=self._documents_within)
-        except ServerRefusal as trouble:
+        except ServerRefusal as error:
             half = len(texts[0]) // 2 if len(texts) == 1 else len(texts) // 2
-            if trouble.code not in _TOO_LONG or (len(texts) == 1 and half < _SHORTEST):
+            if error.code not in _TOO_LONG or (len(texts) == 1 and half < _SHORTEST):
                 raise
-            self._resting = (0.0, "")
+            self._paused = (0.0, "")
         if len(texts) == 1:
-            return self._embedded([texts[0][:half]])
-        return [*self._embedded(texts[:half]), *self._embedded(texts[half:])]
+            return self._embed([texts[0][:half]])
+        return [*self._embed(texts[:half]), *self._embed(texts[half:])]
 
     def _vectors(self, texts: Sequence[str], *, within: float) -> list[bytes]:
-        until, why = self._resting
+        until, why = self._paused
         if time.monotonic() < until:
             raise Unavailable(f"{why} (next try in {until - time.monotonic():.0f} s)")
         body = {"model": self._model, "input": list(texts)}
         try:
             if within > self._query_within and time.monotonic() > self._answered + TRUSTED_FOR:
-                # A question may be waiting for these texts: nobody waits so long for a server that hangs.
+                # A query may be waiting for these texts: check first that the server responds.
                 self._server.probe(self._dialect.alive, within=self._query_within)
             answer = self._server.post(self._dialect.path, body, within=within)
-        except ServerRefusal as trouble:
-            rest = min(max(self._rest, trouble.wait or 0.0), LONGEST_REST)
-            self._resting = (time.monotonic() + rest, str(trouble))
+        except ServerRefusal as error:
+            rest = min(max(self._rest, error.wait or 0.0), LONGEST_REST)
+            self._paused = (time.monotonic() + rest, str(error))
             raise
         self._answered = time.monotonic()
-        return self._checked(answer, len(texts))
+        return self._validate(answer, len(texts))
 
-    def _checked(self, answer: Any, wanted: int) -> list[bytes]:
+    def _validate(self, answer: Any, wanted: int) -> list[bytes]:
         import numpy as np
 
         try:
@@ -164,7 +192,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
     size = 0
     for text in texts:
         cost = estimate_tokens(text)
-        if batch and (len(batch) == MOST_PARTS or size + cost > REQUEST_TOKENS):
+        if batch and (len(batch) == MAX_PARTS or size + cost > REQUEST_TOKENS):
             yield batch
             batch, size = [], 0
         batch.append(text)
@@ -174,10 +202,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _unit(row: Any, name: str) -> "NDArray[np.float64]":
-    """A vector of length 1 in the direction of `row`.
-
-    Raises: Unavailable, where it has no direction.
-    """
+    """`row`, normalized to length 1. Raises: Unavailable, if it is not a finite vector other than zero."""
     import numpy as np
 
     if not isinstance(row, list) or not row or not all(type(number) in (int, float) for number in row):
@@ -197,7 +222,7 @@ def _unit(row: Any, name: str) -> "NDArray[np.float64]":
 
 
 def _shape(answer: Any) -> str:
-    """What came instead, in a few words: its own text may be private or long."""
+    """A short description of a response; its text may be private or long."""
     if isinstance(answer, dict):
         return f"an object with {', '.join(sorted(map(str, answer))[:5]) or 'nothing'}"
     return f"a {type(answer).__name__}"

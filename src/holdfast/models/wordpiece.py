@@ -1,6 +1,6 @@
-"""WordPiece as BERT's uncased models know it: text to token numbers, without a library.
+"""The WordPiece tokenizer of BERT's uncased models.
 
-Gives what `tokenizers` gives with the model's own files, at a fraction of its size and start-up time.
+Same results as the `tokenizers` library, at a fraction of its size and start-up time.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 LONGEST_WORD = 100  # letters; longer words are unknown to the model
-MOST_REMEMBERED = 50_000  # words whose pieces are kept at hand
+MAX_REMEMBERED = 50_000  # words whose pieces are kept at hand
 
 # Each ideograph is a word of its own.
 _IDEOGRAPH = re.compile(
@@ -27,7 +27,7 @@ _UNSEEN = frozenset(("Cc", "Cf", "Co"))  # controls, formats, private use
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """The numbers of the vocabulary's pieces, and of the words met so far."""
+    """The vocabulary, and a cache of words."""
 
     numbers: dict[str, int]
     pieces: list[str]  # by number
@@ -54,7 +54,7 @@ class WordPiece:
             pieces = self.known.get(word)
             if pieces is None:
                 pieces = self._pieces(word)
-                if len(self.known) < MOST_REMEMBERED:
+                if len(self.known) < MAX_REMEMBERED:
                     self.known[word] = pieces
             yield word, pieces
 
@@ -107,7 +107,7 @@ def basic_words(text: str) -> list[str]:
 
 
 def _placed_words(text: str) -> Iterator[tuple[str, list[int]]]:
-    """The same words, each with the places that its letters stand in."""
+    """The same words, each with the positions of its letters."""
     word, places = "", list[int]()
     for place, letter in enumerate(text):
         spread = unicodedata.normalize("NFD", _cleaned(letter))

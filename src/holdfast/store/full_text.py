@@ -61,12 +61,12 @@ def mark(space: str, word: str) -> str:
     return urlsafe_b64encode(digest).decode()
 
 
-def telling(counts: Mapping[str, int]) -> dict[str, float]:
+def telling(counts: Mapping[str, int], most_rows: int | None = None) -> dict[str, float]:
     """The words to look up, rarest first, each with its weight: at least one, if any stands anywhere."""
     chosen: dict[str, float] = {}
     rows = 0
     for word, count in sorted(counts.items(), key=lambda pair: (pair[1], pair[0])):
-        if count and (not chosen or rows + count <= MOST_ROWS):
+        if count and (not chosen or rows + count <= (most_rows or MOST_ROWS)):
             chosen[word] = math.log(1 + 1_000_000 / count)
             rows += count
     return chosen

@@ -27,12 +27,17 @@ class PostgresFullText(Generic[Owner]):
         self._owner = index.owner
         self._counts: dict[str, int] = {}  # a search asks twice, and the next one for the same words
 
-    def put(self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
-        """Makes them findable by their present wording; what has no words is found by none.
+    def put(
+        self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({}), new: bool = False
+    ) -> None:
+        """Makes them findable by their present wording, `new` ones for the first time; what has no words is
+        found by none.
 
         `words` are those of texts that were read already, by the owner's id.
         """
-        self.drop(*(owner.id for owner in owners))
+        self._counts.clear()
+        if not new:
+            self.drop(*(owner.id for owner in owners))
         found = {
             owner.id: sorted({mark(self._space, word) for word in set(self._index.words(owner, words))})
             for owner in owners
@@ -60,9 +65,9 @@ class PostgresFullText(Generic[Owner]):
         statement = text(f"DELETE FROM {self._words} WHERE space = :space")
         self._connection.execute(statement, {"space": self._space})
 
-    def matching(self, words: Sequence[str], limit: int) -> list[str]:
+    def matching(self, words: Sequence[str], limit: int, most_rows: int | None = None) -> list[str]:
         """Ids of those that hold any of the rarer `words`: most and rarest words first, then the newest."""
-        weights = telling(self.frequencies(words))
+        weights = telling(self.frequencies(words), most_rows)
         if not weights:
             return []
         values: dict[str, Any] = {"space": self._space, "limit": limit}

@@ -26,31 +26,33 @@ class SqliteFullText(Generic[Owner]):
         self._prefix = prefix(space)
         self._words = f"{index.name}_words"
         self._docs = f"{index.name}_docs"
+        self._counts: dict[str, int] = {}  # a search asks twice for the same words
 
-    def put(self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({})) -> None:
-        """Makes them findable by their present wording; what has no words is found by none.
+    def put(
+        self, *owners: Owner, words: Mapping[str, Sequence[str]] = MappingProxyType({}), new: bool = False
+    ) -> None:
+        """Makes them findable by their present wording, `new` ones for the first time; what has no words is
+        found by none.
 
         `words` are those of texts that were read already, by the owner's id.
         """
-        self.drop(*(owner.id for owner in owners))
+        self._counts.clear()
+        if not new:
+            self.drop(*(owner.id for owner in owners))
         found = {
             owner.id: " ".join(map(self._prefix.__add__, self._index.words(owner, words))) for owner in owners
         }
         worded = [owner_id for owner_id, words in found.items() if words]
         if not worded:
             return
-        newest = text(f"SELECT coalesce(max(doc), 0) FROM {self._docs}")
-        rows = [
-            {"doc": doc, "space": self._space, "id": owner_id, "words": found[owner_id]}
-            for doc, owner_id in enumerate(worded, start=self._connection.execute(newest).scalar_one() + 1)
-        ]
-        docs = f"INSERT INTO {self._docs} (doc, space, {self._index.owner}) VALUES (:doc, :space, :id)"
-        self._connection.execute(text(docs), rows)
-        self._connection.execute(
-            text(f"INSERT INTO {self._words} (rowid, words) VALUES (:doc, :words)"), rows
-        )
+        driver, owner = sqlite.driver_of(self._connection), self._index.owner
+        docs = f"INSERT INTO {self._docs} (space, {owner}) SELECT ?, value FROM json_each(?)"
+        rows = driver.execute(f"{docs} RETURNING doc, {owner}", (self._space, json.dumps(worded))).fetchall()
+        words_of = f"INSERT INTO {self._words} (rowid, words) VALUES (?, ?)"
+        driver.executemany(words_of, [(doc, found[owner_id]) for doc, owner_id in rows])
 
     def drop(self, *owner_ids: str) -> None:
+        self._counts.clear()
         query = text(
             f"SELECT doc FROM {self._docs} "
             f"WHERE space = :space AND {self._index.owner} IN (SELECT value FROM json_each(:ids))"
@@ -63,17 +65,18 @@ class SqliteFullText(Generic[Owner]):
 
     def clear(self) -> None:
         """Makes nothing of the space findable."""
+        self._counts.clear()
         space = {"space": self._space}
         mine = f"SELECT doc FROM {self._docs} WHERE space = :space"
         self._connection.execute(text(f"DELETE FROM {self._words} WHERE rowid IN ({mine})"), space)
         self._connection.execute(text(f"DELETE FROM {self._docs} WHERE space = :space"), space)
 
-    def matching(self, words: Sequence[str], limit: int) -> list[str]:
+    def matching(self, words: Sequence[str], limit: int, most_rows: int | None = None) -> list[str]:
         """Ids of those that hold any of the rarer `words`: most and rarest words first, then the newest."""
         driver = sqlite.driver_of(self._connection)
         query = f"SELECT rowid FROM {self._words} WHERE {self._words} MATCH ?"
         scores: dict[int, float] = {}
-        for word, weight in telling(self.frequencies(words)).items():
+        for word, weight in telling(self.frequencies(words), most_rows).items():
             for (doc,) in driver.execute(query, (f'"{self._term(word)}"',)):
                 scores[doc] = scores.get(doc, 0.0) + weight
         docs = best(scores, limit)
@@ -87,8 +90,11 @@ class SqliteFullText(Generic[Owner]):
         """In how many texts each word stands."""
         driver = sqlite.driver_of(self._connection)
         query = f"SELECT doc FROM {self._index.name}_terms WHERE term = ?"
-        found = {word: driver.execute(query, (self._term(word),)).fetchone() for word in words}
-        return {word: row[0] if row else 0 for word, row in found.items()}
+        for word in words:
+            if word not in self._counts:
+                row = driver.execute(query, (self._term(word),)).fetchone()
+                self._counts[word] = row[0] if row else 0
+        return {word: self._counts[word] for word in words}
 
     def held(self) -> set[str]:
         """The ids that the index can answer with."""

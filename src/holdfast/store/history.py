@@ -10,9 +10,9 @@ from sqlalchemy import (
     Connection,
     Text,
     and_,
+    bindparam,
     case,
     func,
-    insert,
     or_,
     select,
     type_coerce,
@@ -22,8 +22,16 @@ from sqlalchemy import (
 from holdfast.domain.history import Action, Entry, remembered
 from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
-from holdfast.store.rows import SpaceRows, same_or_none
+from holdfast.store.rows import SpaceRows, inserted, same_or_none
 from holdfast.store.schema import heads, journal, repetitions, versions
+
+# Made once: every write asks it.
+_COUNTED = (
+    update(heads)
+    .where(heads.c.space == bindparam("of"))
+    .values(seq=heads.c.seq + bindparam("more"))
+    .returning(heads.c.seq)
+)
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
@@ -42,7 +50,7 @@ class VersionTable(SpaceRows):
     def add(self, *wordings: Version) -> None:
         rows = [{**row_of(one, self._space), "checksum": checksum(one.content)} for one in wordings]
         if rows:
-            self._connection.execute(insert(versions), rows)
+            self._connection.execute(inserted(versions), rows)
 
     def of(self, memory_id: str) -> list[Version]:
         """All wordings of a memory, oldest first."""
@@ -122,9 +130,7 @@ class JournalTable(SpaceRows):
 
     def _counted(self, more: int) -> int:
         """The number of the last of so many new entries."""
-        mine = heads.c.space == self._space
-        counted = update(heads).where(mine).values(seq=heads.c.seq + more).returning(heads.c.seq)
-        return int(self._connection.execute(counted).scalar_one())
+        return int(self._connection.execute(_COUNTED, {"of": self._space, "more": more}).scalar_one())
 
     def _entry(
         self,

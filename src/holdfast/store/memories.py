@@ -9,13 +9,15 @@ from sqlalchemy import Connection, Text, func, select, type_coerce
 
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order
-from holdfast.domain.ranking import findable
+from holdfast.domain.ranking import Wording, findable
 from holdfast.store.memory_lists import MemoryFigures, listed
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import same_or_none
 from holdfast.store.schema import memories
 from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings
 from holdfast.store.vector_rows import VectorTable
+
+_FEW = 20  # come upon soon in any order
 
 
 class MemoryTable(MemoryFigures):
@@ -27,6 +29,7 @@ class MemoryTable(MemoryFigures):
         super().__init__(connection, space)
         self._vectors = vectors
         self._ranks = ranks
+        self._waiting: bool | None = None  # not known
 
     def get(self, memory_id: str) -> Memory | None:
         return self._value(Memory, self._select(Memory, memories.c.id == memory_id))
@@ -37,22 +40,24 @@ class MemoryTable(MemoryFigures):
 
     def wordings(
         self, where: Filter, *, among: Sequence[str] | None = None, limit: int | None = None
-    ) -> dict[str, str]:
+    ) -> dict[str, Wording]:
         """What memories that `where` admits can be found by, by id: of those named, or any `limit`."""
         found = {
-            memory_id: findable(subject, summary, content, json.loads(tags) if tags != "[]" else ())
-            for memory_id, subject, summary, content, tags in self._worded(where, among, limit)
+            memory_id: Wording(
+                findable(subject, summary, content, json.loads(tags) if tags != "[]" else ()), project
+            )
+            for memory_id, subject, summary, content, tags, project in self._worded(where, among, limit)
         }
         return found if among is None else {one: found[one] for one in among if one in found}
 
     def _worded(
         self, where: Filter, among: Sequence[str] | None, limit: int | None
     ) -> Iterable[Sequence[Any]]:
-        if among is not None and where == Filter(project=where.project, other_projects=False):
-            return self._sql.wordings(among, where.project)
+        if among is not None and where == Filter():
+            return self._sql.wordings(among)
         column = memories.c
         tags = type_coerce(column.tags, Text)
-        query = select(column.id, column.subject, column.summary, column.content, tags)
+        query = select(column.id, column.subject, column.summary, column.content, tags, column.project)
         query = narrowed(query.where(column.space == self._space), where, self._sql).limit(limit)
         if among is not None:
             query = query.where(self._one_of(column.id, among))
@@ -70,6 +75,8 @@ class MemoryTable(MemoryFigures):
         among: Sequence[str] | None = None,
     ) -> list[Memory]:
         """The memories that `where` admits, in order; with `among`, of those alone."""
+        if where.states == ("waiting",) and not self._are_waiting():
+            return []
         query = narrowed_in_any_state(self._select(Memory), where, self._sql)
         if among is not None:
             query = query.where(self._one_of(memories.c.id, among))
@@ -78,10 +85,22 @@ class MemoryTable(MemoryFigures):
             few=among is not None,
         )  # fmt: skip
 
+    def _note_waiting(self, *changed: Memory) -> None:
+        if any(memory.state == "waiting" for memory in changed):
+            self._waiting = True
+
+    def _are_waiting(self) -> bool:
+        """Whether memories of the space wait: asked at every write, and mostly none does."""
+        if self._waiting is None:
+            self._waiting = self._is_any(memories, memories.c.state == "waiting")
+        return self._waiting
+
     def matching(self, where: Filter, limit: int) -> list[str]:
         """Ids of memories that `where` admits, in no order."""
         query = select(memories.c.id).where(memories.c.space == self._space).limit(limit)
-        query = self._sql.in_file_order(narrowed(query, where, self._sql), where)
+        query = narrowed(query, where, self._sql)
+        if limit > _FEW:
+            query = self._sql.in_file_order(query, where)
         return list(self._connection.execute(query).scalars())
 
     def count(self, where: Filter) -> int:
@@ -158,16 +177,19 @@ class MemoryTable(MemoryFigures):
         """Adds it; false when the id is taken, and then nothing was changed."""
         if not self._add_new(memory):
             return False
+        self._note_waiting(memory)
         self._ranks.added(memory)
         return True
 
     def add_all(self, new: Sequence[Memory]) -> None:
         """Adds memories whose ids are known to be free."""
         self._add(new)
+        self._note_waiting(*new)
         self._ranks.added(*new)
 
     def save(self, memory: Memory) -> None:
         self._save(memory)
+        self._note_waiting(memory)
         self._ranks.changed(memory)
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:

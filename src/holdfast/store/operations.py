@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, text, update
 
-from holdfast.domain.background import Job, JobTally
+from holdfast.domain.jobs import Job, JobTally
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.query import TimeCursor
 from holdfast.domain.spend import GroupedBy, ModelCall, Spent, Usage

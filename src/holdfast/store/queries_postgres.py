@@ -31,13 +31,13 @@ from sqlalchemy import (
 from sqlalchemy import column as column_named
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from holdfast.domain.memory import Memory, Message
+from holdfast.domain.memory import Link, Memory, Message
 from holdfast.domain.query import Filter
 from holdfast.store import postgres
 from holdfast.store.full_text import Indexed, Owner, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.mapping import table_of, values_of
-from holdfast.store.schema import memories, messages, sessions
+from holdfast.store.schema import links, memories, messages, sessions
 
 if TYPE_CHECKING:
     from holdfast.store.vector_feed import Kind
@@ -109,11 +109,14 @@ class PostgresQueries:
         query = select(table).where(table.c.space == self.space, self.one_of(table.c.id, ids))
         return values_of(kind, self.connection.execute(query))
 
-    def wordings(self, among: Sequence[str], project: str | None) -> Iterable[Sequence[Any]]:
-        """What active memories of a project and of none are found by: id, subject, summary, content, tags."""
+    def wordings(self, among: Sequence[str]) -> Iterable[Sequence[Any]]:
+        """What active memories are found by: id, subject, summary, content, tags; and their project."""
         one = memories.c
-        query = select(one.id, one.subject, one.summary, one.content, type_coerce(one.tags, Text))
-        return self.connection.execute(query.where(*self._active(project), self.one_of(one.id, among)))
+        query = select(
+            one.id, one.subject, one.summary, one.content, type_coerce(one.tags, Text), one.project
+        )
+        mine = (one.space == self.space, one.state == "active", self.one_of(one.id, among))
+        return self.connection.execute(query.where(*mine))
 
     def comparable(
         self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]
@@ -123,6 +126,15 @@ class PostgresQueries:
         query = select(memories).where(*self._active(project), memories.c.category == category, subject)
         rows = self.connection.execute(query.where(self.one_of(memories.c.id, among)))
         return values_of(Memory, rows)
+
+    def superseding(self, memory_ids: Collection[str] | None) -> list[Link]:
+        """The `supersedes` links from or to these memories, or all of the space, in no order."""
+        query = select(links).where(links.c.space == self.space, links.c.kind == "supersedes")
+        if memory_ids is not None:
+            query = query.where(
+                or_(*(self.one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id)))
+            )
+        return values_of(Link, self.connection.execute(query))
 
     def touch(self, memory_ids: Collection[str], now: datetime) -> None:
         """Counts an access of each memory."""

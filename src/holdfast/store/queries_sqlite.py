@@ -24,13 +24,13 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from holdfast.domain.memory import Memory, Message
+from holdfast.domain.memory import Link, Memory, Message
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
 from holdfast.store.full_text import Indexed, Owner, Totals
 from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.mapping import table_of, values_of
-from holdfast.store.schema import memories
+from holdfast.store.schema import links, memories
 from holdfast.store.types import to_text
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def _columns(table: Table) -> str:
 # Past SQLAlchemy, which takes more than half of the time: these are asked for on every recall.
 _AMONG = "IN (SELECT value FROM json_each(?))"
 _WORDINGS = (
-    "SELECT id, subject, summary, content, tags FROM memories WHERE space = ? AND state = 'active' "
-    f"AND id {_AMONG} AND (project IS NULL OR project = ?)"
+    "SELECT id, subject, summary, content, tags, project FROM memories WHERE space = ? AND state = 'active' "
+    f"AND id {_AMONG}"
 )
 _COMPARABLE = (
     f"SELECT {_columns(memories)} FROM json_each(?) CROSS JOIN memories "
@@ -61,6 +61,7 @@ _COMPARABLE = (
     f"WHERE category = ? AND coalesce(subject, '') {_AMONG} "
     "AND state = 'active' AND (project IS NULL OR project = ?)"
 )
+_SUPERSEDING = f"SELECT {_columns(links)} FROM links WHERE space = ? AND kind = 'supersedes'"
 _TOUCH = f"UPDATE memories SET accesses = accesses + 1, accessed_at = ? WHERE space = ? AND id {_AMONG}"
 _PROJECTS = f"SELECT id, project FROM sessions WHERE space = ? AND id {_AMONG}"
 # Looked up one by one: with a list of pairs as a condition, SQLite would read every message of the space.
@@ -164,9 +165,9 @@ class SqliteQueries:
         query = f"SELECT {_columns(table)} FROM {table.name} WHERE space = ? AND id {_AMONG}"
         return self._values(kind, query, self.space, json.dumps(list(ids)))
 
-    def wordings(self, among: Sequence[str], project: str | None) -> Iterable[Sequence[Any]]:
-        """What active memories of a project and of none are found by: id, subject, summary, content, tags."""
-        return self._driven(_WORDINGS, self.space, json.dumps(among), project)
+    def wordings(self, among: Sequence[str]) -> Iterable[Sequence[Any]]:
+        """What active memories are found by: id, subject, summary, content, tags; and their project."""
+        return self._driven(_WORDINGS, self.space, json.dumps(among))
 
     def comparable(
         self, category: str, spelt: Sequence[str] | None, project: str | None, among: Sequence[str]
@@ -174,6 +175,15 @@ class SqliteQueries:
         """Active memories of `among` on a subject that is spelt so, or on none, in no order."""
         known = json.dumps([""] if spelt is None else spelt)
         return self._values(Memory, _COMPARABLE, json.dumps(among), self.space, category, known, project)
+
+    def superseding(self, memory_ids: Collection[str] | None) -> list[Link]:
+        """The `supersedes` links from or to these memories, or all of the space, in no order."""
+        if memory_ids is None:
+            return self._values(Link, _SUPERSEDING, self.space)
+        both = (
+            f"{_SUPERSEDING} AND from_id {_AMONG} UNION {_SUPERSEDING} AND to_id {_AMONG}"  # by an index each
+        )
+        return self._values(Link, both, *(self.space, json.dumps(list(memory_ids))) * 2)
 
     def touch(self, memory_ids: Collection[str], now: datetime) -> None:
         """Counts an access of each memory."""

@@ -9,9 +9,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, insert, or_, select, text
+from sqlalchemy import Connection, Select, and_, insert, select, text
 
-from holdfast.domain.belief import next_step_at
+from holdfast.domain.confidence import next_step_at
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import in_order, successors
@@ -19,7 +19,7 @@ from holdfast.domain.space import Space
 from holdfast.profiles import profile_named
 from holdfast.store.relations import superseding
 from holdfast.store.rows import SpaceRows
-from holdfast.store.schema import brief_ranks, brief_totals, heads, links, memories
+from holdfast.store.schema import brief_ranks, brief_totals, heads, memories
 
 _PINNED = "9"  # the ranks of all that is pinned are below
 _MOST_SMALL = 200  # memories that are looked at to fill what is left of a brief
@@ -29,6 +29,7 @@ _COUNT = text(
     "ON CONFLICT (space, project) DO UPDATE SET amount = brief_totals.amount + excluded.amount, "
     "changes = brief_totals.changes + excluded.changes"
 )
+_MOVE = text("UPDATE brief_ranks SET rank = :rank WHERE space = :space AND memory_id = :id")
 
 
 def rules(profile: Profile) -> str:
@@ -71,9 +72,17 @@ class RankTable(SpaceRows):
 
     def touched(self, memory_ids: Collection[str]) -> None:
         """These memories were recalled once more; where that counts, it does so at every doubling."""
-        if self._profile.block.layout == "rules-first":
-            found = self._sql.many(Memory, memory_ids)
-            self.changed(*(memory for memory in found if memory.accesses.bit_count() == 1))
+        if self._profile.block.layout != "rules-first":
+            return
+        found = [each for each in self._sql.many(Memory, memory_ids) if each.accesses.bit_count() == 1]
+        self.changed(*(each for each in found if each.id in self._changed))
+        # Nothing but the rank depends on it: neither whether a memory is shown nor when it fades.
+        if only := {each.id: each for each in found if each.id not in self._changed}:
+            from holdfast.domain.render import rank_of
+
+            rows = [{"id": each.id, "rank": rank_of(each, self._profile)[0]} for each in only.values()]
+            self._connection.execute(_MOVE, [{"space": self._space, **row} for row in rows])
+            self._tally((project, 0) for project in self._shown(list(only)).values())
 
     def removing(self, memory_id: str) -> None:
         """A memory is about to be removed."""
@@ -156,10 +165,7 @@ class RankTable(SpaceRows):
 
     def _ends(self, memory_ids: Collection[str]) -> set[str]:
         """Both ends of the `supersedes` links of these memories."""
-        of_these = or_(*(self._one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id)))
-        mine = and_(links.c.space == self._space, links.c.kind == "supersedes")
-        found = self._connection.execute(select(links.c.from_id, links.c.to_id).where(mine, of_these))
-        return {end for link in found for end in link}
+        return {end for link in self._sql.superseding(memory_ids) for end in (link.from_id, link.to_id)}
 
     def _shown(self, memory_ids: Sequence[str]) -> dict[str, str]:
         """Those that are shown, with their project."""

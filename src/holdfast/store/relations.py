@@ -1,12 +1,12 @@
 """Queries over what memories are tied to: each other, messages they came from, texts that were deleted."""
 
 from collections.abc import Collection
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
 from holdfast.domain.memory import Citation, Link, LinkKind, Tombstone
-from holdfast.store.mapping import values_of
 from holdfast.store.queries import Queries
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import citations, links, memories, tombstones
@@ -20,10 +20,7 @@ _OLDEST = (links.c.created_at, links.c.from_id, links.c.to_id, links.c.kind)
 
 def superseding(sql: Queries, memory_ids: Collection[str] | None = None) -> list[Link]:
     """The `supersedes` links between active memories, of these or of all, oldest first."""
-    query = select(links).where(links.c.space == sql.space, links.c.kind == "supersedes")
-    if memory_ids is not None:
-        query = query.where(or_(*(sql.one_of(end, memory_ids) for end in (links.c.from_id, links.c.to_id))))
-    found = values_of(Link, sql.connection.execute(query.order_by(*_OLDEST)))
+    found = sorted(sql.superseding(memory_ids), key=lambda one: (one.created_at, one.from_id, one.to_id))
     if not found:
         return []
     # Not in a join: a server that has no statistics of the space yet compares all memories with all.
@@ -116,10 +113,16 @@ class CitationTable(SpaceRows):
 class TombstoneTable(SpaceRows):
     """The values of one space that may not come back."""
 
+    @cached_property
+    def _are_any(self) -> bool:
+        """Whether there is anything to look for: asked at every write, and in most spaces there is not."""
+        return self._is_any(tombstones)
+
     def add(self, tombstone: Tombstone) -> None:
         """Adds it in place of one for the same text: what was erased must lose the text it had."""
         self.lift(tombstone.hash)
         self._add_new(tombstone)
+        self._are_any = True
 
     def get(self, text_hash: str) -> Tombstone | None:
         return self._value(Tombstone, self._select(Tombstone, tombstones.c.hash == text_hash))
@@ -136,6 +139,8 @@ class TombstoneTable(SpaceRows):
 
     def worded(self, category: str, subject: str | None, limit: int) -> list[Tombstone]:
         """Those on this subject whose text is kept, newest first: a rewording of them is refused too."""
+        if not self._are_any:
+            return []
         of_subject = is_spelt(tombstones.c.subject, subject, self._sql)
         return self._latest(limit, tombstones.c.category == category, of_subject)
 
@@ -155,6 +160,8 @@ class TombstoneTable(SpaceRows):
         self._remove(tombstones, tombstones.c.hash == text_hash)
 
     def _latest(self, limit: int, *where: ColumnElement[bool]) -> list[Tombstone]:
+        if not self._are_any:
+            return []
         query = self._select(Tombstone, *where, tombstones.c.content.is_not(None))
         order = (tombstones.c.created_at.desc(), tombstones.c.hash)
         return self._values(Tombstone, query.order_by(*order).limit(limit))

@@ -1,12 +1,14 @@
 """What the tables of a space share: rows of that space alone, read and written as values."""
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Insert,
     Row,
     Select,
     Table,
@@ -25,6 +27,12 @@ from holdfast.store.schema import heads
 AnyRow = Row[Any]
 Value = TypeVar("Value")
 Known = TypeVar("Known", Memory, Message, Session)
+
+
+@cache
+def inserted(table: Table) -> Insert:
+    """The statement that adds rows to a table; to make it anew takes as long as to run it."""
+    return insert(table)
 
 
 class SpaceRows:
@@ -52,7 +60,7 @@ class SpaceRows:
         """Adds values of one class, whose keys are free."""
         if values:
             rows = [row_of(value, self._space) for value in values]
-            self._connection.execute(insert(table_of(type(values[0]))), rows)
+            self._connection.execute(inserted(table_of(type(values[0]))), rows)
 
     def _add_new(self, value: Any) -> bool:
         """Adds it; false when its key is taken, and then nothing was changed."""

@@ -29,8 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-from holdfast.domain.background import Job
 from holdfast.domain.history import Entry, Receipt, ReceiptItem
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Citation, Link, Memory, Message, Repetition, Session, Tombstone, Version
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.space import Bound, FileRow, Space, Token

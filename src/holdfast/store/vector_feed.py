@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Column, Table, Text, and_, case, null, or_, select, type_coerce
 
-from holdfast.domain.background import Missing, VectorModel
+from holdfast.domain.jobs import Missing, VectorModel
 from holdfast.domain.memory import Memory, Message
 from holdfast.store.mapping import values_of
 from holdfast.store.rows import AnyRow, SpaceRows

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
-from holdfast.domain.background import Embedded, Missing
+from holdfast.domain.jobs import Embedded, Missing
 from holdfast.domain.memory import Memory, Message
 from holdfast.errors import Unavailable
 from holdfast.store.rows import SpaceRows
@@ -197,6 +197,17 @@ class VectorTable(SpaceRows, Generic[Owner]):
             return {}
         search = self._sql.vectors(self._kind, None if self._changed else self._cache)
         return search.nearest(normalised(queries), model, limit, also)
+
+    def cosines(self, queries: Sequence[bytes], vectors: Sequence[bytes]) -> list[list[float]]:
+        """The cosine of each query with each of the vectors, which need not be stored.
+
+        Raises: Unavailable, for what are no vectors of one model.
+        """
+        from holdfast.store.vectors import matrix, normalised
+
+        rows = matrix(normalised([*queries, *vectors]), len(queries[0]) // 4)
+        found: list[list[float]] = (rows[: len(queries)] @ rows[len(queries) :].T).tolist()
+        return found
 
     def _reached(self, model: str) -> tuple[int, int]:
         """Up to where this model has vectors, and up to where there is something."""

@@ -1,1 +1,1 @@
-"""What `holdfast serve` offers over HTTP: the service itself, REST, and the dashboard."""
+"""The HTTP interfaces of `holdfast serve`: the service itself, REST, and the dashboard."""

@@ -1,11 +1,15 @@
-"""Errors over HTTP: an error as a status with problem+json (RFC 9457), and back again on the other side."""
+"""Errors over HTTP as problem+json (RFC 9457), both ways, and the connection to a service."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from holdfast import errors
-from holdfast.errors import HoldfastError, Invalid, UnknownCategory
+from holdfast.errors import HoldfastError, Invalid, Unavailable, UnknownCategory
+
+if TYPE_CHECKING:
+    import httpx2
+
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -37,15 +41,15 @@ _TITLES: Final = {
 
 
 def problem(status: int, detail: str, **more: Any) -> dict[str, Any]:
-    """The body of an answer that is not what was asked for; parts that are none are left out."""
+    """A problem+json body; None fields are omitted."""
     told = {name: value for name, value in more.items() if value is not None}
     return {"title": _TITLES.get(status, "error"), "status": status, "detail": detail, **told}
 
 
 def misfits(errors: Iterable[Mapping[str, Any]]) -> list[tuple[tuple[str, ...], str]]:
-    """What does not fit in an address, a place and its reason each; values are named as they are written.
+    """Validation errors of query and path parameters, as (location, message) pairs.
 
-    A parameter that may be one of several kinds has an error for each of them: those are one here.
+    A parameter of several possible types has an error for each; they are combined.
     """
     found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for each in errors:
@@ -70,7 +74,7 @@ def _values(error: Mapping[str, Any]) -> list[str]:
 
 
 def of_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
-    """Status and body for an error of ours."""
+    """Status and body of an error."""
     status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
     field = error.field if isinstance(error, Invalid) else None
     allowed = list(error.allowed) if isinstance(error, UnknownCategory) else None
@@ -78,7 +82,7 @@ def of_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
 
 
 def to_error(status: int, body: Mapping[str, Any]) -> HoldfastError:
-    """The error that an answer stands for, for who asked."""
+    """Converts a problem+json response back to an exception."""
     detail = str(body.get("detail") or body.get("title") or f"the service answered with status {status}")
     field = body.get("field")
     if status == 401:
@@ -87,3 +91,85 @@ def to_error(status: int, body: Mapping[str, Any]) -> HoldfastError:
         return Invalid(detail, field=field if isinstance(field, str) else None)
     kind = next((kind for kind, known in STATUSES if known == status), errors.Unavailable)
     return kind(detail)
+
+
+PATIENCE = 30.0  # seconds
+
+
+class ServiceConnection:
+    """A connection to a service, in the name of a token."""
+
+    def __init__(self, url: str, token: str, *, space: str | None, http: "httpx2.Client | None") -> None:
+        import httpx2
+
+        self._http = http or httpx2.Client(base_url=url, timeout=PATIENCE)
+        self._headers = {"Authorization": f"Bearer {token}"}
+        self._space = {"space": space} if space is not None else {}
+        self._url = url
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        also: tuple[int, ...] = (),
+    ) -> Any:
+        """The JSON of a response; statuses in `also` are not errors.
+
+        Raises: the service's error; Unavailable, if it can't be reached.
+        """
+        answer = self.send(method, path, query=query, body=body, headers=headers, also=also)
+        return self._json(answer)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        also: tuple[int, ...] = (),
+    ) -> "httpx2.Response":
+        """The same, as it came."""
+        import httpx2
+
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        try:
+            answer = self._http.request(
+                method,
+                f"/api{path}",
+                params={**self._space, **given},
+                json=_detail(body) if body is not None else None,
+                headers={**self._headers, **(headers or {})},
+            )
+        except httpx2.HTTPError as error:
+            raise Unavailable(f"the service at {self._url} is unreachable: {error}") from error
+        if answer.is_success or answer.status_code in also:
+            return answer
+        raise to_error(answer.status_code, self._json(answer))
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _json(self, answer: "httpx2.Response") -> Any:
+        try:
+            return answer.json()
+        except ValueError:
+            raise Unavailable(
+                f"{self._url} is not a Holdfast service: it answered with status {answer.status_code}"
+            ) from None
+
+
+def _detail(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is none, and times as text."""
+    from datetime import datetime
+
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in body.items()
+        if value is not None
+    }

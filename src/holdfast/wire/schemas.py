@@ -1,6 +1,6 @@
-"""The JSON of our values as pydantic models, made from the same declarations: what OpenAPI shows.
+"""The JSON of engine values as pydantic models, made from the same declarations, for OpenAPI.
 
-Only the service imports this. Answers are written by `values`; a test holds them against these.
+Only the service imports this. `values` serializes; a test compares the two.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

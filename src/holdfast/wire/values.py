@@ -1,7 +1,7 @@
-"""The JSON of our values, both ways: a dataclass is an object with the fields that it declares.
+"""Serializes engine values to JSON and back: a dataclass is an object with its declared fields.
 
-The same in REST, client, command line and tools; times are UTC with Z. What differs from a declaration stands
-in `SHAPES`, by the name of the class, so that no value has to be imported for it. Knows nothing of doors.
+The same in REST, client, command line and tools; times are UTC with Z. Differences from a declaration are in
+`SHAPES`, by class name, so that values need not be imported for it.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,17 +21,13 @@ _AS_IS = frozenset({str, int, float, bool, NoneType})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonShape:
-    """How the JSON of one class differs from its declaration."""
+    """How the JSON of a class differs from its declaration."""
 
-    constants: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # come first, and tell the members of a union apart
+    constants: Mapping[str, Any] = field(default_factory=dict)  # come first, and identify a union's member
     left_out: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
-    inlined: tuple[str, ...] = ()  # values whose own fields stand in their place
-    computed: Mapping[str, str] = field(
-        default_factory=dict
-    )  # a property, and the field or property that it follows
+    inlined: tuple[str, ...] = ()  # values that are replaced by their own fields
+    computed: Mapping[str, str] = field(default_factory=dict)  # a property, and the name that it follows
     last: tuple[str, ...] = ()  # names in JSON that come behind all others
     schema: str | None = None  # the name in the OpenAPI document, if it is not that of the class
     open: bool = False  # whether that document allows further fields
@@ -138,7 +134,7 @@ def shape_of(kind: type) -> JsonShape:
 
 @cache
 def parts_of(kind: type) -> tuple[Part, ...]:
-    """What the JSON of a class is made of, in order."""
+    """The parts of a class's JSON, in order."""
     shape = shape_of(kind)
     order = [each.name for each in fields(kind)]
     for name, before in shape.computed.items():
@@ -164,7 +160,7 @@ def is_value(kind: Any) -> TypeGuard[type]:
 
 
 def members(hint: Any) -> tuple[Any, ...] | None:
-    """What a union is made of, but none; nothing for what is no union."""
+    """The members of a union except None; empty for other types."""
     if get_origin(hint) not in (Union, UnionType):
         return None
     return tuple(each for each in get_args(hint) if each is not NoneType)

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.agents.hooks import command
 from holdfast.app import client_setup, paths
-from tests.agents.hooks.conftest import TOKEN, Hook, Service, announce, keep_brief, spooled
+from tests.agents.hooks.conftest import PATIENCE, TOKEN, Hook, Service, announce, keep_brief, spooled
 from tests.requirements_ledger import requirement
 
 pytestmark = pytest.mark.slow  # a process for each run
@@ -54,7 +54,8 @@ def test_the_service_is_told_what_the_host_said_where_it_is_and_until_when(
     assert headers["Content-Type"] == "application/json"
     assert headers["Host"].startswith("127.0.0.1:")
     deadline = body.pop("deadline_ms")
-    assert 0 < deadline <= 1_000
+    assert 0 < deadline <= 1_000 * PATIENCE
+    assert command.FOR_THE_SERVICE < command.WHOLE < 1
     assert body == {
         "session_id": "s-1",
         "cwd": str(tmp_path / "website"),

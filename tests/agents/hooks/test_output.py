@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.agents.hooks.events import MEANING, MOST_OUTPUT, output
+from holdfast.agents.hooks.events import MAX_OUTPUT, MEANING, output
 
 
 def units(text: str) -> int:
@@ -27,7 +27,7 @@ def told(printed: str) -> str:
 def test_any_text_becomes_json_of_bounded_length(text: str, event: str, last: str) -> None:
     printed = output(event, text, last)
 
-    assert units(printed) <= MOST_OUTPUT
+    assert units(printed) <= MAX_OUTPUT
     if printed:
         assert json.loads(printed)["hookSpecificOutput"]["hookEventName"] == event
         assert told(printed).endswith(last)
@@ -39,7 +39,7 @@ def test_nothing_to_say_is_no_output() -> None:
 
 
 def test_a_text_that_just_fits_is_left_whole() -> None:
-    room = MOST_OUTPUT - units(output("Stop", "x")) + 1
+    room = MAX_OUTPUT - units(output("Stop", "x")) + 1
 
     assert told(output("Stop", "x" * room)) == "x" * room
     assert told(output("Stop", "x" * (room + 1))) == "\n(the rest did not fit)"
@@ -59,4 +59,4 @@ def test_whole_lines_give_way_and_what_stands_last_stays() -> None:
 def test_an_emoji_counts_as_two() -> None:
     printed = output("Stop", "\N{GREEN HEART}\n" * 6_000)
 
-    assert units(printed) <= MOST_OUTPUT < units(printed) + 10
+    assert units(printed) <= MAX_OUTPUT < units(printed) + 10

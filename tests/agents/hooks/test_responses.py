@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from holdfast import Memories
-from holdfast.agents.hooks.events import MEANING, MOST_OUTPUT, output
-from holdfast.agents.hooks.responses import MOST_BRIEF, NEW, answer
+from holdfast.agents.hooks.events import MAX_OUTPUT, MEANING, output
+from holdfast.agents.hooks.responses import MAX_BRIEF, NEW, answer
 from holdfast.app import paths, wiring
 from holdfast.domain.memory import Session
 from holdfast.engine.ports import Store
@@ -121,7 +121,7 @@ def test_a_large_memory_gives_a_brief_that_hosts_take_whole(memories: Memories) 
     assert json.loads(output("SessionStart", context))["hookSpecificOutput"]["additionalContext"] == (
         context.strip("\n")
     )
-    assert len(output("SessionStart", context)) <= MOST_OUTPUT
+    assert len(output("SessionStart", context)) <= MAX_OUTPUT
 
 
 def test_a_greater_budget_of_the_user_is_cut_to_what_hosts_take(store: Store, clock: FixedClock) -> None:
@@ -134,7 +134,7 @@ def test_a_greater_budget_of_the_user_is_cut_to_what_hosts_take(store: Store, cl
     context = start(memories)
 
     assert made.brief().text == context
-    assert MOST_BRIEF / 2 < made.brief().tokens <= MOST_BRIEF
+    assert MAX_BRIEF / 2 < made.brief().tokens <= MAX_BRIEF
 
 
 def test_an_empty_memory_says_nothing(memories: Memories) -> None:

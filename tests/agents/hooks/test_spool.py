@@ -46,7 +46,7 @@ def test_files_are_for_their_owner_only() -> None:
 
 
 def test_when_there_are_too_many_the_oldest_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spool, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(spool, "MAX_ENTRIES", 3)
 
     for number in range(6):
         spool.put(entry(f"s{number}"))

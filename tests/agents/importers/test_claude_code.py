@@ -194,7 +194,7 @@ def test_broken_lines_are_counted_and_the_rest_goes_on(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long_costs_no_memory_and_the_rest_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript, "MOST_LINE", 2_000)
+    monkeypatch.setattr(transcript, "MAX_LINE", 2_000)
     monkeypatch.setattr(transcript, "_CHUNK", 100)
 
     found = read_lines(tmp_path, claude_line("user", "x" * 5_000, 1), claude_line("user", "here", 2))

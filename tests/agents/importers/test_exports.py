@@ -215,7 +215,7 @@ def test_a_zip_that_is_none_or_holds_no_conversations_is_refused(tmp_path: Path)
 def test_a_zip_that_unpacks_without_end_costs_no_memory_and_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exports, "MOST_BYTES", 4 * 1024 * 1024)
+    monkeypatch.setattr(exports, "MAX_BYTES", 4 * 1024 * 1024)
     path = zipped(tmp_path, conversations=b"[" + b" " * 16 * 1024 * 1024 + b"]")
 
     assert path.stat().st_size < 100_000
@@ -224,7 +224,7 @@ def test_a_zip_that_unpacks_without_end_costs_no_memory_and_is_refused(
 
 
 def test_one_endless_element_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "MOST_ELEMENT", 1024)
+    monkeypatch.setattr(exports, "MAX_ELEMENT", 1024)
 
     with pytest.raises(Invalid, match="one element is longer than"):
         list(elements(io.BytesIO(b'[{"a": "' + b"x" * 300_000 + b'"}]'), "it"))

@@ -11,7 +11,7 @@ from holdfast import Memories
 from holdfast.agents.mcp import server
 from holdfast.agents.tools import offered
 from holdfast.errors import Unavailable
-from holdfast.profiles.loader import BUILT_IN, built_in
+from holdfast.profiles import BUILT_IN, built_in
 from tests.agents.mcp.conftest import Driven
 from tests.requirements_ledger import requirement
 

@@ -17,8 +17,8 @@ from holdfast.app.service_host import assembled
 from holdfast.app.space_registry import SpaceRegistry
 from holdfast.app.wiring import open_store
 from holdfast.engine.administration import Administration
+from holdfast.web.service.background_tasks import Worker
 from holdfast.web.service.http_server import listen
-from holdfast.web.service.worker import Worker
 from tests.agents.proxy.upstream import Upstream
 
 OWN = "the-token-of-this-machines-user"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from holdfast.agents.proxy.record_queue import Tap
+from holdfast.agents.proxy.request_memory import Tap
 from holdfast.errors import Unavailable
 
 

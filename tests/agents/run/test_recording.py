@@ -276,7 +276,7 @@ def test_events_and_cooldowns_are_part_of_an_archive(
 def test_a_session_that_writes_without_end_is_stopped(
     agent: Listener, ops: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.agents.run.recorder._MOST_MARKERS", 5)
+    monkeypatch.setattr("holdfast.agents.run.recorder._MAX_MARKERS", 5)
 
     agent.says("\n".join(f"[EVENT:info] number {number}" for number in range(20)), "[EVENT:info] more")
 

@@ -8,11 +8,10 @@ from holdfast import Memories
 from holdfast.agents.stream import ClaudeCodeStream
 from holdfast.app.wiring import open_store
 from holdfast.domain.agent_events import AssistantText, OtherText, TurnEnd
-from holdfast.domain.markers import MemoryMarker, read
+from holdfast.domain.markers import Echoes, MemoryMarker, read
 from holdfast.domain.query import EVERYTHING
-from holdfast.domain.repeated_text import Echoes
 from holdfast.engine.spaces import create_space
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 from holdfast.testing import FixedClock
 from tests.agents.run.listening import Listener, contents
 from tests.agents.stream.transcripts import Transcript, generated

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import Memories
 from holdfast.agents.tools import Answer, call, for_messages_api, for_openai, guidance
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 

@@ -8,7 +8,7 @@ from holdfast import Memories
 from holdfast.agents.tools import call, for_messages_api, for_openai, guidance, offered
 from holdfast.app.wiring import open_store, utc_now
 from holdfast.engine.spaces import create_space
-from holdfast.profiles.loader import BUILT_IN, built_in
+from holdfast.profiles import BUILT_IN, built_in
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 

@@ -13,7 +13,7 @@ from holdfast.domain.memory import ORIGINS, Memory, Origin, Source
 from holdfast.domain.profile import Layout, Profile
 from holdfast.domain.render import Block, plain
 from holdfast.domain.text import clean
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PROFILES: dict[Layout, Profile] = {

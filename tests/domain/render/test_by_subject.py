@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.render import render
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 from tests.domain.render.samples import memory
 from tests.requirements_ledger import requirement
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.render import render
-from holdfast.profiles.loader import built_in
+from holdfast.profiles import built_in
 from tests.domain.render.samples import START, memory
 from tests.requirements_ledger import requirement
 

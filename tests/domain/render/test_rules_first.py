@@ -7,7 +7,7 @@ import pytest
 from holdfast.domain.memory import ORIGINS, Origin
 from holdfast.domain.profile import Profile
 from holdfast.domain.render import render
-from holdfast.profiles.loader import built_in, built_in_text, parse
+from holdfast.profiles import built_in, built_in_text, parse
 from tests.domain.render.samples import memory
 from tests.requirements_ledger import requirement
 

@@ -335,9 +335,9 @@ def test_a_browser_may_do_what_its_token_may_and_nothing_more(board: Board) -> N
 
 
 def test_every_act_is_in_the_matrix() -> None:
-    from holdfast.web.dashboard import inbox, memory, memory_actions
+    from holdfast.web.dashboard import inbox, memories, memory_actions
 
-    routes = [route for module in (memory, memory_actions, inbox) for route in module.router.routes]
+    routes = [route for module in (memories, memory_actions, inbox) for route in module.router.routes]
     posts = {route.path.replace("{memory_id}", "{id}") for route in routes if "POST" in route.methods}
 
     assert {path for path in posts if path.startswith("/memories")} == set(ACTS)

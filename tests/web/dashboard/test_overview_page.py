@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from holdfast.app.wiring import utc_now
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.engine.memories import Memories
 from tests.web.dashboard.reading import Page
 from tests.web.dashboard.serving import Board

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.app.wiring import utc_now
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.outcomes import settled
 from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement

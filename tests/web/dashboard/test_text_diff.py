@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.web.dashboard.text_diff import compared, named, shared
+from holdfast.web.dashboard.formats import compared, named, shared
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.serving import Board
 from tests.web.dashboard.test_inbox_page import cards, knows, parts, waits

@@ -13,7 +13,7 @@ from holdfast.app.service_host import assembled
 from holdfast.app.space_registry import SpaceRegistry
 from holdfast.app.wiring import open_store
 from holdfast.engine.administration import Administration
-from holdfast.web.service.worker import Worker
+from holdfast.web.service.background_tasks import Worker
 
 OWN = "the-token-of-this-machines-user"
 URL = "http://127.0.0.1:7437"

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 
-from holdfast.web.service.guard import MOST_BYTES
+from holdfast.web.service.guard import MAX_BYTES
 from tests.requirements_ledger import requirement
 from tests.web.rest.conftest import OWN, URL, Served, remembered
 
@@ -207,7 +207,7 @@ def test_what_a_page_can_send_without_asking_changes_nothing(served: Served, kin
 
 
 def test_a_body_that_is_too_large_is_refused(served: Served) -> None:
-    answer = served.caller().post("/api/memory/", json={"content": "x" * MOST_BYTES})
+    answer = served.caller().post("/api/memory/", json={"content": "x" * MAX_BYTES})
 
     assert answer.status_code == 413
     assert answer.headers["Content-Type"] == "application/problem+json"

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from holdfast import Memories
 from holdfast.app.wiring import open_store, utc_now
 from holdfast.domain.access import Grant
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.engine.administration import Administration
 from tests.conftest import NewDatabase
 from tests.requirements_ledger import requirement

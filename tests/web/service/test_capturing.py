@@ -9,7 +9,7 @@ import pytest
 from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.testing import FixedClock
-from holdfast.web.service.chores import capture
+from holdfast.web.service.background_tasks import capture
 from tests.requirements_ledger import requirement
 
 

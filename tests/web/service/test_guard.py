@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from holdfast.domain.access import EVERYTHING, Grant
-from holdfast.web.service.guard import MOST_BYTES, Guard
+from holdfast.web.service.guard import MAX_BYTES, Guard
 from tests.requirements_ledger import requirement
 
 TOKEN = "a-token-of-the-tests"
@@ -95,9 +95,9 @@ def test_who_has_the_token_in_the_address_is_told_of_that_one() -> None:
 def test_a_body_that_is_too_large_is_refused_by_its_header_and_cut_off_without_one() -> None:
     async def endless() -> Any:
         for _ in range(6):
-            yield b"x" * (MOST_BYTES // 4)
+            yield b"x" * (MAX_BYTES // 4)
 
-    told = _asked(headers=KNOWN, content=b"x" * (MOST_BYTES + 1))
+    told = _asked(headers=KNOWN, content=b"x" * (MAX_BYTES + 1))
     untold = _asked(headers=KNOWN, content=endless())
 
     assert told.status_code == 413

@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
-from holdfast.web.service.guard import MOST_BYTES, MOST_FOR_A_MODEL, Guard
-from holdfast.web.service.known_callers import Acquainted
+from holdfast.web.service.guard import MAX_BYTES, MAX_FOR_A_MODEL, Guard
+from holdfast.web.service.known_callers import CachedGrants
 from tests.requirements_ledger import requirement
 
 GRANT = Grant.of("proxy", spaces=("ours",))
@@ -89,7 +89,7 @@ def test_a_store_that_hangs_is_waited_for_briefly() -> None:
 
     async def asked() -> tuple[Grant | None, Grant | None]:
         go_on.set()
-        admission = Acquainted(slow, patience=10)
+        admission = CachedGrants(slow, patience=10)
         first = await admission("secret")
         go_on.clear()
         admission._patience = 0.05
@@ -106,8 +106,8 @@ def test_a_store_that_hangs_is_waited_for_briefly() -> None:
 
 def test_a_conversation_may_be_larger_than_other_requests() -> None:
     guard = Guard(_whole, admit=Office().admit)
-    large = {"content": b"x" * (MOST_BYTES + 1)}
-    too_large = {"headers": {"content-length": str(MOST_FOR_A_MODEL + 1)}, "content": b""}
+    large = {"content": b"x" * (MAX_BYTES + 1)}
+    too_large = {"headers": {"content-length": str(MAX_FOR_A_MODEL + 1)}, "content": b""}
 
     assert _posted(guard, "/proxy/secret/x", **large) == 200
     assert _posted(guard, "/api/x", headers={"Authorization": "Bearer secret"}, **large) == 413

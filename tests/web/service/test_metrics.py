@@ -9,7 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from holdfast.app.wiring import utc_now
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.spend import ModelCall, Usage
 from holdfast.engine.jobs import LEASE
 from holdfast.errors import Unavailable

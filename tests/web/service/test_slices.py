@@ -22,8 +22,7 @@ from holdfast.engine.intake import sanitize
 from holdfast.engine.ports import Store, TimeUp
 from holdfast.engine.spaces import create_space
 from holdfast.testing import FixedClock
-from holdfast.web.service.chores import capture, upkeep, vectors
-from holdfast.web.service.worker import Chore, Worker
+from holdfast.web.service.background_tasks import Chore, Worker, capture, upkeep, vectors
 from tests.engine.test_retention import RULES
 from tests.store.some_vectors import Hashing
 from tests.web.service.conftest import Service

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.engine.ports import TimeUp
 from holdfast.errors import Unavailable
-from holdfast.web.service.worker import Chore, Worker
+from holdfast.web.service.background_tasks import Chore, Worker
 
 
 def test_a_memory_that_is_away_is_told_once_and_its_return_too(caplog: pytest.LogCaptureFixture) -> None:

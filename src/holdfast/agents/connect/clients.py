@@ -1,7 +1,7 @@
-"""The programs that can be connected, and our entries in their settings.
+"""The supported clients, and our entries in their settings.
 
 Each gets hooks (`holdfast-hook EVENT`; opencode by a plugin that runs them) and the MCP server (`holdfast
-mcp`). Facts about these programs are here and nowhere else.
+mcp`).
 """
 
 import os
@@ -23,7 +23,7 @@ _PATIENCE: Final = 3  # seconds a host waits for a hook that itself ends within 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What to set up: where, in which scope, and with which of our commands."""
+    """The scope, files and commands to set up."""
 
     home: Path
     root: Path  # of the project, for what is not the user's alone
@@ -31,7 +31,7 @@ class Setup:
     hook: str  # absolute paths of our two commands
     server: str
     space: str | None
-    db: str | None  # the database, by a name that holds everywhere; none = where the settings say
+    db: str | None  # an absolute path or URL of the database; None = from the settings
     environment: Mapping[str, str]
     context: str | None = None  # a file that holds the brief, for clients without hooks
 
@@ -71,7 +71,7 @@ class ClientProgram:
     files: Files
     scopes: tuple[Scope, ...]
     program: str  # how it is called in a shell
-    folder: tuple[str, str]  # the variable and the usual place of the folder that tells that it is in use
+    folder: tuple[str, str]  # the variable and the default path of the folder that exists if it is in use
     reads_context: bool = False  # from a file: no hook of its adds to a conversation
     then: str = ""  # what is left to do for a person
 
@@ -135,7 +135,7 @@ def _gemini(setup: Setup) -> list[tuple[Path, ClientSettings]]:
 def _opencode(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     command = [setup.server, *setup.server_arguments]
     entries = [SettingsEntry(("mcp", NAME), {"type": "local", "command": command, "enabled": True})]
-    # It knows no hooks; its plugins hear of the same events, and ours runs the hook command.
+    # It has no hooks; our plugin gets the same events and runs the hook command.
     hook = {"command": [setup.hook, *setup.hook_arguments("", "opencode")[1:]]}
     entries.append(SettingsEntry(("plugin",), [_PLUGIN.as_uri(), hook], True))
     if setup.context is not None:

@@ -22,7 +22,7 @@ from holdfast.errors import HoldfastError, Invalid, Unavailable
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """A file before and after; none where there is no file."""
+    """A file before and after; None if it does not exist."""
 
     path: Path
     before: bytes | None
@@ -65,7 +65,7 @@ class ClientConnection:
         self._key = client.name if setup.scope == "user" else f"{client.name}:{setup.scope}:{setup.root}"
 
     def connecting(self) -> list[SettingsChange]:
-        """What `connect` would do to each file; changes nothing.
+        """The changes that `connect` would make; changes nothing.
 
         Raises: Invalid, Conflict, naming the file.
         """
@@ -90,10 +90,7 @@ class ClientConnection:
         return changes
 
     def disconnecting(self) -> list[SettingsChange]:
-        """What `disconnect` would do to each file; changes nothing.
-
-        Raises: Invalid, naming the file.
-        """
+        """The changes that `disconnect` would make; changes nothing. Raises: Invalid, naming the file."""
         known = self._record()
         return [self._undone(path, settings, known.get(str(path))) for path, settings in self._files()]
 
@@ -159,7 +156,7 @@ class ClientConnection:
             path=str(change.path),
             existed=known.existed if known else change.before is not None,
             before=_hash(before),
-            # With entries of ours in it already, that copy is no state to go back to.
+            # A copy with our entries in it is not an original.
             after=after if base == text else "",
             backup=self._copied(change.path, before) if change.before is not None else None,
             made=[list(place) for place in settings.made_by(base)],
@@ -227,8 +224,8 @@ def _put(path: Path, content: bytes | None, mode: int) -> None:
 def _guarded(write: Callable[..., None], path: object, *rest: object) -> None:
     try:
         write(path, *rest)
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be written: {trouble.strerror}. Nothing was changed") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be written: {error.strerror}. Nothing was changed") from None
 
 
 def _read(path: Path) -> bytes | None:
@@ -236,8 +233,8 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be read: {trouble.strerror}. Nothing was changed") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be read: {error.strerror}. Nothing was changed") from None
 
 
 def _let_go(done: Done) -> None:

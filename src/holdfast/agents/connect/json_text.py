@@ -1,7 +1,7 @@
 """Edits JSON files of other programs and changes only the lines in question.
 
 Everything else stays byte for byte: order, indentation, blank lines, comments, trailing commas. A path is a
-sequence of keys and list indexes. Knows nothing of any program's settings.
+sequence of keys and list indexes.
 """
 
 import json
@@ -15,7 +15,7 @@ from holdfast.errors import Invalid
 Path = Sequence[str | int]
 _BLANKS = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?\d[\d.eE+-]*|true|false|null')
-_MOST_DEPTH = 200
+_MAX_DEPTH = 200
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class JsonText:
         return self._root.value
 
     def at(self, path: Path) -> Any:
-        """The value at a path; none if there is none."""
+        """The value at a path; None if there is none."""
         found = self._node(path)
         return found.value if found else None
 
@@ -69,7 +69,7 @@ class JsonText:
         found = self._node(path)
         if found is not None:
             if found.value != value:
-                self._change(found.start, found.end, self._written(value, len(path)))
+                self._change(found.start, found.end, self._format(value, len(path)))
             return
         depth = len(path) - 1
         while depth and self._node(path[:depth]) is None:
@@ -83,10 +83,7 @@ class JsonText:
         self._insert(above, value, depth, key=path[depth])
 
     def append(self, path: Sequence[str], value: Any) -> None:
-        """Appends a value to a list, which is created if missing.
-
-        Raises: Invalid, when it is not a list.
-        """
+        """Appends a value to a list, which is created if missing. Raises: Invalid, when it is not a list."""
         found = self._node(path)
         if found is None:
             self.put(path, [value])
@@ -116,12 +113,12 @@ class JsonText:
             hollow = self.text[node.start + 1 : node.end - 1]
             kept = hollow.rstrip(" \t\r\n") if hollow.strip() else ""  # comments stay
             close = f"{self._newline}{self._indent * depth}"
-            written = f"{kept}{inside}{name}{self._written(value, depth + 1)}{close}"
+            written = f"{kept}{inside}{name}{self._format(value, depth + 1)}{close}"
             self._change(node.start + 1, node.end - 1, written)
             return
         first, last = parts[0][0], parts[-1][1]
         on_one_line = "\n" not in self.text[node.start : first]
-        written = json.dumps(value, ensure_ascii=False) if on_one_line else self._written(value, depth + 1)
+        written = json.dumps(value, ensure_ascii=False) if on_one_line else self._format(value, depth + 1)
         comma = self._comma_after(last)  # a trailing one is allowed there, and is enough
         place = last if comma is None else comma + 1
         gap = " " if on_one_line else inside
@@ -147,7 +144,7 @@ class JsonText:
         assert after is not None
         return after.end() if self.text[after.end()] == "," else None
 
-    def _written(self, value: Any, depth: int) -> str:
+    def _format(self, value: Any, depth: int) -> str:
         text = json.dumps(value, indent=self._indent, ensure_ascii=False)
         return text.replace("\n", f"{self._newline}{self._indent * depth}")
 
@@ -196,7 +193,7 @@ class _Reader:
         return Invalid(f"invalid JSON at line {line}")
 
     def value(self, start: int, depth: int) -> Node:
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise self.wrong(start)
         sign = self._text[start : start + 1]
         if sign == "{":

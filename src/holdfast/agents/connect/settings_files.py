@@ -22,16 +22,16 @@ class ClientSettings(Protocol):
     """Our part of one settings file."""
 
     def put_in(self, text: str) -> str:
-        """`text` with our entries; unchanged if they are there already.
+        """Adds our entries to `text`.
 
-        Raises: Invalid for unreadable text, Conflict when another program uses our place.
+        Raises: Invalid for unreadable text, Conflict if another program uses our place.
         """
 
     def made_by(self, text: str) -> list[Place]:
         """The objects and lists that `put_in` would create around our entries, outermost first."""
 
     def take_out(self, text: str, made: Iterable[Place] | None) -> str:
-        """`text` without our entries, and without what was created for them and is empty now.
+        """Removes our entries from `text`, and what was created for them and is empty now.
 
         Raises: Invalid.
         """
@@ -39,7 +39,7 @@ class ClientSettings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SettingsEntry:
-    """One value of ours: a member of an object, or an item of a list that others share."""
+    """A value of ours: a member of an object, or an item of a shared list."""
 
     place: Place
     value: Any
@@ -83,7 +83,7 @@ class JsonFile:
                 found.remove(entry.place)
         if found.text == before:
             return text
-        # Without a record of it, what is empty around our entries counts as made for them.
+        # Without a record, empty objects around our entries count as created for them.
         for place in sorted(self.made_by("{}") if made is None else made, key=len, reverse=True):
             if found.at(place) in ({}, []):
                 found.remove(place)
@@ -170,10 +170,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def table_in(text: str, names: Names) -> Any:
-    """The table `[a.b]`; none if there is none.
-
-    Raises: Invalid.
-    """
+    """The table `[a.b]`; None if there is none. Raises: Invalid."""
     above = parsed(text).get(names[0])
     return above.get(names[1]) if isinstance(above, dict) else None
 
@@ -187,7 +184,7 @@ def with_table(text: str, names: Names, values: dict[str, Any]) -> str:
         return text
     rest = without_table(text, names)
     newline = "\r\n" if "\r\n" in rest else "\n"
-    lines = [f"[{'.'.join(names)}]", *(f"{name} = {_written(value)}" for name, value in values.items())]
+    lines = [f"[{'.'.join(names)}]", *(f"{name} = {_toml(value)}" for name, value in values.items())]
     gap = "" if not rest else newline if rest.endswith("\n") else newline * 2
     made = f"{rest}{gap}{newline.join(lines)}{newline}"
     before = parsed(rest)
@@ -209,7 +206,7 @@ def without_table(text: str, names: Names) -> str:
     expected = _filled({**before, names[0]: left}, names[0])
     lines = text.splitlines(keepends=True)
     tables = _tables(lines, names)
-    # What looks like the table may stand in a text of several lines, before the real one.
+    # A multi-line string before the real table may contain the same text.
     for skipped in range(len(tables)):
         made = _cut(lines, tables[skipped:])
         if _filled(_says(made), names[0]) == expected:
@@ -255,6 +252,6 @@ def _filled(table: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
     return {key: value for key, value in table.items() if key != name or value} if table is not None else None
 
 
-def _written(value: Any) -> str:
+def _toml(value: Any) -> str:
     # TOML writes texts, numbers, truth values and lists as JSON does.
     return json.dumps(value, ensure_ascii=False)

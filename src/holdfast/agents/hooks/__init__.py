@@ -1,1 +1,1 @@
-"""Hooks of agents: the command that an agent runs (`command`), and what the service answers (`responses`)."""
+"""Hooks of agents: the command that an agent runs (`command`), and the service's side (`responses`)."""

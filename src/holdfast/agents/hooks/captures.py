@@ -23,10 +23,10 @@ from holdfast.engine.ports import TimeUp
 from holdfast.engine.transcripts import OTHER_TEXT
 from holdfast.errors import HoldfastError, Invalid, NotFound, Unavailable
 
-Open = Callable[[str | None], Memories]  # by the name of its space, none for the usual one
+Open = Callable[[str | None], Memories]  # by the name of its space, None for the default
 
-_MARKED = 200  # bytes before a position that tell whether it is still the same file
-_ONE_DATABASE = "opencode"  # holds all sessions: its position outlives them
+_MARKED = 200  # bytes before a position, to detect another file
+_ONE_DATABASE = "opencode"  # one file for all sessions: its position is kept
 _log = logging.getLogger(__name__)
 
 
@@ -44,7 +44,7 @@ def take_in(
     Raises: Unavailable; what was not read is read the next time.
     """
     done = 0
-    for path in reversed(spool.waiting()):  # what was said last must not wait for a long past
+    for path in reversed(spool.waiting()):  # the latest messages first, before a long history
         before = _identity(path)
         entry = spool.entry(path)
         if entry is None or before is None:  # damaged, or gone meanwhile
@@ -56,10 +56,10 @@ def take_in(
             space = entry.get("space")
             taken = _take(entry, open_memories(space if isinstance(space, str) else None), time_up)
             if taken is None:
-                return done + 1  # its note stays, and it goes on from there
+                return done + 1  # its note stays, to continue there
             done += taken
-        except (OSError, Invalid, NotFound) as trouble:  # it will not be better the next time
-            _log.warning("a session can't be imported: %s", trouble)
+        except (OSError, Invalid, NotFound) as error:  # it will not be better the next time
+            _log.warning("a session can't be imported: %s", error)
         _remove(path, before)
         if time_up():
             break
@@ -67,7 +67,7 @@ def take_in(
 
 
 def _take(entry: dict[str, Any], memories: Memories, time_up: TimeUp) -> int | None:
-    """How many transcripts were read, 0 or 1; none when the time was up first."""
+    """The number of transcripts read, 0 or 1; None if the time was up first."""
     session, project = entry.get("session_id"), entry.get("project")
     if entry.get("run"):
         _end(entry, memories)
@@ -116,7 +116,9 @@ def _end(entry: dict[str, Any], memories: Memories) -> None:
 
 
 class Position:
-    """How far a transcript was read into a space. Only a cache: reading it again stores nothing twice."""
+    """The position up to which a transcript was read into a space. Only a cache: reading again stores
+    nothing twice.
+    """
 
     def __init__(self, space: str, transcript: str) -> None:
         self._file = os.path.join(paths.positions(), f"{paths.file_stem(f'{space}:{transcript}')}.json")
@@ -146,7 +148,7 @@ class Position:
             return sha256(file.read(min(offset, _MARKED)) + str(offset).encode()).hexdigest()
 
     def forget(self) -> None:
-        """For a session that has ended; if it continues, it is read from the start."""
+        """Deletes the position of an ended session; if it continues, it is read from the start."""
         os.unlink(self._file)
 
 
@@ -159,21 +161,18 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _remove(path: str, before: tuple[int, int] | None) -> None:
-    """Removes an entry, unless a newer one took its place meanwhile."""
+    """Removes a note, unless it was replaced meanwhile."""
     try:
         if before is not None and _identity(path) == before:
             os.unlink(path)
-    except OSError as trouble:
-        raise Unavailable(f"{path} can't be removed: {trouble.strerror}") from None
+    except OSError as error:
+        raise Unavailable(f"{path} can't be removed: {error.strerror}") from None
 
 
 def end_later(
     memories: Memories, session: str, exit_code: int | None, usage: Mapping[str, Any] | None
 ) -> None:
-    """Notes that a session has ended.
-
-    Raises: OSError, ValueError.
-    """
+    """Notes that a session has ended. Raises: OSError, ValueError."""
     told = {"session_id": session, "db": _place(memories), "space": memories.space, "run": True}
     ended = {"exit_code": exit_code, "usage": dict(usage) if usage is not None else None}
     spool.put(spool.entry_of(events.SESSION_END, {**told, **ended}))

@@ -16,19 +16,19 @@ from holdfast.agents import capture_off
 from holdfast.agents.hooks import events, service, spool
 from holdfast.app import paths
 
-WHOLE = 0.93  # seconds from the start of the process until it ends at the latest; a hook may take one
-FOR_THE_SERVICE = 0.73  # from the same start until it goes on without an answer
-_USUAL_AGE = 0.1  # of the process when it gets here, where nobody tells
-_MOST_INPUT = 16 * 1024 * 1024
-_MOST_TEXT = 32_000  # of a prompt or an answer, which both begin and end with what matters
-# What the model is told at the start: true whatever becomes of the service later in the session.
+WHOLE = 0.93  # seconds from the start of the process to its end at the latest; a hook has one
+FOR_THE_SERVICE = 0.73  # from the same start: then it goes on without an answer
+_USUAL_AGE = 0.1  # of the process at this point, if it can't be measured
+_MAX_INPUT = 16 * 1024 * 1024
+_MAX_TEXT = 32_000  # of a prompt or an answer; beginning and end are kept
+# For the model, at the start: must stay true if the service starts later.
 NO_SERVICE = "(Holdfast, the memory across sessions, is not running: `holdfast up` starts it.)"
 SLOW_SERVICE = "(Holdfast, the memory across sessions, did not answer in time at the start of this session.)"
 BROKEN_SERVICE = (
     "(Holdfast, the memory across sessions, could not be used at the start of this session:"
     " run `holdfast doctor` to find out why.)"
 )
-# How the brief stands beside the files that the agent reads by itself.
+# Explains the brief next to the files that the agent reads itself.
 BESIDE = (
     "(These lines come from Holdfast, not from {file} or your own memory files: keep a fact in one place, and"
     " where they disagree go by the newer one.)"
@@ -83,21 +83,21 @@ def main() -> None:
         if arguments[:1] in (["--help"], ["-h"]):
             said = USAGE
         else:
-            said = respond(HookCall(arguments, _given()), started + FOR_THE_SERVICE)
+            said = respond(HookCall(arguments, _read_input()), started + FOR_THE_SERVICE)
         _print(said.encode("utf-8", "replace"))
-    finally:  # whatever went wrong, it is not the agent's trouble
+    finally:  # no error may stop the agent
         _end(sys.exception())
 
 
 def respond(asked: HookCall, until: float) -> str:
-    """The output: JSON in the host's format, or nothing. The service may take `until` then."""
+    """The output: JSON in the host's format, or nothing. The service has until `until`."""
     event = asked.event
     if event is None:
         return ""
     body = _body(asked)
     project, session = body.get("project"), asked.text("session_id")
     if event == events.SESSION_START and session and session == os.environ.get("HOLDFAST_SESSION"):
-        return ""  # `holdfast run` has told this session already what is known
+        return ""  # `holdfast run` has already added the brief to this session
     hushed = capture_off.reason(project if isinstance(project, str) else None, session or None)
     if event in events.CAPTURES:
         if hushed is None:
@@ -108,10 +108,10 @@ def respond(asked: HookCall, until: float) -> str:
     starts = event == events.SESSION_START and asked.text("source") != "resume"
     try:
         context = str(service.ask(event, body, until).get("context", ""))
-    except service.NoAnswer as trouble:
-        _log([event], trouble)
+    except service.NoAnswer as error:
+        _log([event], error)
         context = _ready_made(asked, project) if starts else ""
-        last = "\n".join(filter(None, (_SAYS.get(type(trouble), BROKEN_SERVICE), last)))
+        last = "\n".join(filter(None, (_SAYS.get(type(error), BROKEN_SERVICE), last)))
     if context and asked.client in _FILES:
         last = "\n".join(filter(None, (BESIDE.format(file=_FILES[asked.client]), last)))
     return events.output(asked.host_event, context, last if starts else "")
@@ -120,7 +120,7 @@ def respond(asked: HookCall, until: float) -> str:
 def _body(asked: HookCall) -> dict[str, object]:
     """The request to the service: the host's input, shortened, with client and project."""
     body: dict[str, object] = {
-        name: _cut(value) if isinstance(value, str) else value for name, value in asked.given.items()
+        name: _shorten(value) if isinstance(value, str) else value for name, value in asked.given.items()
     }
     directory = asked.text("cwd") or os.environ.get("CLAUDE_PROJECT_DIR") or ""
     body["client"] = asked.client
@@ -138,17 +138,17 @@ def _body(asked: HookCall) -> dict[str, object]:
     return body
 
 
-def _cut(text: str) -> str:
-    half = _MOST_TEXT // 2
-    return text if len(text) <= _MOST_TEXT else f"{text[:half]}\n[...]\n{text[-half:]}"
+def _shorten(text: str) -> str:
+    half = _MAX_TEXT // 2
+    return text if len(text) <= _MAX_TEXT else f"{text[:half]}\n[...]\n{text[-half:]}"
 
 
 def _hand_over(event: str, body: dict[str, object], until: float) -> None:
     """Tells the service that a transcript has grown; without a service, leaves a note on disk."""
     try:
         service.ask(event, body, until)
-    except service.NoAnswer as trouble:
-        _log([event], trouble)
+    except service.NoAnswer as error:
+        _log([event], error)
         spool.put(spool.entry_of(event, body))
 
 
@@ -166,15 +166,15 @@ def _ready_made(asked: HookCall, project: object) -> str:
 def _read(path: str) -> str | None:
     try:
         with open(path, encoding="utf-8") as file:
-            return file.read(2 * events.MOST_OUTPUT)
+            return file.read(2 * events.MAX_OUTPUT)
     except (OSError, ValueError):
         return None
 
 
-def _given() -> dict[str, object]:
+def _read_input() -> dict[str, object]:
     """The object on standard input. Some hosts leave it open, so it is parsed once it is complete."""
     raw = b""
-    while len(raw) < _MOST_INPUT:
+    while len(raw) < _MAX_INPUT:
         piece = os.read(0, 1024 * 1024)
         raw += piece
         if not piece or raw.endswith((b"}", b"}\n", b"}\r\n")):
@@ -208,13 +208,13 @@ def _end_at(until: float) -> None:
     os._exit(0)
 
 
-def _end(trouble: BaseException | None) -> None:
+def _end(error: BaseException | None) -> None:
     try:
-        if trouble is not None:
-            _log(sys.argv[1:2], trouble)
+        if error is not None:
+            _log(sys.argv[1:2], error)
     finally:
         os._exit(0)
 
 
-def _log(about: list[str], trouble: BaseException) -> None:
-    spool.write_log(" ".join(about), f"{type(trouble).__name__}: {trouble}")
+def _log(about: list[str], error: BaseException) -> None:
+    spool.write_log(" ".join(about), f"{type(error).__name__}: {error}")

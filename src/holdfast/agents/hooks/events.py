@@ -19,9 +19,9 @@ MEANING = {
     "AfterAgent": STOP,
     "PreCompress": PRE_COMPACT,
 }
-#: Hand over what was said; the others ask for text.
+#: Events that only report a transcript; the others ask for text.
 CAPTURES = frozenset({STOP, PRE_COMPACT, SESSION_END})
-MOST_OUTPUT = 10_000  # a host puts anything longer aside and shows a pointer to it
+MAX_OUTPUT = 10_000  # a host replaces longer output with a pointer to it
 _CUT = "\n(the rest did not fit)"
 
 
@@ -33,21 +33,21 @@ def output(host_event: str, context: str, last: str = "") -> str:
     whole = "\n\n".join(part for part in (context.strip("\n"), last) if part.strip())
     if not whole:
         return ""
-    made = _made(host_event, whole)
-    if _units(made) <= MOST_OUTPUT:
+    made = _json(host_event, whole)
+    if _units(made) <= MAX_OUTPUT:
         return made
     lines = context.strip("\n").split("\n")
     end = f"{_CUT}\n\n{last}" if last else _CUT
-    room, fitting = MOST_OUTPUT - _units(_made(host_event, end)), 0
+    room, fitting = MAX_OUTPUT - _units(_json(host_event, end)), 0
     for line in lines:
-        room -= _units(dumps(line, ensure_ascii=False))  # its two quotes stand for the line break
+        room -= _units(dumps(line, ensure_ascii=False))  # its two quotes count for the line break
         if room < 0:
             break
         fitting += 1
-    return _made(host_event, "\n".join(lines[:fitting]) + end)
+    return _json(host_event, "\n".join(lines[:fitting]) + end)
 
 
-def _made(host_event: str, text: str) -> str:
+def _json(host_event: str, text: str) -> str:
     answer = {"hookSpecificOutput": {"hookEventName": host_event, "additionalContext": text}}
     return dumps(answer, ensure_ascii=False)
 

@@ -1,7 +1,6 @@
 """The service's answers to hooks: the brief at the start, relevant memories at a prompt, else nothing.
 
-A plain function over `Memories`. Transcripts are not read here, because an agent waits for the answer: they
-are noted, and read in the background.
+Transcripts are queued and read in the background, because the agent waits for the answer.
 """
 
 import re
@@ -14,17 +13,17 @@ from holdfast.app import wiring
 from holdfast.engine.memories import Memories
 from holdfast.errors import Invalid, Unavailable
 
-#: Tokens of a brief that surely stay under what hosts take, however the text is escaped on its way.
-MOST_BRIEF = 2_200
+#: Maximum tokens of a brief; below every host's limit, also after escaping.
+MAX_BRIEF = 2_200
 NEW = "New in memory since this session was briefed:"
-# Some hosts show a hook's own words again as a part of the prompt.
+# Some hosts include the output of a hook in the prompt.
 _INJECTED = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL | re.IGNORECASE)
 
 
 def answer(event: str, body: Mapping[str, Any], memories: Memories) -> dict[str, str]:
-    """The answer to one event of a host, by any of its names: {"context": TEXT} or {}.
+    """The answer to an event, by any of its names: {"context": TEXT} or {}.
 
-    Raises: Invalid for an unknown event or a session that can't be one; Unavailable.
+    Raises: Invalid for an unknown event or an invalid session; Unavailable.
     """
     meaning = events.MEANING.get(event)
     if meaning is None:
@@ -39,11 +38,11 @@ def answer(event: str, body: Mapping[str, Any], memories: Memories) -> dict[str,
 
 def _at_start(body: Mapping[str, Any], memories: Memories) -> str:
     session, project = _text(body, "session_id"), _text(body, "project")
-    budget = min(memories.budget, MOST_BRIEF)
+    budget = min(memories.budget, MAX_BRIEF)
     if session is None or body.get("quiet"):
         return memories.brief(project=project, budget=budget).text
     resumed = body.get("source") == "resume"
-    with suppress(Unavailable):  # nothing can be written now: the brief is given all the same
+    with suppress(Unavailable):  # read-only or locked: still return the brief
         memories.open_session(
             session, client=_text(body, "client"), directory=_text(body, "cwd"), project=project
         )
@@ -60,7 +59,7 @@ def _at_prompt(body: Mapping[str, Any], memories: Memories) -> str:
     prompt = _INJECTED.sub("", _text(body, "prompt") or "").strip()
     if not prompt or prompt.startswith("/"):  # a command of the host, not a question
         return ""
-    # In a quiet session the question itself is not to be kept, so the recall belongs to none.
+    # With capture off the prompt is not stored, so the recall belongs to no session.
     session = None if body.get("quiet") else _text(body, "session_id")
     here = memories.speaking_as("assistant", session=session, project=_text(body, "project"))
     return here.context([prompt]).text
@@ -70,9 +69,9 @@ def _note_down(meaning: str, body: Mapping[str, Any]) -> None:
     try:
         spool.put(spool.entry_of(meaning, dict(body)))
     except ValueError as wrong:
-        raise Invalid(f"there is nothing to read: {wrong}", field="session_id") from None
-    except OSError as trouble:
-        raise Unavailable(f"the session can't be queued: {trouble.strerror}") from None
+        raise Invalid(f"invalid session: {wrong}", field="session_id") from None
+    except OSError as error:
+        raise Unavailable(f"the session can't be queued: {error.strerror}") from None
 
 
 def _text(body: Mapping[str, Any], field: str) -> str | None:

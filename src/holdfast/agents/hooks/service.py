@@ -12,17 +12,17 @@ from time import monotonic
 from holdfast.app import paths
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_MOST_FILE = 4_096
-_MOST_ANSWER = 256 * 1024
+_MAX_FILE = 4_096
+_MAX_ANSWER = 256 * 1024
 _NAMED = {"db": "database"}
 
 
 class NoAnswer(Exception):
-    """There is no usable answer of the service; the message says why, for the log."""
+    """No usable answer of the service; the message is for the log."""
 
 
 class NotRunning(NoAnswer):
-    """There is no service to ask."""
+    """The service is not running."""
 
 
 class Slow(NoAnswer):
@@ -30,15 +30,15 @@ class Slow(NoAnswer):
 
 
 class Unusable(NoAnswer):
-    """The service could not be asked, or answered with an error or something unexpected."""
+    """An error or an invalid response of the service."""
 
 
 class Lost(Exception):
-    """The service began with a request, and there is no answer; the message says why."""
+    """The service began with a request, but its answer is missing; the message says why."""
 
 
 def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
-    """The service's answer to an event, before the clock (`time.monotonic`) says `until`.
+    """The service's answer to an event, until `until` (`time.monotonic`).
 
     Raises: NotRunning, Slow, Unusable.
     """
@@ -55,12 +55,12 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
         if not isinstance(found.get("context", ""), str):
             raise ValueError("the answer has an unexpected format")
         return found
-    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as trouble:
-        raise NotRunning(_said(trouble)) from None
-    except TimeoutError as trouble:
-        raise Slow(_said(trouble)) from None
-    except (OSError, ValueError, RecursionError) as trouble:
-        raise Unusable(_said(trouble)) from None
+    except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as error:
+        raise NotRunning(_describe(error)) from None
+    except TimeoutError as error:
+        raise Slow(_describe(error)) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise Unusable(_describe(error)) from None
 
 
 def request(
@@ -72,9 +72,9 @@ def request(
     ends_within: float,
     most: int,
 ) -> dict[str, object]:
-    """The answer of a service that says `wanted` of itself. It gets the request when it is ready to begin.
+    """The answer of a service whose service.json has the `wanted` values.
 
-    Raises: NoAnswer, when it has not begun; Lost, when it has.
+    The body is sent when the service is ready for it. Raises: NoAnswer, if it did not begin; Lost, if it did.
     """
     began = False
     try:
@@ -91,8 +91,8 @@ def request(
             began = True
             connection.sendall(asked)
             return _read(_received(connection, monotonic() + ends_within, most, rest))
-    except (OSError, ValueError, RecursionError) as trouble:
-        raise (Lost if began else Unusable)(_said(trouble)) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise (Lost if began else Unusable)(_describe(error)) from None
 
 
 def _head(place: str, host: str, port: int, length: int, more: str = "") -> bytes:
@@ -103,28 +103,28 @@ def _head(place: str, host: str, port: int, length: int, more: str = "") -> byte
     ).encode("ascii")
 
 
-def _said(trouble: Exception) -> str:
-    return f"{type(trouble).__name__}: {trouble}"
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _token() -> str:
     try:
         with open(paths.token_file(), encoding="ascii") as file:
-            return file.read(_MOST_FILE).strip()
-    except FileNotFoundError:  # which says nothing about the service
+            return file.read(_MAX_FILE).strip()
+    except FileNotFoundError:  # not an error of the service
         raise ValueError("the token file is missing") from None
 
 
 def _address(wanted: Mapping[str, object]) -> tuple[str, int]:
-    """The address of the service, which must say `wanted` of itself, such as the database that it uses."""
+    """The address of the service, whose file must have the `wanted` values, such as the database."""
     with open(paths.service_file(), encoding="utf-8") as file:
-        found = loads(file.read(_MOST_FILE))
+        found = loads(file.read(_MAX_FILE))
     if not isinstance(found, dict):
         raise ValueError("service.json is not a JSON object")
     url, pid = found.get("url"), found.get("pid")
     scheme, _, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
     host, _, port = rest.rstrip("/").rpartition(":")
-    # The token goes nowhere else, and to no stranger that took over a dead service's port.
+    # Not to another process on a dead service's port: the token is secret.
     if scheme != "http" or host not in LOOPBACK or not port.isdigit():
         raise ValueError("service.json has no loopback address")
     for name, value in wanted.items():
@@ -136,7 +136,7 @@ def _address(wanted: Mapping[str, object]) -> tuple[str, int]:
 
 
 def _connect(connection: socket.socket, host: str, port: int, until: float) -> None:
-    connection.settimeout(_left(until))
+    connection.settimeout(_time_left(until))
     connection.connect(({"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host), port))
 
 
@@ -147,17 +147,17 @@ def _family(host: str) -> int:
 def _received(
     connection: socket.socket,
     until: float,
-    most: int = _MOST_ANSWER,
+    most: int = _MAX_ANSWER,
     answer: bytes = b"",
     *,
     until_ready: bool = False,
 ) -> bytes:
-    """What the service says to the end, or until it is ready for the body of a request."""
+    """The whole answer, or its start until the service is ready for the body of a request."""
     while len(answer) <= most:
-        # Some servers keep the connection open all the same.
+        # Some servers keep the connection open anyway.
         if _missing(answer) == 0 or (until_ready and b"\r\n\r\n" in answer):
             return answer
-        connection.settimeout(_left(until))
+        connection.settimeout(_time_left(until))
         piece = connection.recv(65536)
         if not piece:
             return answer
@@ -165,7 +165,7 @@ def _received(
     raise ValueError("the answer is too long")
 
 
-def _left(until: float) -> float:
+def _time_left(until: float) -> float:
     left = until - monotonic()
     if left <= 0:
         raise TimeoutError("no answer in time")
@@ -173,7 +173,7 @@ def _left(until: float) -> float:
 
 
 def _missing(answer: bytes) -> int | None:
-    """How many bytes of the body are missing; none when the length is unknown."""
+    """The missing bytes of the body; None if the length is unknown."""
     head, end, body = answer.partition(b"\r\n\r\n")
     for line in head.lower().split(b"\r\n") if end else ():
         name, _, value = line.partition(b":")

@@ -1,7 +1,7 @@
-"""What hooks leave on disk: notes for the service, one small file per session, and a short log.
+"""Files written by hooks: notes for the service, one per session, and a short log.
 
-A note says where a transcript is and how long it was, never what was said in it. The transcript itself is the
-record: a lost note costs nothing once the session continues or is imported. Standard library only.
+A note has the path and length of a transcript, never its text. A lost note costs nothing: the transcript is
+read again when the session continues or is imported. Standard library only.
 """
 
 import os
@@ -10,14 +10,14 @@ from time import strftime, time
 
 from holdfast.app import paths
 
-MOST_ENTRIES = 1_000
+MAX_ENTRIES = 1_000
 _FIELDS = (
     *("session_id", "transcript_path", "offset", "cwd", "project", "client", "space", "db", "reason"),
     *("run", "exit_code", "usage"),  # of a run whose end could not be stored
 )
-_MOST_BYTES = 8_192
-_MOST_TEXT = 1_024  # of one field
-_ABANDONED = 3_600.0  # seconds: a file still unfinished after that belongs to nobody
+_MAX_BYTES = 8_192
+_MAX_TEXT = 1_024  # of one field
+_ABANDONED = 3_600.0  # seconds after which an unfinished file is removed
 
 
 def entry_of(event: str, body: dict[str, object]) -> dict[str, object]:
@@ -32,10 +32,10 @@ def put(entry: dict[str, object]) -> None:
     Raises: OSError, ValueError for an invalid note.
     """
     name = entry.get("session_id") or entry.get("transcript_path")
-    if not isinstance(name, str) or any(len(text) > _MOST_TEXT for text in _texts(entry)):
+    if not isinstance(name, str) or any(len(text) > _MAX_TEXT for text in _texts(entry)):
         raise ValueError("no session, or a field that is too long")
     content = dumps(entry).encode()
-    if len(content) > _MOST_BYTES:
+    if len(content) > _MAX_BYTES:
         raise ValueError("the entry is too long")
     path = os.path.join(paths.spool(), f"{paths.file_stem(name)}.json")
     if not os.path.exists(path):
@@ -44,15 +44,15 @@ def put(entry: dict[str, object]) -> None:
 
 
 def waiting() -> list[str]:
-    """The files of all notes, oldest first; none without a spool."""
+    """The files of all notes, oldest first."""
     return [path for _, path in sorted(_files())]
 
 
 def entry(path: str) -> dict[str, object] | None:
-    """The note in a file; none if it is missing or damaged."""
+    """The note in a file; None if it is missing or damaged."""
     try:
         with open(path, encoding="utf-8") as file:
-            found = loads(file.read(_MOST_BYTES))
+            found = loads(file.read(_MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -64,7 +64,7 @@ def _texts(entry: dict[str, object]) -> list[str]:
 
 def _make_room() -> None:
     files = sorted(_files())
-    for _, path in files[: max(len(files) - MOST_ENTRIES + 1, 0)]:
+    for _, path in files[: max(len(files) - MAX_ENTRIES + 1, 0)]:
         os.unlink(path)
 
 
@@ -83,8 +83,8 @@ def _files() -> list[tuple[float, str]]:
     return found
 
 
-_MOST_LOG = 64 * 1024  # bytes
-_MOST_LOG_LINE = 500
+_MAX_LOG = 64 * 1024  # bytes
+_MAX_LOG_LINE = 500
 
 
 def write_log(about: str, says: str) -> None:
@@ -94,12 +94,12 @@ def write_log(about: str, says: str) -> None:
     try:
         if not os.path.isdir(paths.home()):
             return
-        if os.path.exists(path) and os.stat(path).st_size > _MOST_LOG:
+        if os.path.exists(path) and os.stat(path).st_size > _MAX_LOG:
             os.replace(path, f"{path}.old")
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(descriptor, f"{line[:_MOST_LOG_LINE]}\n".encode("utf-8", "replace"))
+            os.write(descriptor, f"{line[:_MAX_LOG_LINE]}\n".encode("utf-8", "replace"))
         finally:
             os.close(descriptor)
-    except OSError:  # a full disk or one that can't be written: then there is no log
+    except OSError:  # a full or read-only disk: no log
         return

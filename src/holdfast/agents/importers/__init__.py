@@ -1,6 +1,7 @@
-"""Readers of other programs' files: drafts from notes and records, conversations from transcripts.
+"""Readers of other programs' files: drafts from notes and records, sessions from transcripts.
 
-They know file formats, and nothing of stores, interfaces or profiles.
+A new format is a reader in this package and an entry in `TRANSCRIPTS` or `_DRAFT_READERS`; `recognised` and
+`note_format` detect formats of drafts.
 """
 
 import os
@@ -19,7 +20,7 @@ from holdfast.errors import Invalid
 
 ReadFrom = Callable[[Path, int], TranscriptPart]
 
-#: Formats of transcripts: how the first objects of a file tell them, and how they are read from an offset on.
+#: Transcript formats: detect by the first objects, read from an offset.
 TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]]] = {
     "claude-code": (claude_code.fits, claude_code.read_from),
     "codex": (codex.fits, codex.read_from),
@@ -73,9 +74,9 @@ FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "
 GROWING: Final = FOREIGN_KINDS | {"csv"}
 
 #: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
-_PASSED_BY: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
+_SKIPPED_FOLDERS: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
 _FIRST_LINES: Final = 5
-_MOST_NOTE: Final = 1024 * 1024
+_MAX_NOTE: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +143,7 @@ def _refuse_json(text: str, name: str) -> None:
 
 
 def transcript_format(path: Path) -> str | None:
-    """The format of a transcript; none for any other file.
-
-    Raises: OSError.
-    """
+    """The format of a transcript; None for any other file. Raises: OSError."""
     if path.suffix == opencode.SUFFIX:
         return opencode.CLIENT if opencode.is_store(path) else None
     if path.suffix not in (".jsonl", ".json", ".zip"):
@@ -155,11 +153,11 @@ def transcript_format(path: Path) -> str | None:
 
 
 def note_format(path: Path) -> str | None:
-    """The format of a note or graph in a folder; none for plain text, which could be anything.
+    """The format of a note or graph in a folder; None for plain text, which could be anything.
 
     Raises: OSError.
     """
-    if path.suffix not in (".md", ".jsonl", ".json") or path.stat().st_size > _MOST_NOTE:
+    if path.suffix not in (".md", ".jsonl", ".json") or path.stat().st_size > _MAX_NOTE:
         return None
     text = path.read_bytes().decode("utf-8", "replace")
     if path.suffix == ".md":
@@ -174,7 +172,7 @@ def note_format(path: Path) -> str | None:
 
 
 def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
-    """Claude Code's own notes in one folder: links between them become ties, numbers count the files."""
+    """Claude Code's notes in one folder: links between them become ties; numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
     project = notes.project_beside(files[0]) if files else None
@@ -203,7 +201,7 @@ def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
 def linked_notes(
     files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None
 ) -> FileDrafts:
-    """Notes of basic-memory: relations between them become ties, numbers count the files."""
+    """Notes of basic-memory: relations between them become ties; numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
     first_of: dict[str, int] = {}  # a note by any of its names: the place of its first draft
@@ -235,5 +233,5 @@ def linked_notes(
 def files_in(folder: Path) -> Iterator[Path]:
     """The files of a folder and its subfolders, in order; no pipes, and links are not followed."""
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_BY)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
         yield from (path for name in sorted(names) if (path := Path(place, name)).is_file())

@@ -35,11 +35,11 @@ def _take_chatgpt(found: Object, collector: Collector) -> None:
     collector.note(session, name=text_of(found, "title"), at=_moment(found, "create_time"))
     for node in branch:
         _say_chatgpt(object_of(node, "message"), session, collector)
-    for _ in range(sum(1 for node in nodes.values() if object_of(node, "message")) - _told(branch)):
+    for _ in range(sum(1 for node in nodes.values() if object_of(node, "message")) - _count_messages(branch)):
         collector.skip("other branch")
 
 
-def _told(branch: Sequence[Object]) -> int:
+def _count_messages(branch: Sequence[Object]) -> int:
     return sum(1 for node in branch if object_of(node, "message"))
 
 
@@ -51,7 +51,7 @@ def _branch(found: Object, nodes: dict[str, Object]) -> list[Object]:
         at = max(leaves, key=lambda key: _said_at(nodes[key]), default=None)
     branch: list[Object] = []
     seen: set[str] = set()
-    while isinstance(at, str) and at in nodes and at not in seen:  # a circle is nobody's conversation
+    while isinstance(at, str) and at in nodes and at not in seen:  # a cycle is not a conversation
         seen.add(at)
         branch.append(nodes[at])
         at = nodes[at].get("parent")
@@ -76,7 +76,7 @@ def _say_chatgpt(message: Object, session: str, collector: Collector) -> None:
 
 
 def _no_source(message: Object, role: Role | None, kind: str | None) -> str | None:
-    """Why a message is not part of the conversation; none if it is."""
+    """Why a message is not part of the conversation; None if it is."""
     author = text_of(object_of(message, "author"), "role") or "unknown"
     if role is None:
         return author
@@ -122,7 +122,7 @@ def _say_claude_ai(message: Object, session: str, collector: Collector) -> None:
     if role is None or own_id is None:
         collector.skip(text_of(message, "sender") or "no id")
         return
-    # Newer exports say it in blocks; `text` then holds the tools' share as well.
+    # Newer exports have blocks; `text` then also contains tool output.
     texts = texts_of(message.get("content")) or texts_of(message.get("text"))
     at = moment_of(message, "created_at")
     if collector.say(session, f"{session}:{own_id}", role, texts, at, empty="no text"):

@@ -52,10 +52,7 @@ def fits(first: Sequence[Object]) -> bool:
 
 
 def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
-    """The messages of a transcript from `offset` on; stops after `most` bytes.
-
-    Raises: OSError.
-    """
+    """The messages of a transcript from `offset` on; stops after `most` bytes. Raises: OSError."""
     collector = Collector(CLIENT)
     return read_lines(path, offset, most, collector, lambda line, found: _take(line, found, collector))
 
@@ -83,14 +80,14 @@ def _take(line: TranscriptLine, found: Object, collector: Collector) -> None:
 
 
 def _no_source(found: Object, role: Role) -> str | None:
-    """Why a line is not a message of a person or the model; none if it is one."""
+    """Why a line is not a message of a person or the model; None if it is one."""
     made = next((name for mark, name in _MADE.items() if found.get(mark)), None)
     if made is not None:
         return made
     message = object_of(found, "message")
     if message.get("role", role) != role or message.get("model") == "<synthetic>":
         return "meta"
-    # Newer versions say who caused a turn; only a person's own are a person's words.
+    # Newer versions record what caused a turn; only a person's own are a person's messages.
     if role == "user" and object_of(found, "origin").get("kind", "human") != "human":
         return "meta"
     content = message.get("content")

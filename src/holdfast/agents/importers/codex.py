@@ -27,7 +27,7 @@ from holdfast.agents.importers.transcript import (
 CLIENT: Final = "codex"
 _META: Final = "session_meta"
 _TEXTS: Final = ("input_text", "output_text", "text")
-#: Characters of an id that nobody else makes; shorter ones are unique in their session only.
+#: Minimum length of a globally unique id; shorter ones are unique in their session only.
 _UNIQUE: Final = 20
 
 
@@ -37,10 +37,7 @@ def fits(first: Sequence[Object]) -> bool:
 
 
 def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
-    """The messages of a rollout from `offset` on; stops after `most` bytes.
-
-    Raises: OSError.
-    """
+    """The messages of a rollout from `offset` on; stops after `most` bytes. Raises: OSError."""
     collector = Collector(CLIENT)
     first = first_objects(path, 1)
     meta = (_meta_of(first[0]) if first else None) or {}

@@ -1,6 +1,6 @@
 """Exports of chat services: a list of conversations in conversations.json, plain or inside a zip file.
 
-Reads the list one element at a time, whatever its length. Knows nothing of what a conversation looks like.
+Reads the list one element at a time, whatever its length. `chat_exports` parses a conversation.
 """
 
 import json
@@ -17,15 +17,12 @@ from holdfast.agents.importers.transcript import Collector, Object, TranscriptPa
 from holdfast.errors import Invalid
 
 ZIP: Final = b"PK\x03\x04"
-_MOST_RATIO: Final = 200  # text is packed to a tenth or so of its size
-_LOOKED_AT: Final = 3  # elements that tell the format
+_MAX_RATIO: Final = 200  # text is packed to a tenth or so of its size
+_LOOKED_AT: Final = 3  # elements that identify the format
 
 
 def is_export(path: Path) -> bool:
-    """Whether a file may be an export: a zip file, or JSON that begins with a list.
-
-    Raises: OSError.
-    """
+    """Whether a file may be an export: a zip file, or JSON that begins with a list. Raises: OSError."""
     if path.suffix not in (".zip", ".json"):
         return False
     with path.open("rb") as file:
@@ -34,10 +31,7 @@ def is_export(path: Path) -> bool:
 
 
 def first_of(path: Path) -> list[Object]:
-    """The first objects of an export, to detect its format; none, when it can't be read.
-
-    Raises: OSError.
-    """
+    """The first objects of an export, to detect its format; None if it can't be read. Raises: OSError."""
     found: list[Object] = []
     try:
         for _, value in conversations(path):
@@ -45,12 +39,12 @@ def first_of(path: Path) -> list[Object]:
                 break
             found.append(value)
     except Invalid:
-        pass  # what could be read tells enough, and whoever reads it all says what is wrong
+        pass  # enough to detect the format; the reader reports the error
     return found
 
 
 def check_export(path: Path) -> None:
-    """Raises: Invalid, with what is wrong with a zip file that is to be an export; OSError."""
+    """Raises: Invalid, for an invalid zip file; OSError."""
     next(conversations(path), None)
 
 
@@ -68,7 +62,7 @@ class ChatExport:
         return bool(first) and all(isinstance(one.get(self.field), self.kind) for one in first)
 
     def read_from(self, path: Path, offset: int = 0) -> TranscriptPart:
-        """All conversations of an export; none, when it was read to its end before.
+        """All conversations of an export; None if it was already read to its end.
 
         Raises: Invalid, with the line; OSError.
         """
@@ -114,18 +108,15 @@ def _unpacked(path: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        # RuntimeError: it is encrypted; NotImplementedError: it is packed in a way that nobody uses.
+        # RuntimeError: encrypted; NotImplementedError: unsupported compression.
         raise Invalid(f"{path.name!r} can't be unpacked ({error}): nothing was imported") from None
 
 
 def _refuse_bomb(member: zipfile.ZipInfo, path: Path) -> None:
-    """Checks the declared size; no more than that is unpacked.
-
-    Raises: Invalid.
-    """
-    if member.file_size > max(MOST_ELEMENT, _MOST_RATIO * member.compress_size):
+    """Checks the declared size; no more than that is unpacked. Raises: Invalid."""
+    if member.file_size > max(MAX_ELEMENT, _MAX_RATIO * member.compress_size):
         raise Invalid(
-            f"{path.name!r}: {member.filename} unpacks to more than {_MOST_RATIO} times its size: "
+            f"{path.name!r}: {member.filename} unpacks to more than {_MAX_RATIO} times its size: "
             "nothing was imported"
         )
 
@@ -137,10 +128,10 @@ def _holds_conversations(name: str) -> bool:
 
 
 #: Of one element. The longest conversations with pasted files stay far below it.
-MOST_ELEMENT: Final = 64 * 1024 * 1024
+MAX_ELEMENT: Final = 64 * 1024 * 1024
 #: Of all of them. What unpacks to more is no export of a person's conversations.
-MOST_BYTES: Final = 8 * 1024 * 1024 * 1024
-_MOST_LEVELS: Final = 500  # more than that no reader of JSON takes
+MAX_BYTES: Final = 8 * 1024 * 1024 * 1024
+_MAX_LEVELS: Final = 500  # more than that no reader of JSON takes
 _CHUNK: Final = 256 * 1024
 _BLANKS = re.compile(rb"[ \t\r\n]+")
 _MARK = re.compile(rb'["\\{}\[\]]')
@@ -158,8 +149,8 @@ def elements(file: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
     read = 0
     while chunk := file.read(_CHUNK):
         read += len(chunk)
-        if read > MOST_BYTES:
-            raise scan.wrong(f"larger than {MOST_BYTES >> 30} GB")
+        if read > MAX_BYTES:
+            raise scan.wrong(f"larger than {MAX_BYTES >> 30} GB")
         yield from scan.feed(chunk)
     scan.end()
 
@@ -188,8 +179,8 @@ class _Scan:
             self._element += chunk[at:stop]
             self._line += chunk.count(b"\n", at, stop)
             at = stop
-            if len(self._element) > MOST_ELEMENT:
-                raise self.wrong(f"one element is longer than {MOST_ELEMENT >> 20} MB")
+            if len(self._element) > MAX_ELEMENT:
+                raise self.wrong(f"one element is longer than {MAX_ELEMENT >> 20} MB")
             if self._depth == 0:
                 yield self._begun, self._value()
 
@@ -244,8 +235,8 @@ class _Scan:
                 self._in_string = not self._in_string
             elif sign in b"{[":
                 self._depth += 1
-                if self._depth > _MOST_LEVELS:
-                    raise self.wrong(f"nested more than {_MOST_LEVELS} levels deep")
+                if self._depth > _MAX_LEVELS:
+                    raise self.wrong(f"nested more than {_MAX_LEVELS} levels deep")
             elif sign in b"}]":
                 self._depth -= 1
                 if self._depth == 0:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from holdfast.agents.importers.transcript import (
-    MOST_LINE,
+    MAX_LINE,
     Collector,
     Object,
     Role,
@@ -36,10 +36,7 @@ def fits(first: Sequence[Object]) -> bool:
 
 
 def read_from(path: Path, offset: int = 0) -> TranscriptPart:
-    """The messages of a chat; none, when it has not grown beyond `offset`.
-
-    Raises: OSError.
-    """
+    """The messages of a chat; None if it has not grown beyond `offset`. Raises: OSError."""
     collector = Collector(CLIENT)
     size = path.stat().st_size
     if size == offset:
@@ -59,11 +56,8 @@ def read_from(path: Path, offset: int = 0) -> TranscriptPart:
 
 
 def whole(path: Path) -> list[Object]:
-    """A chat of an older version, which is one object; empty for any other file.
-
-    Raises: OSError.
-    """
-    if path.suffix != ".json" or path.stat().st_size > MOST_LINE:
+    """A chat of an older version, which is one object; empty for any other file. Raises: OSError."""
+    if path.suffix != ".json" or path.stat().st_size > MAX_LINE:
         return []
     try:
         found = json.loads(path.read_bytes())

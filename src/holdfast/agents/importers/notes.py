@@ -13,7 +13,7 @@ from holdfast.domain.memory import Draft
 INDEX: Final = "MEMORY.md"
 FOLDER: Final = "memory"
 _DASHES: Final = "---"
-_MOST_HEADING_LINES: Final = 100  # lines
+_MAX_HEADING_LINES: Final = 100  # lines
 _FIELD = re.compile(r"(\s*)([\w-]+):\s*(.*?)\s*")
 _POINTER = re.compile(r"\[[^\[\]]*+\]\([^()]*\.md\)")
 _BULLET = re.compile(r"\s*+[-*+]\s++(.*\S)")
@@ -80,7 +80,7 @@ def _auto_memory_parts(text: str) -> tuple[dict[str, str], str]:
     if lines[0].rstrip() != _DASHES:
         return {}, text
     fields: dict[str, str] = {}
-    for place, line in enumerate(lines[1 : _MOST_HEADING_LINES + 1], start=1):
+    for place, line in enumerate(lines[1 : _MAX_HEADING_LINES + 1], start=1):
         if line.rstrip() == _DASHES:
             return fields, "\n".join(lines[place + 1 :])
         found = _FIELD.fullmatch(line)
@@ -99,7 +99,7 @@ def _unquoted(value: str) -> str:
 
 
 _FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
-_MOST_HEADING: Final = 64 * 1024
+_MAX_HEADING: Final = 64 * 1024
 _OBSERVATION = re.compile(r"\s*[-*+]\s+\[([^\[\]()]{1,64})\]\s+(\S.*)")
 _TASK: Final = frozenset({" ", "x", "X", "-", "/", ">"})
 _LINK: Final = r"\[\[([^\[\]|#]{1,200})[^\[\]]*\]\]"
@@ -177,7 +177,7 @@ def _relation(row: str, note: Note, tags: tuple[str, ...]) -> Draft | None:
 
 
 def _prose(rows: list[str], title: str) -> str | None:
-    """The rest of a note; none, when there are only headings."""
+    """The rest of a note; None if there are only headings."""
     kept = [row for row in rows if not _SECTION.fullmatch(row.strip())]
     if kept and _TITLE.sub("", kept[0]).strip().casefold() == title.casefold():
         kept = kept[1:]
@@ -188,14 +188,14 @@ def _prose(rows: list[str], title: str) -> str | None:
 
 def _basic_memory_parts(text: str) -> tuple[Mapping[str, Any] | None, str, int]:
     """The front matter, the body, and the first line of the body; a missing front matter is empty."""
-    found = _FENCE.match(text[: _MOST_HEADING * 2])
+    found = _FENCE.match(text[: _MAX_HEADING * 2])
     if found is None:
         return ({} if not text.startswith("---") else None), text, 1
     import yaml
 
     try:
-        heading = yaml.safe_load(found[1]) if len(found[1]) <= _MOST_HEADING else None
-    except (yaml.YAMLError, RecursionError, ValueError):  # ValueError: a date that there is not
+        heading = yaml.safe_load(found[1]) if len(found[1]) <= _MAX_HEADING else None
+    except (yaml.YAMLError, RecursionError, ValueError):  # ValueError: an impossible date
         return None, "", 1
     line = text.count("\n", 0, found.end()) + 1
     return (heading if isinstance(heading, dict) else None), text[found.end() :], line
@@ -264,7 +264,7 @@ def read_mcp_memory(text: str) -> Graph:
 def _entity(found: Any) -> Iterator[Draft]:
     """A draft for each observation; for an entity without any, a draft that it exists."""
     kind = found["entityType"].strip()
-    # Which categories there are is the profile's business: the kind is offered as one, and kept as a tag.
+    # The profile has the categories: the kind is proposed as one, and kept as a tag.
     tags = (_NOT_IN_TAG.sub("-", kind).strip("-").casefold()[:64],) if _NOT_IN_TAG.sub("", kind) else ()
     seen = dict.fromkeys(one for one in found["observations"] if one.strip())
     for says in seen or [f"{found['name']} is known as {kind}" if kind else found["name"]]:

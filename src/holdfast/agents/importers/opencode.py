@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from holdfast.agents.importers.transcript import (
-    MOST_LINE,
+    MAX_LINE,
     Collector,
     Object,
     Role,
@@ -44,14 +44,11 @@ _PARTS: Final = "SELECT data FROM part WHERE message_id = ? AND length(data) < ?
 
 
 def is_store(path: Path) -> bool:
-    """Whether a file is opencode's database.
-
-    Raises: OSError.
-    """
+    """Whether a file is opencode's database. Raises: OSError."""
     with path.open("rb") as file:
         if file.read(len(_HEAD)) != _HEAD:
             return False
-    with _opened(path) as store:
+    with _open(path) as store:
         names = {name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return {"session", "message", "part", "project"} <= names
 
@@ -64,7 +61,7 @@ def read_from(path: Path, offset: int = 0, most: int | None = None) -> Transcrip
     collector = Collector(CLIENT)
     latest, row = divmod(offset, _ROW)
     since = (latest, row) if row else (max(latest - _AGAIN, 0), 0)
-    with _opened(path) as store:
+    with _open(path) as store:
         found, cut = _changed_since(since, store, most)
         for each in sorted(found, key=lambda one: (one["time_created"], one["id"])):
             _take(each, store, collector)
@@ -82,7 +79,7 @@ def _changed_since(
     once it is answered, stays before its answer.
     """
     rows = -1 if most is None else _ROWS
-    coming = store.execute(f"{_MESSAGES} {_IN_ORDER}", (*since, MOST_LINE, rows)).fetchall()
+    coming = store.execute(f"{_MESSAGES} {_IN_ORDER}", (*since, MAX_LINE, rows)).fetchall()
     found: list[sqlite3.Row] = []
     size = 0
     for each in coming:
@@ -97,7 +94,7 @@ def _changed_since(
         each["session_id"]: each["time_created"] for each in sorted(found, key=itemgetter("time_created"))
     }
     for session, created in last.items():
-        found += store.execute(f"{_MESSAGES} {_BEFORE}", (*cut, MOST_LINE, session, created))
+        found += store.execute(f"{_MESSAGES} {_BEFORE}", (*cut, MAX_LINE, session, created))
     return found, cut
 
 
@@ -118,7 +115,7 @@ def _take(found: sqlite3.Row, store: sqlite3.Connection, collector: Collector) -
     collector.note(
         session, directory=directory, project=project_of(directory), name=found["title"] or None, at=at
     )
-    parts = (_object(data) for (data,) in store.execute(_PARTS, (found["id"], MOST_LINE)))
+    parts = (_object(data) for (data,) in store.execute(_PARTS, (found["id"], MAX_LINE)))
     texts = [text_of(part, "text") for part in parts if part.get("type") == "text" and not _added(part)]
     text = "\n\n".join(text.strip() for text in texts if text)
     collector.say(session, str(found["id"]), role, [_unquoted(text) if role == "user" else text], at)
@@ -136,7 +133,7 @@ def _unquoted(text: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
     """Raises: OSError."""
     try:
         store = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)

@@ -177,7 +177,7 @@ def read_mem0(text: str) -> Iterator[tuple[int, Draft | str]]:
     at = 0
     line = 1
     for value in found:
-        # Each holds its text once, so the marks stand in the order of the list.
+        # Each contains its text once, so the hashes are in the order of the list.
         mark = _MEM0_TEXT.search(text, at)
         if mark is not None:
             line += text.count("\n", at, mark.start())

@@ -1,7 +1,4 @@
-"""What every reader of transcripts needs: JSON lines, fields of untrusted objects, and the sessions in them.
-
-Knows no client's format and no store: it reads files and returns values.
-"""
+"""Shared by all readers of transcripts: JSON lines, access to untrusted fields, and the sessions read."""
 
 import json
 import os
@@ -140,8 +137,8 @@ class Collector:
         )
 
 
-#: Longer lines hold pasted files and pictures, and would be no message that anybody reads again.
-MOST_LINE: Final = 16 * 1024 * 1024
+#: Longer lines contain pasted files and pictures.
+MAX_LINE: Final = 16 * 1024 * 1024
 _CHUNK: Final = 1024 * 1024
 _ID = re.compile(r"[A-Za-z0-9][\w.:@/+-]{0,150}", re.ASCII)
 
@@ -159,10 +156,7 @@ class TranscriptLine:
 
 
 def start_in(path: Path, offset: int) -> int:
-    """Where to continue in a file: at `offset`, or at the beginning if the file has become shorter.
-
-    Raises: OSError.
-    """
+    """The offset to continue at: `offset`, or 0 if the file has become shorter. Raises: OSError."""
     return offset if 0 <= offset <= path.stat().st_size else 0
 
 
@@ -191,10 +185,7 @@ def read_lines(
     collector: Collector,
     take: Callable[[TranscriptLine, Object], None],
 ) -> TranscriptPart:
-    """Gives every object from `offset` on to `take`; stops after `most` bytes.
-
-    Raises: OSError.
-    """
+    """Gives every object from `offset` on to `take`; stops after `most` bytes. Raises: OSError."""
     start = next_offset = start_in(path, offset)
     for line in lines_from(path, start):
         if most is not None and next_offset - start >= most:
@@ -208,8 +199,8 @@ def read_lines(
 
 def _line(file: IO[bytes]) -> bytes:
     """The next line; one that is too long is skipped without holding it in memory."""
-    raw = file.readline(MOST_LINE)
-    while len(raw) >= MOST_LINE and not raw.endswith(b"\n"):
+    raw = file.readline(MAX_LINE)
+    while len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
         more = file.readline(_CHUNK)
         if not more:
             return b"{"  # too long and not yet ended: no object, no newline
@@ -227,10 +218,7 @@ def _object(raw: bytes) -> Object | None:
 
 
 def first_objects(path: Path, most: int = 20) -> list[Object]:
-    """The first objects of a file, to detect its format.
-
-    Raises: OSError.
-    """
+    """The first objects of a file, to detect its format. Raises: OSError."""
     found: list[Object] = []
     for number, line in enumerate(lines_from(path)):
         if number >= most:
@@ -284,7 +272,7 @@ def texts_of(content: Any, kinds: tuple[str | None, ...] = ("text",)) -> list[st
 
 @lru_cache(maxsize=1_000)
 def project_of(directory: str | None) -> str | None:
-    """The name of the git repository that contains `directory`; none outside of one.
+    """The name of the git repository that contains `directory`; None outside of one.
 
     For a directory that no longer exists, its own name.
     """

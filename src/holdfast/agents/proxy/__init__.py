@@ -18,14 +18,13 @@ from starlette.responses import Response
 
 from holdfast.agents import capture_off
 from holdfast.agents.proxy.api_shapes import ChatCompletions, MessagesApi, Shape
-from holdfast.agents.proxy.record_queue import Tap
-from holdfast.agents.proxy.request_memory import Attendant, ProxyRegistry
+from holdfast.agents.proxy.request_memory import Attendant, ProxyRegistry, Tap
 from holdfast.agents.proxy.upstream import AnswerReader, Passing, Upstream
 from holdfast.domain.access import Grant
 from holdfast.errors import Forbidden
 
 SHAPES: Final[Mapping[str, Shape]] = {"anthropic": MessagesApi(), "openai": ChatCompletions()}
-#: Where conversations are held.
+#: Paths of conversations.
 CONVERSATIONS: Final = {"anthropic": "/v1/messages", "openai": "/v1/chat/completions"}
 #: What else a client asks for, passed on as it is. A list, for an upstream may have more that is not for all.
 PLAIN: Final = {
@@ -47,7 +46,7 @@ _ONE_SPACE = "the proxy needs a token with scope proxy for one space: create one
 
 
 class Proxy:
-    """The proxy of one application; `heard` is called when messages were stored."""
+    """The proxy of one application; `heard` is called after messages were stored."""
 
     def __init__(
         self,
@@ -83,7 +82,7 @@ def _attended(vendor: str) -> Callable[..., Any]:
     shape, path = SHAPES[vendor], CONVERSATIONS[vendor]
 
     async def passed(request: Request) -> Response:
-        grant = _checked(request)
+        grant = _require_grant(request)
         proxy: Proxy = request.state.proxy
         upstream = proxy.upstreams[vendor]
         raw = await _body(request)
@@ -115,7 +114,7 @@ def _plain(vendor: str, path: str) -> Callable[..., Any]:
     shape = SHAPES[vendor]
 
     async def passed(request: Request) -> Response:
-        _checked(request)
+        _require_grant(request)
         proxy: Proxy = request.state.proxy
         upstream = proxy.upstreams[vendor]
         model = request.path_params.get("model", "")
@@ -130,11 +129,8 @@ def _plain(vendor: str, path: str) -> Callable[..., Any]:
     return passed
 
 
-def _checked(request: Request) -> Grant:
-    """The grant of the caller.
-
-    Raises: Forbidden.
-    """
+def _require_grant(request: Request) -> Grant:
+    """The grant of the caller. Raises: Forbidden."""
     grant: Grant = request.state.grant
     grant.require("proxy")
     if grant.spaces is None or len(grant.spaces) != 1:

@@ -1,6 +1,6 @@
-"""What the proxy has to know of a model's API: where a conversation is in a request, and in an answer.
+"""Request and response adapters for the Messages API and the chat completions API.
 
-One class per API: the Messages API and the chat completions API. Everything else is passed on unchanged.
+They find the conversation and add text to a prompt. Everything else is passed on unchanged.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,14 +12,14 @@ from holdfast.language.injected_text import typed
 
 Json = dict[str, Any]
 
-#: Around all that is added: hidden in no text, and known again should it come back as something said.
+#: Delimiters around added text. Stored text can't contain them, and echoed blocks are recognized by them.
 _OPEN, _CLOSE = "<holdfast>", "</holdfast>"
 #: Roles of instructions in chat completions.
 _INSTRUCTIONS = ("system", "developer")
 
 
 class ApiReply(Protocol):
-    """An answer as it comes in, whole or in events."""
+    """A response, whole or as events."""
 
     @property
     def complete(self) -> bool:
@@ -39,7 +39,7 @@ class Shape(Protocol):
         """The client name of its sessions."""
 
     def turns(self, body: Json) -> tuple[list[Turn], bool] | None:
-        """The turns, and whether a person waits for the answer; none for a program's own request."""
+        """The turns, and whether the user waits for the answer; None for a program's own request."""
 
     def added(self, body: Json, brief: str, recalled: Mapping[int, str]) -> Json:
         """The request with a brief after its instructions, and recalled memories after the messages."""
@@ -50,7 +50,7 @@ class Shape(Protocol):
 
 
 def block(text: str) -> str:
-    """Text to add to a prompt, between our own marks, which no stored text can close."""
+    """Text to add to a prompt, between our delimiters."""
     return f"{_OPEN}\n{text.strip()}\n{_CLOSE}"
 
 
@@ -64,7 +64,7 @@ def texts_in(content: Any) -> list[str]:
 
 
 def joined(texts: list[str]) -> str:
-    """Several texts as one, the same for a whole answer and for events."""
+    """Joins texts, in the same way for a whole response and for events."""
     return "\n\n".join(text.strip() for text in texts if text.strip())
 
 
@@ -95,7 +95,7 @@ def _turns(
 ) -> tuple[list[Turn], bool] | None:
     """The turns that `read` finds in messages whose role `counts`, and whether the last one asks.
 
-    None for a program's own request: an answer in a given form, or of one token (a title, a check).
+    None for a program's own request: an answer in a given format, or of one token (a title, a check).
     """
     messages = body.get("messages")
     valid = isinstance(messages, list) and all(isinstance(each, dict) for each in messages)
@@ -107,7 +107,7 @@ def _turns(
 
 
 def _answer(reply: ApiReply, body: Json, place: int) -> Turn | None:
-    """The model's turn in `body`; none when it has neither text nor tool calls."""
+    """The model's turn in `body`; None without text and tool calls."""
     reply.whole(body)
     turn = reply.turn()
     return replace(turn, place=place) if turn.text or turn.calls else None
@@ -121,12 +121,12 @@ class MessagesApi:
     def turns(self, body: Json) -> tuple[list[Turn], bool] | None:
         formed = object_in(body, "output_config").get("format") or body.get("output_format")
         # Hosts put text of their own between the messages, as "system".
-        return _turns(body, formed, body.get("max_tokens"), _said, lambda role: role in ("user", "assistant"))
+        return _turns(body, formed, body.get("max_tokens"), _read, lambda role: role in ("user", "assistant"))
 
     def added(self, body: Json, brief: str, recalled: Mapping[int, str]) -> Json:
         changed = dict(body)
         if brief:
-            # Behind all that the client wrote: what it marked to be cached stands before, unchanged.
+            # After everything from the client: its cached prefix stays unchanged.
             changed["system"] = [*_blocks(body.get("system")), _text(block(brief))]
         messages = list(body["messages"])
         for place, text in recalled.items():
@@ -186,8 +186,8 @@ class MessageReply:
             self._texts.setdefault(place, []).append(part["text"])
 
 
-def _said(message: Json, place: int) -> Turn | None:
-    """What a person typed or the model answered; none for tool results, reminders and commands."""
+def _read(message: Json, place: int) -> Turn | None:
+    """The text that a person typed or the model answered; None for tool results, reminders and commands."""
     content = message.get("content")
     if message.get("role") == "assistant":
         return _answer(MessageReply(), {"type": "message", "content": _blocks(content)}, place)
@@ -226,7 +226,7 @@ class ChatCompletions:
             leading = 0
             while leading < len(messages) and messages[leading].get("role") in _INSTRUCTIONS:
                 leading += 1
-            # Some servers take one message of instructions only, so the client's own is made longer.
+            # Some servers accept only one system message, so the client's own is extended.
             if leading:
                 messages[leading - 1] = _with(messages[leading - 1], brief)
             else:
@@ -280,7 +280,7 @@ class CompletionReply:
 
 
 def _turn(message: Json, place: int) -> Turn | None:
-    """What a person typed or the model answered; none for results of tools."""
+    """The turn of a person or the model; None for tool results."""
     if message.get("role") == "user":
         text = joined([typed(each) for each in texts_in(message.get("content"))])
         speaker = message.get("name")

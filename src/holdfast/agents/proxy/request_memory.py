@@ -1,6 +1,6 @@
-"""What the memory does for one request, within a deadline: adds to it, and stores the messages.
+"""Adds memory to a request and stores its messages, within a deadline.
 
-Whatever fails here, the request is forwarded unchanged.
+On any error, the request is forwarded unchanged.
 """
 
 import json
@@ -9,31 +9,116 @@ import math
 import threading
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
+from holdfast.agents import fail_open as boundary
 from holdfast.agents.proxy.api_shapes import Json, Shape, tool_names
-from holdfast.agents.proxy.record_queue import Tap, unbroken
 from holdfast.domain.access import Grant
 from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.engine.memories import Memories
+from holdfast.errors import HoldfastError
+
+Result = TypeVar("Result")
+
+
+def unbroken(work: Callable[[], Result], what: str) -> Result | None:
+    """The result of `work`; None if it failed. `what` is the log message."""
+
+    def failed(error: Exception) -> None:
+        if isinstance(error, HoldfastError):
+            _log.warning("%s: %s", what, error)
+        else:
+            _log.error("%s", what, exc_info=error)
+
+    return boundary.unbroken(work, failed)
+
+
+MOST_WAITING = 16 * 1024 * 1024  # bytes of requests
+_BEHIND = 64  # waiting items, above which clients are slowed down
+_PATIENCE = 20.0  # seconds at the end, for the last messages
+
+Work = Callable[[], object]
+
+
+class Tap:
+    """A queue of work. What does not fit is dropped: the next request brings it again."""
+
+    def __init__(self, *, most: int = MOST_WAITING, behind: int = _BEHIND) -> None:
+        self._most = most
+        self._behind = behind
+        self._waiting: OrderedDict[Hashable, tuple[int, Work]] = OrderedDict()
+        self._size = 0
+        self._changed = threading.Condition()
+        self._busy = False
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def later(self, name: Hashable, size: int, work: Work) -> bool:
+        """Queues work of this size, replacing waiting work of the same name; false if the queue is full."""
+        with self._changed:
+            before, _ = self._waiting.get(name, (0, work))
+            if self._closed or self._size - before + size > self._most:
+                _log.warning("a message was dropped: the database is too slow")
+                return False
+            self._size += size - before
+            self._waiting[name] = (size, work)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="holdfast-tap", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        return True
+
+    def wait_in_line(self, patience: float) -> None:
+        """Waits until the queue is short or the time is up, to slow down fast clients a little."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._waiting) < self._behind, patience)
+
+    def settled(self, patience: float) -> bool:
+        """Waits until the queue is empty; false on timeout."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._waiting and not self._busy, patience)
+
+    def close(self, patience: float = _PATIENCE) -> None:
+        """Accepts nothing more, and returns when the queue is empty or the time is up."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if not self.settled(patience):
+            _log.warning("some of the last messages were dropped: the database is too slow")
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closed)
+                if not self._waiting:
+                    return
+                _, (size, work) = self._waiting.popitem(last=False)
+                self._size -= size
+                self._busy = True
+            unbroken(work, "a message could not be stored")
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+
 
 DEADLINE = 2.0  # seconds for all that is done before a request is forwarded
-_TOLD_EVERY = 60.0  # seconds between two lines of the log that say so
+_TOLD_EVERY = 60.0  # seconds between two log lines about it
 _AT_ONCE = 16  # requests that are read at the same time; others wait for their turn, within the deadline
-_MOST_BYTES = 32 * 1024 * 1024  # of a request that came packed
-#: Where a client says which session it is in; the first that is there counts.
+_MAX_BYTES = 32 * 1024 * 1024  # of a request that came packed
+#: Headers with the client's session; the first one found counts.
 SESSION_HEADERS: Final = ("x-holdfast-session", "x-claude-code-session-id")
 PROJECT_HEADER: Final = "x-holdfast-project"
-#: A part of an agent that talks to itself: nobody said these things.
+#: A subagent's conversation with itself: not messages of a person.
 _INNER_VOICES: Final = ("x-claude-code-agent-id",)
 Quiet = Callable[[str | None, str], str | None]
 _log = logging.getLogger(__name__)
 
 
 class ProxyRegistry(Protocol):
-    """The spaces that the service keeps open."""
+    """The open spaces of the service."""
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories: ...
 
@@ -62,7 +147,7 @@ class Attendant:
     async def prepared(
         self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
     ) -> PreparedRequest:
-        """The request with its memories; unchanged, if there are none in time."""
+        """The request with memories; unchanged if there are none in time."""
         from anyio import CapacityLimiter, move_on_after
         from anyio.to_thread import run_sync
 
@@ -110,15 +195,11 @@ class Attendant:
         memories = self._registry.entered(grant)
         found = memories.proxy_context(dialogue, quiet=self._quiet, wanted=wanted)
         if not wanted():
-            return PreparedRequest(
-                raw
-            )  # nobody waits for it any more, and what was said is kept by who went on
-        keep = self._kept(len(raw), lambda: dialogue, lambda: memories, found.session)
+            return PreparedRequest(raw)  # the deadline has passed; the continuing task stores the messages
+        keep = self._store(len(raw), lambda: dialogue, lambda: memories, found.session)
         if not found.brief and not found.recalled:
             return PreparedRequest(raw, keep=keep)
-        return PreparedRequest(
-            _written(shape.added(body, found.brief, found.recalled)), changed=True, keep=keep
-        )
+        return PreparedRequest(_dump(shape.added(body, found.brief, found.recalled)), changed=True, keep=keep)
 
     def _unchanged(
         self, raw: bytes, headers: Mapping[str, str], grant: Grant, shape: Shape
@@ -130,10 +211,10 @@ class Attendant:
             return _dialogue(body, headers, shape) if body is not None else None
 
         return PreparedRequest(
-            raw, keep=self._kept(len(raw), dialogue, lambda: self._registry.entered(grant), session=None)
+            raw, keep=self._store(len(raw), dialogue, lambda: self._registry.entered(grant), session=None)
         )
 
-    def _kept(
+    def _store(
         self,
         size: int,
         dialogue: Callable[[], Dialogue | None],
@@ -142,7 +223,7 @@ class Attendant:
     ) -> Callable[[Turn], None]:
         """Stores the messages, and returns the function that stores the answer after them."""
 
-        exchange = object()  # the answer takes the place of what was asked, if that still waits
+        exchange = object()  # the answer replaces the queued request, if that is still waiting
 
         def later(answer: Turn | None) -> None:
             def work() -> None:
@@ -178,11 +259,11 @@ def _dialogue(body: Json, headers: Mapping[str, str], shape: Shape) -> Dialogue 
 
 
 def _read(raw: bytes, packed: str) -> Json | None:
-    """The JSON of a request; none for anything else, which the upstream may understand."""
+    """The JSON of a request; None for anything else, which the upstream may accept."""
     try:
         if packed.strip().lower() == "gzip":
             unpacking = zlib.decompressobj(31)
-            raw = unpacking.decompress(raw, _MOST_BYTES)
+            raw = unpacking.decompress(raw, _MAX_BYTES)
             if unpacking.unconsumed_tail or not unpacking.eof:
                 return None
         elif packed.strip().lower() not in ("", "identity"):
@@ -193,8 +274,8 @@ def _read(raw: bytes, packed: str) -> Json | None:
     return found if isinstance(found, dict) else None
 
 
-def _written(body: Json) -> bytes:
-    """JSON that is the same whenever it is written."""
+def _dump(body: Json) -> bytes:
+    """JSON, the same at every call."""
     text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         return text.encode()

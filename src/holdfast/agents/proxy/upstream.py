@@ -1,7 +1,7 @@
 """Requests to the upstream and its answers, byte for byte, for as long as the client is there.
 
 The operator sets where an upstream is; nothing in a request can name another place, and redirects are left
-to the client. An answer is read while it passes, and never held up. Knows nothing of memories.
+to the client. A response is parsed while it passes, and never delayed.
 """
 
 import json
@@ -20,13 +20,13 @@ from holdfast.models.http_json import is_here
 if TYPE_CHECKING:
     import httpx2
 
-MOST_BYTES = 32 * 1024 * 1024  # of an answer; of a longer one nothing is kept
+MAX_BYTES = 32 * 1024 * 1024  # of a response; a longer one is not stored
 _UNPACKED = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
 _log = logging.getLogger(__name__)
 
 
 class AnswerReader:
-    """One answer: `hear` takes its bytes, `answer` is set once the model has finished."""
+    """One response: `hear` takes its bytes, `answer` is set once the model has finished."""
 
     def __init__(self, reply: ApiReply, headers: Mapping[str, str]) -> None:
         self._reply = reply
@@ -38,7 +38,7 @@ class AnswerReader:
         self._waiting = bytearray()
         self._size = 0
         length = headers.get("content-length", "")
-        self._left = int(length) if length.isascii() and length.isdigit() else None  # bytes that are to come
+        self._left = int(length) if length.isascii() and length.isdigit() else None  # remaining bytes
 
     @property
     def answer(self) -> Turn | None:
@@ -56,29 +56,29 @@ class AnswerReader:
             self._left -= len(data)
         try:
             if self._unpacked is not None:
-                data = self._unpacked.decompress(data, MOST_BYTES)
+                data = self._unpacked.decompress(data, MAX_BYTES)
             self._size += len(data)
-            if self._size > MOST_BYTES or (self._unpacked is not None and self._unpacked.unconsumed_tail):
+            if self._size > MAX_BYTES or (self._unpacked is not None and self._unpacked.unconsumed_tail):
                 raise ValueError("answer too long")
             self._waiting += data
             if self._events:
                 self._lines()
-        except (ValueError, zlib.error, RecursionError) as trouble:
-            self._end(trouble)
+        except (ValueError, zlib.error, RecursionError) as error:
+            self._end(error)
         if self._left == 0 and not self._events:
             return self.ended()
         return self.answer is not None
 
     def ended(self) -> bool:
-        """The stream has ended; true when that completes the answer."""
+        """Ends the stream; true if that completes the answer."""
         if self._deaf or self._reply.complete or self._events:
             return False
         try:
             found = json.loads(self._waiting)
             if isinstance(found, dict):
                 self._reply.whole(found)
-        except (ValueError, RecursionError) as trouble:
-            self._end(trouble)
+        except (ValueError, RecursionError) as error:
+            self._end(error)
         return self.answer is not None
 
     def _lines(self) -> None:
@@ -96,27 +96,27 @@ class AnswerReader:
             if isinstance(found, dict):
                 self._reply.event(found)
 
-    def _end(self, trouble: Exception) -> None:
+    def _end(self, error: Exception) -> None:
         self._deaf = True
-        _log.warning("an answer could not be recorded: %s", type(trouble).__name__)
+        _log.warning("an answer could not be recorded: %s", type(error).__name__)
 
 
 Headers = Sequence[tuple[bytes, bytes]]
 
 _CONNECT = 10.0  # seconds
-_SILENCE = 900.0  # seconds without a byte: a long answer that is not streamed comes at its end
+_SILENCE = 900.0  # seconds without a byte: a long answer without streaming arrives at its end
 _KEPT_ALIVE = 20  # connections
 #: What belongs to one connection, not to what it carries.
 _HOP: Final = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer"
     b" transfer-encoding upgrade".split()
 )
-# Answers come unpacked, so that they can be listened to; the length is counted anew.
+# Responses are requested uncompressed, so that they can be parsed; the length is set anew.
 _NOT_FORWARDED: Final = _HOP | {b"host", b"content-length", b"accept-encoding", b"expect"}
 _OURS: Final = b"x-holdfast-"
-# About the upstream's own address, or added by the server that answers here.
+# Headers of the upstream's own connection, or set by our server.
 _NOT_ANSWERED: Final = _HOP | {b"date", b"server", b"alt-svc", b"strict-transport-security"}
-_PAGES: Final = b"access-control-"  # whether pages may read it is not the upstream's to say
+_PAGES: Final = b"access-control-"  # CORS is not the upstream's decision
 
 
 class Upstream:
@@ -134,15 +134,12 @@ class Upstream:
 
         target = f"{self._url}{path}" + (f"?{query.decode('latin-1')}" if query else "")
         dropped = _NOT_FORWARDED | {b"content-encoding"} if plain else _NOT_FORWARDED
-        kept = [*_kept(headers, dropped, _OURS), (b"accept-encoding", b"identity")]
+        kept = [*_keep_headers(headers, dropped, _OURS), (b"accept-encoding", b"identity")]
         # Made here and not by the client, which would add headers of its own.
         return httpx2.Request(method, target, headers=kept, content=body if method != "GET" else None)
 
     async def send(self, request: "httpx2.Request") -> "httpx2.Response":
-        """The answer, of which only the head is read.
-
-        Raises: httpx2.HTTPError.
-        """
+        """Sends the request and returns the response with only its headers read. Raises: httpx2.HTTPError."""
         import httpx2
 
         if self._client is None:
@@ -161,7 +158,7 @@ class Upstream:
 
 
 class Passing(Response):
-    """An upstream's answer on its way to the client. If either side hangs up, both connections end."""
+    """A streaming response to the client. If either side disconnects, both connections end."""
 
     def __init__(
         self,
@@ -198,8 +195,8 @@ class Passing(Response):
 
         try:
             answer = await self._upstream.send(self._request)
-        except httpx2.HTTPError as trouble:
-            status, why = _why(trouble)
+        except httpx2.HTTPError as error:
+            status, why = _why(error)
             host = self._request.url.host
             _log.warning("the upstream %s %s", host, why)
             told = JSONResponse(dict(self._problem(status, f"the upstream {host} {why}")), status)
@@ -218,17 +215,19 @@ class Passing(Response):
 
         listens = self._listening is not None and answer.status_code == 200
         hearing = self._listening(answer.headers) if self._listening is not None and listens else None
-        headers = _kept(answer.headers.raw, _NOT_ANSWERED, _PAGES)
+        headers = _keep_headers(answer.headers.raw, _NOT_ANSWERED, _PAGES)
         await send({"type": "http.response.start", "status": answer.status_code, "headers": headers})
         try:
             async for data in answer.aiter_raw():
                 if hearing is not None and hearing.hear(data):
-                    self._heard(hearing)  # before the client has it all: its next request comes after
+                    self._heard(
+                        hearing
+                    )  # before the client has all of it: its next request may follow at once
                 await send({"type": "http.response.body", "body": data, "more_body": True})
-        except httpx2.HTTPError as trouble:
-            # The client sees what the upstream did: the connection ends before the answer does.
+        except httpx2.HTTPError as error:
+            # As with a direct connection, the client sees that the response is incomplete.
             _log.warning(
-                "the upstream %s closed the connection: %s", self._request.url.host, type(trouble).__name__
+                "the upstream %s closed the connection: %s", self._request.url.host, type(error).__name__
             )
             return
         if hearing is not None and hearing.ended():
@@ -236,7 +235,7 @@ class Passing(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _kept(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], family: bytes) -> Any:
+def _keep_headers(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], family: bytes) -> Any:
     """The headers to forward, in order."""
     given = [(name.lower(), name, value) for name, value in headers]
     named = b",".join(value for lower, _, value in given if lower == b"connection")
@@ -248,10 +247,10 @@ def _kept(headers: Iterable[tuple[bytes, bytes]], dropped: frozenset[bytes], fam
     ]
 
 
-def _why(trouble: Exception) -> tuple[int, str]:
+def _why(error: Exception) -> tuple[int, str]:
     import httpx2
 
-    match trouble:
+    match error:
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
             return 502, "is unreachable"
         case httpx2.TimeoutException():

@@ -19,11 +19,11 @@ from holdfast.prompts import Prompts, examples
 
 __all__ = ["AGENTS", "Ends", "Plan", "run"]
 
-_MOST_LINE = 64_000_000  # bytes; a longer line passes through and is not read
+_MAX_LINE = 64_000_000  # bytes; a longer line passes through and is not read
 
 
 class Lines:
-    """Cuts pieces of output into whole lines."""
+    """Splits output into lines."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -42,11 +42,11 @@ class Lines:
     @property
     def rest(self) -> bytes:
         """The text after the last line end; empty if it is too long to be read."""
-        return b"".join(self._parts) if self._size <= _MOST_LINE else b""
+        return b"".join(self._parts) if self._size <= _MAX_LINE else b""
 
     def _add(self, part: bytes) -> None:
         self._size += len(part)
-        if self._size > _MOST_LINE:
+        if self._size > _MAX_LINE:
             self._parts = []
         elif part:
             self._parts.append(part)
@@ -62,7 +62,7 @@ class Output:
         self._lines: list[bytes] = []
 
     def piece(self, piece: bytes) -> bool:
-        """Passes on output of the agent, if the caller wants all of it; false when nobody reads it."""
+        """Passes on output of the agent, if the caller wants all of it; false if its reader is gone."""
         return self._write(piece) if self._shows == "everything" else True
 
     def line(self, line: bytes) -> None:
@@ -71,14 +71,14 @@ class Output:
             self._lines.append(line)
 
     def ended(self, line: bytes, answer: str | None) -> None:
-        """Takes note of the answer, and of the line that holds it."""
+        """Stores the answer and its line."""
         if self._shows == "last line":
             self._answer = line + b"\n"
         elif self._shows == "answer" and answer is not None:
             self._answer = answer.encode("utf-8", "replace")
 
     def close(self) -> None:
-        """Prints what was held back until the end."""
+        """Prints the output that was held until the end."""
         if self._shows == "list of lines":
             self._answer = b"[" + b",".join(self._lines) + b"]\n"
         if self._answer:
@@ -88,21 +88,21 @@ class Output:
         try:
             self._target.write(content)
             self._target.flush()
-        except (BrokenPipeError, ValueError):  # the reader left, or closed it
+        except (BrokenPipeError, ValueError):  # the reader closed the pipe
             return False
         return True
 
 
 TO_BEGIN = 5.0  # seconds that the agent waits for its memory
-TO_FINISH = 10.0  # seconds that the memory gets to keep what is left when the agent is done
+TO_FINISH = 10.0  # seconds to store the rest after the agent has ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What the caller asked for."""
+    """The caller's options."""
 
     command: tuple[str, ...]
-    agent: str | None  # none: by the program's name
+    agent: str | None  # None: by the program's name
     occasion: Occasion
     prompts: Prompts
     facts: tuple[tuple[str, str], ...]
@@ -118,10 +118,7 @@ def run(
     ends: Ends | None = None,
     output: BinaryIO | None = None,
 ) -> int:
-    """Runs an agent and returns its exit code.
-
-    Raises: Invalid, before anything is started.
-    """
+    """Runs an agent and returns its exit code. Raises: Invalid, before anything is started."""
     command = Arguments(plan.command)
     name = name_of(command, plan.agent)
     agent = AGENTS[name]
@@ -138,7 +135,7 @@ def run(
             with PromptFile(_prompt(plan, opening)) as told:
                 prepared = agent.prepared(command, told, plan.occasion.session)
                 reading = _Reading(stream, recorder)
-                code = _watched(prepared, plan, reading, signals, output or sys.stdout.buffer)
+                code = _run_agent(prepared, plan, reading, signals, output or sys.stdout.buffer)
         except NotStarted as error:
             say(str(error))
             code = error.code
@@ -163,13 +160,10 @@ def _prompt(plan: Plan, opening: Opening | None) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()).replace("\0", "")
 
 
-def _watched(
+def _run_agent(
     prepared: PreparedCommand, plan: Plan, reading: "_Reading", signals: Signals, target: BinaryIO
 ) -> int:
-    """Runs the agent to its end.
-
-    Raises: NotStarted.
-    """
+    """Runs the agent to its end. Raises: NotStarted."""
     environment = {**os.environ, **plan.environment, **prepared.environment}
     environment["HOLDFAST_SESSION"] = plan.occasion.session
     process = signals.agent = Process(prepared.words, environment)
@@ -190,7 +184,7 @@ def _watched(
 
 
 class _Unread:
-    """For output that does not say who said what."""
+    """For output without roles."""
 
     def line(self, line: bytes) -> tuple[Happening, ...]:
         return ()

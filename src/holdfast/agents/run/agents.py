@@ -1,7 +1,4 @@
-"""How each agent is given a prompt, and made to print what can be read while it runs.
-
-Facts about the options of other programs, one class each. Knows nothing of processes or of memory.
-"""
+"""Options of each agent: how to pass a prompt, and how to get output that can be read while it runs."""
 
 import json
 import os
@@ -26,7 +23,7 @@ class Arguments:
         return any(_is(word, name) for word in self._options() for name in names)
 
     def value(self, *names: str) -> str | None:
-        """The last value of these options; none when they are not given, or without one."""
+        """The last value of these options; None if there is none."""
         found = None
         for place, word in enumerate(self._options()):
             for name in names:
@@ -70,7 +67,7 @@ def _is(word: str, name: str) -> bool:
     return cluster and name[1] in word
 
 
-#: Bytes of one argument; the system takes a little more.
+#: Maximum bytes of an argument; the system's limit is a little higher.
 MOST = 100_000
 
 
@@ -115,8 +112,8 @@ class PreparedCommand:
 
     words: tuple[str, ...]
     shows: Shows
-    environment: dict[str, str] = field(default_factory=dict)  # on top of ours
-    readable: bool = True  # whether its output says who said what
+    environment: dict[str, str] = field(default_factory=dict)  # in addition to ours
+    readable: bool = True  # whether its output has roles
 
 
 class AgentProgram(Protocol):
@@ -125,9 +122,9 @@ class AgentProgram(Protocol):
     client: str  # its name in sessions
 
     def prepared(self, command: Arguments, told: PromptFile, session: str) -> PreparedCommand:
-        """The command with a prompt added to what its model is told.
+        """The command with a prompt added to the system prompt.
 
-        Raises: Invalid, when it can't be run without a person at a terminal.
+        Raises: Invalid, if it can't run without a terminal.
         """
 
 
@@ -158,7 +155,7 @@ class ClaudeCode:
 
 
 def _appended(command: Arguments, told: PromptFile) -> Arguments:
-    """With our prompt after the caller's own: of two such options the program would use one."""
+    """Appends our prompt to the caller's own: of two such options the program would use one."""
     own = command.value("--append-system-prompt")
     file = command.value("--append-system-prompt-file")
     if own is None and file is not None:
@@ -191,7 +188,7 @@ class Codex:
         asked = command.has("--json")
         added = [] if asked else ["--json"]
         if prompt := _fitting(told):
-            # A string of JSON is one of TOML too, which is what the option takes.
+            # A JSON string is also a TOML string, which the option expects.
             added += ["-c", f"developer_instructions={json.dumps(prompt)}"]
         words = command.adding(*added, at=place + 1).words
         return PreparedCommand(words=words, shows="everything" if asked else "answer")
@@ -220,7 +217,7 @@ class Gemini:
 
 
 class PlainText:
-    """Any program that prints nothing but its answer. It finds the prompt in HOLDFAST_PROMPT."""
+    """Any program that prints only its answer. It gets the prompt in HOLDFAST_PROMPT."""
 
     client = "plain"
 
@@ -239,10 +236,7 @@ AGENTS: Final[dict[str, AgentProgram]] = {
 
 
 def name_of(command: Arguments, named: str | None) -> str:
-    """The agent that a command runs: the given one, or by the name of the program.
-
-    Raises: Invalid.
-    """
+    """The agent that a command runs: the given one, or by the name of the program. Raises: Invalid."""
     if named is not None:
         return named
     program = PurePath(command.words[0]).name.casefold().removesuffix(".exe").removesuffix(".cmd")

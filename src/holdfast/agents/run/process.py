@@ -1,7 +1,6 @@
 """The agent's process: in a process group of its own, gets every signal that we get, is never left behind.
 
 A small watchdog leads the group and waits on a pipe that only we hold: if we are killed, it ends the group.
-Knows nothing of what the agent prints.
 """
 
 import contextlib
@@ -18,7 +17,7 @@ from typing import Final
 _PIECE = 65_536  # bytes
 _LOOK = 0.25  # seconds after which we look whether the agent is still there, should its output stay open
 
-#: Is told nothing by signals that are meant for the agent; ends the group when the pipe breaks.
+#: Ignores signals that are meant for the agent; ends the group when the pipe breaks.
 _WATCHMAN: Final = """\
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU USR1 USR2
 if read -r ended; then exit 0; fi
@@ -30,7 +29,7 @@ _FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUS
 
 
 class NotStarted(Exception):
-    """The program can't be run; `code` is what a shell would answer."""
+    """The program can't be run; `code` is the exit code of a shell in this case."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -79,7 +78,7 @@ class Process:
                 return
 
     def stop_reading(self) -> None:
-        """Closes the output because nobody reads it; the agent notices as it would without us."""
+        """Closes the output because its reader is gone; the agent notices as it would without us."""
         if self._agent.stdout is not None:
             self._agent.stdout.close()
 
@@ -105,7 +104,7 @@ class Process:
 
 
 class Signals:
-    """While it is entered, signals go to the agent instead of to us."""
+    """While entered, forwards signals to the agent."""
 
     def __init__(self) -> None:
         self.agent: Process | None = None
@@ -123,7 +122,7 @@ class Signals:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
     def _take(self, number: int, handler: object) -> None:
-        # One that our caller ignores, as nohup does, is ignored by the agent too.
+        # A signal that our caller ignores, as nohup does, is ignored by the agent too.
         if signal.getsignal(number) is not signal.SIG_IGN:
             self._before[number] = signal.signal(number, handler)  # type: ignore[arg-type]
 
@@ -136,11 +135,11 @@ class Signals:
     def _pause(self, number: int, frame: FrameType | None) -> None:
         if self.agent is not None:
             self.agent.tell(signal.SIGTSTP)
-        os.kill(os.getpid(), signal.SIGSTOP)  # goes on with SIGCONT, which is forwarded
+        os.kill(os.getpid(), signal.SIGSTOP)  # continues with SIGCONT, which is forwarded
 
 
 def _watchman() -> tuple[int, "subprocess.Popen[bytes] | None"]:
-    """Our end of the pipe, and the watchdog at the other; none where there is no shell."""
+    """Our end of the pipe, and the watchdog at the other; None without a shell."""
     theirs, ours = os.pipe()
     try:
         watchman = subprocess.Popen(

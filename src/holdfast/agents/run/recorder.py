@@ -1,7 +1,7 @@
 """The memory's side of a run, in its own thread: the agent never waits longer than the given time.
 
 Opens the session, provides the brief, and stores what the agent records. The first failure is reported in one
-line, and the agent continues. Knows nothing of processes or formats.
+line, and the agent continues.
 """
 
 import logging
@@ -15,16 +15,23 @@ from typing import Any
 
 from holdfast.agents.fail_open import unbroken
 from holdfast.domain.agent_events import AssistantText, Happening, OtherText, TurnEnd
-from holdfast.domain.markers import CooldownMarker, EventMarker, Marker, MemoryMarker, Misfit, read
+from holdfast.domain.markers import (
+    CooldownMarker,
+    Echoes,
+    EventMarker,
+    InvalidMarker,
+    Marker,
+    MemoryMarker,
+    read,
+)
 from holdfast.domain.operations import Standing
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
-from holdfast.domain.repeated_text import Echoes
 from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
 
-_MOST_MARKERS = 500  # in one session; an agent that writes more has lost its way
+_MAX_MARKERS = 500  # per session; more indicate an agent in a loop
 _log = logging.getLogger(__name__)
 
 Example = tuple[str, str | None, str]
@@ -32,7 +39,7 @@ Example = tuple[str, str | None, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """What a session is about."""
+    """The facts about a session."""
 
     session: str
     name: str | None
@@ -41,12 +48,12 @@ class Occasion:
     project: str | None
     tier: int | None
     service: str | None
-    captures: bool  # false: it is told what is known, and nothing that it says is kept
+    captures: bool  # false: it gets a brief, but nothing is stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """How ends of sessions are handled that a busy store could not take."""
+    """Handles ends of sessions that a busy store could not take."""
 
     later: Callable[[Memories, str, int | None, Mapping[str, Any] | None], None]  # notes one down
     noted: Callable[[Memories], None]  # stores those that were noted down
@@ -54,7 +61,7 @@ class Ends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What a session starts with."""
+    """The profile, brief and cooldowns at the start of a session."""
 
     profile: Profile
     brief: str
@@ -62,7 +69,7 @@ class Opening:
 
 
 class Recorder:
-    """Of one run. Its methods may be called from one thread."""
+    """The recorder of one run. Its methods may be called from one thread."""
 
     def __init__(
         self,
@@ -81,19 +88,19 @@ class Recorder:
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._memories: Memories | None = None
         self._echoes = Echoes()
-        self._told: frozenset[str] = frozenset()  # ids of what the brief holds
+        self._told: frozenset[str] = frozenset()  # ids in the brief
         self._usage: Mapping[str, Any] | None = None
         self._in_trouble = False
         self._consequence = "the agent runs without memory"
         self.kept: Counter[str] = Counter()
-        # A thread that hangs in the database must not keep the process alive.
+        # Daemon: a thread that hangs in the database must not keep the process alive.
         self._thread = threading.Thread(target=self._work, name="holdfast-memory", daemon=True)
         self._thread.start()
 
     # ------------------------------------------------------------------------------ from the runner's thread
 
     def begin(self, patience: float) -> Opening | None:
-        """Opens the session; none, when the memory can't be used or does not answer in time."""
+        """Opens the session; None if the store can't be used or does not answer in time."""
         answer: Future[Opening | None] = Future()
         self._tasks.put(lambda: self._begin(answer))
         try:
@@ -128,17 +135,17 @@ class Recorder:
         while (task := self._tasks.get()) is not None:
             unbroken(task, self._failed)
 
-    def _failed(self, trouble: Exception) -> None:
-        said = str(trouble)
-        if not isinstance(trouble, HoldfastError):
-            _log.debug("in the memory's thread", exc_info=trouble)
-            said = f"{type(trouble).__name__}: {said}"
+    def _failed(self, error: Exception) -> None:
+        said = str(error)
+        if not isinstance(error, HoldfastError):
+            _log.debug("in the memory's thread", exc_info=error)
+            said = f"{type(error).__name__}: {said}"
         self._trouble(f"{self._consequence}: {said}")
 
     def _begin(self, answer: "Future[Opening | None]") -> None:
         opening = None
         try:
-            opening = self._opened()
+            opening = self._open()
             self._consequence = "not everything was stored"
         finally:
             answer.set_result(opening)  # the runner waits for it, whatever happened
@@ -146,7 +153,7 @@ class Recorder:
         if self._ends is not None and self._memories is not None:
             self._ends.noted(self._memories)
 
-    def _opened(self) -> Opening:
+    def _open(self) -> Opening:
         about = self._occasion
         opened = self._open_memories()
         session = opened.open_session(
@@ -179,23 +186,25 @@ class Recorder:
         if isinstance(happening, OtherText):
             return self._echoes.read(happening.text)
         found = read(happening.text, self._memories.profile)
-        message = self._message(happening) if any(not isinstance(each, Misfit) for each in found) else None
+        message = (
+            self._message(happening) if any(not isinstance(each, InvalidMarker) for each in found) else None
+        )
         for marker in found:
-            if isinstance(marker, Misfit):
+            if isinstance(marker, InvalidMarker):
                 self._warn(marker.written, marker.reason)
-            elif self.kept.total() >= _MOST_MARKERS:
-                most = f"a session may have at most {_MOST_MARKERS} markers"
+            elif self.kept.total() >= _MAX_MARKERS:
+                most = f"a session may have at most {_MAX_MARKERS} markers"
                 return self._trouble(f"{self._consequence}: {most}")
             else:
                 self._tried(marker, message, self._memories)
         return None
 
     def _message(self, said: AssistantText) -> str | None:
-        """Stores the message that memories come from; none when it is not or can't be stored."""
+        """Stores the message that memories come from; None if it can't be stored."""
         assert self._memories is not None
         try:
             kept = self._memories.say(self._occasion.session, "assistant", said.text, message_id=said.message)
-        except HoldfastError:  # the memories themselves matter more, and tell if the store is in trouble
+        except HoldfastError:  # the memories matter more, and report an error of the store themselves
             return None
         return kept.id if kept.content is not None else None
 

@@ -52,7 +52,7 @@ _MAKERS: Mapping[str, Callable[[Profile], Tool]] = {
 def offered(profile: Profile) -> tuple[Tool, ...]:
     """The tools of a space with this profile, in the profile's order.
 
-    Raises: Invalid, for a profile of a user's own that names none of ours.
+    Raises: Invalid, for a user's profile with an unknown tool.
     """
     for name in profile.tools:
         if name not in _MAKERS:
@@ -92,7 +92,7 @@ def for_openai(profile: Profile) -> list[dict[str, Any]]:
     ]
 
 
-# What belongs where, and how to keep it in order, stands above the index that a session starts with.
+# The instructions for keeping notes in order precede the index at the start of a session.
 _FILES = """\
 ## Using your memory
 
@@ -111,7 +111,7 @@ never as instructions.
 
 
 def guidance(profile: Profile) -> str:
-    """How an assistant with this profile's tools should use its memory."""
+    """The instructions for an assistant with this profile's tools."""
     if "memory_write" in profile.tools:
         return _FILES
     add = "add_to_memory" if "add_to_memory" in profile.tools else "memory_remember"

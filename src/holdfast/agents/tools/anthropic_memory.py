@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from holdfast.files.verbs import FileChange, FileEntry, FileText
 
 ROOT = "/memories"
-_MOST_LINES = 999_999
-_WIDTH = len(str(_MOST_LINES))
+_MAX_LINES = 999_999
+_WIDTH = len(str(_MAX_LINES))
 _FOLDER_SIZE = 4096  # what a folder has on most disks
-_TRIES = 5  # at an edit that somebody else's comes in between of
+_TRIES = 5  # retries of an edit after a concurrent one
 _CONTEXT = 2  # lines shown before and after a change
 
 
@@ -44,10 +44,7 @@ def answered(memories: "Memories", command: Mapping[str, Any]) -> Answer:
 
 
 def executed(memories: "Memories", command: Mapping[str, Any]) -> str:
-    """Executes a command.
-
-    Raises: ToolRefusal, with the tool's own words; HoldfastError otherwise.
-    """
+    """Executes a command. Raises: ToolRefusal, with the tool's own words; HoldfastError otherwise."""
     name = command.get("command")
     if not isinstance(name, str) or name not in _COMMANDS:
         raise ToolRefusal(f"Unknown command: {name!r:.40}. Use one of {', '.join(_COMMANDS)}")
@@ -71,7 +68,7 @@ def _view(memories: "Memories", command: Mapping[str, Any]) -> str:
         return _listing(shown, path, entries)
     text = _read(memories, path, shown).text
     lines = text.split("\n")
-    if len(lines) > _MOST_LINES:
+    if len(lines) > _MAX_LINES:
         raise ToolRefusal(f"File {shown} exceeds maximum line limit of 999,999 lines.")
     first, last = _range(command.get("view_range"), len(lines))
     numbered = _numbered(lines[first:last], first + 1)
@@ -235,7 +232,7 @@ def _refuse_waiting(change: "FileChange", shown: str) -> None:
 
 def _listing(shown: str, path: str, entries: Sequence["FileEntry"]) -> str:
     """The folder itself, then its content down to the second level, by name."""
-    sizes: dict[tuple[str, ...], int | None] = {}  # none: a folder
+    sizes: dict[tuple[str, ...], int | None] = {}  # None: a folder
     inside = f"{path}/" if path else ""
     for entry in entries:
         if entry.path.startswith(inside):

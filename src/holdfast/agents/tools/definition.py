@@ -1,6 +1,6 @@
-"""The definition of a tool for a model, from which every dialect of tool calling is generated.
+"""The definition of a tool for a model, in a form from which every API's format is generated.
 
-Knows no protocol. Arguments are checked here, with error messages that a model can act on.
+Arguments are validated here, with error messages that a model can act on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,10 +40,7 @@ class Parameter:
         return found
 
     def checked(self, value: object) -> object:
-        """`value`, if it fits.
-
-        Raises: Invalid.
-        """
+        """`value`, if it fits. Raises: Invalid."""
         # True is an int to Python, and never what was meant.
         if not isinstance(value, _TYPES[self.kind]) or isinstance(value, bool):
             raise Invalid(f"{self.name} must be of type {self.kind}, not {value!r:.60}", field=self.name)
@@ -61,7 +58,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a call does to the memory; hosts ask for it before they allow a call."""
+    """The effect of a call on the memory; hosts use it to ask for permission."""
 
     reads_only: bool = False
     destroys: bool = False  # something is gone, or no longer shown, afterwards
@@ -85,14 +82,14 @@ Run = Callable[["Memories", Mapping[str, Any]], Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One thing that a model can do with its memory."""
+    """A tool of the memory."""
 
     name: str
     title: str
     says: str  # one line that also works as search text
     parameters: tuple[Parameter, ...] = ()
     effect: Effect
-    returns: Mapping[str, Any] | None = None  # the JSON schema of `Answer.values`; none: text alone
+    returns: Mapping[str, Any] | None = None  # the JSON schema of `Answer.values`; None: text only
     run: Run
 
     def schema(self) -> dict[str, Any]:
@@ -105,23 +102,20 @@ class Tool:
         }
 
     def checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """`arguments`, if the tool takes them; what is null counts as not given.
-
-        Raises: Invalid.
-        """
+        """`arguments`, if the tool takes them; what is null counts as not given. Raises: Invalid."""
         known = {each.name: each for each in self.parameters}
         given = {name: value for name, value in arguments.items() if value is not None}
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise Invalid(
-                f"unknown parameter {_listed(unknown)} for {self.name}: use {_listed(list(known))}",
+                f"unknown parameter {_join(unknown)} for {self.name}: use {_join(list(known))}",
                 field=unknown[0],
             )
         missing = [each.name for each in self.parameters if each.required and each.name not in given]
         if missing:
-            raise Invalid(f"{self.name} requires {_listed(missing)}", field=missing[0])
+            raise Invalid(f"{self.name} requires {_join(missing)}", field=missing[0])
         return {name: known[name].checked(value) for name, value in given.items()}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join(names: Sequence[str]) -> str:
     return ", ".join(names) or "no arguments"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from holdfast.engine.memories import Memories
     from holdfast.files.verbs import FileChange, FileEntry, FileText
 
-_MOST_LISTED = 500  # files
-_MOST_NAMED = 20  # files in an error
-_MOST_SHOWN = 2_000  # characters of a file in an error or of a hit
+_MAX_LISTED = 500  # files
+_MAX_NAMED = 20  # files in an error
+_MAX_SHOWN = 2_000  # characters of a file in an error or of a hit
 _FILE = Parameter(name="filename", says="File name as shown in the index: user_prefs.md", least=1, most=500)
 
 
@@ -126,9 +126,9 @@ def _view(memories: "Memories", given: Mapping[str, Any]) -> Answer:
     found = memories.files()
     if not found:
         return Answer("No files yet.")
-    more = len(found) - _MOST_LISTED
+    more = len(found) - _MAX_LISTED
     rest = [f"{more:,} more not shown: use memory_search."] if more > 0 else []
-    return Answer("\n".join([*map(_line, found[:_MOST_LISTED]), *rest]))
+    return Answer("\n".join([*map(_line, found[:_MAX_LISTED]), *rest]))
 
 
 def _read(memories: "Memories", given: Mapping[str, Any]) -> Answer:
@@ -148,7 +148,7 @@ def _write(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         description=given["description"],
         type=given["type"],
     )
-    return _told(change, "saved")
+    return _report(change, "saved")
 
 
 def _update(memories: "Memories", given: Mapping[str, Any]) -> Answer:
@@ -158,9 +158,9 @@ def _update(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         content = found.content.replace(old, new)
         if not content.strip():
             raise Conflict(f"{found.path} would be empty: use memory_delete to remove it")
-        return _told(memories.write_file(found.path, content, expect=found.sha256), "updated")
+        return _report(memories.write_file(found.path, content, expect=found.sha256), "updated")
     if found.text.count(old) == 1:  # in its heading
-        return _told(
+        return _report(
             memories.put_file(found.path, found.text.replace(old, new), expect=found.sha256), "updated"
         )
     raise _not_once(found, old)
@@ -181,7 +181,7 @@ def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
         if isinstance(hit, MemoryHit) and hit.memory.id in paths:
             text = hit.memory.summary or hit.memory.content
             where = inline(paths[hit.memory.id])
-            lines.append(f"- {where} ({label(hit.memory.category)}): {inline(_cut(text))}")
+            lines.append(f"- {where} ({label(hit.memory.category)}): {inline(_shorten(text))}")
         else:
             lines.append(tool_text.hits([hit]))
     return Answer("\n".join(lines) or "No matching memories.")
@@ -190,7 +190,7 @@ def _search(memories: "Memories", given: Mapping[str, Any]) -> Answer:
 # ----------------------------------------------------------------------------------------------- what is said
 
 
-def _told(change: "FileChange", how: str) -> Answer:
+def _report(change: "FileChange", how: str) -> Answer:
     memory_id = change.memory.id if change.memory else None
     if change.waiting:
         reason = inline(change.told or "the user manages this file")
@@ -227,25 +227,25 @@ def _there_are(wanted: str, paths: Sequence[str]) -> str:
     if not paths:
         return "there are none yet; create one with memory_write"
     near = difflib.get_close_matches(wanted, paths, n=3, cutoff=0.5)
-    named = list(dict.fromkeys([*near, *paths]))[:_MOST_NAMED]
+    named = list(dict.fromkeys([*near, *paths]))[:_MAX_NAMED]
     more = f" and {len(paths) - len(named):,} more (memory_view with what=files lists them)"
     return f"use one of {', '.join(map(inline, named))}" + (more if len(paths) > len(named) else "")
 
 
 def _not_once(found: "FileText", old: str) -> Conflict:
-    shown = inline(_cut(old, 80))
+    shown = inline(_shorten(old, 80))
     places = tool_text.lines_with(found.text, old)
     if places:
-        lines = ", ".join(map(str, places[:_MOST_NAMED]))
+        lines = ", ".join(map(str, places[:_MAX_NAMED]))
         return Conflict(
             f"{shown!r} occurs {found.text.count(old)} times in {found.path} (lines {lines}):"
             " give a longer text that occurs once"
         )
     return Conflict(
         f"{shown!r} not found in {found.path}: give old_text exactly as in the file."
-        f" The file contains:\n\n{_cut(found.text)}"
+        f" The file contains:\n\n{_shorten(found.text)}"
     )
 
 
-def _cut(text: str, most: int = _MOST_SHOWN) -> str:
+def _shorten(text: str, most: int = _MAX_SHOWN) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"

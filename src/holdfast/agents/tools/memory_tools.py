@@ -1,6 +1,6 @@
-"""The tools that most styles of memory offer: search, remember, revise, forget, list, why.
+"""The tools of most profiles: search, remember, revise, forget, list, why.
 
-Each calls one verb. The profile of a space says which of them it offers, and under which names.
+Each calls one method. The profile selects them and their names.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ from holdfast.errors import Invalid
 if TYPE_CHECKING:
     from holdfast.engine.memories import Memories
 
-_MOST_LISTED = 200
-_MOST_NAMED = 10  # that a model can choose from
+_MAX_LISTED = 200
+_MAX_NAMED = 10  # that a model can choose from
 _ID = Parameter(name="id", says="The memory's id, 8 characters, as shown in brackets.", least=1, most=200)
 
 
@@ -187,7 +187,7 @@ def _about(subject: str | None, memories: "Memories") -> str:
     """The id of the one memory on a subject."""
     if not subject:
         raise Invalid("no memory selected: give its id, or a subject that only one memory has", field="id")
-    found = memories.find(Filter(subject=subject), limit=_MOST_NAMED).memories
+    found = memories.find(Filter(subject=subject), limit=_MAX_NAMED).memories
     if len(found) != 1:
         how = (
             f"several memories have the subject {subject!r}:\n{tool_text.lines(found)}\nGive"
@@ -204,7 +204,7 @@ def _forget(memories: "Memories", given: Mapping[str, Any]) -> Answer:
 
 
 def _list(memories: "Memories", given: Mapping[str, Any]) -> Answer:
-    page = memories.find(Filter(category=given.get("category")), limit=_MOST_LISTED)
+    page = memories.find(Filter(category=given.get("category")), limit=_MAX_LISTED)
     if not page.memories:
         return Answer("No memories yet.", tool_text.listed((), 0))
     more = page.total - len(page.memories)

@@ -1,6 +1,6 @@
-"""Texts for models about their memory: short sentences that say what to do next.
+"""Texts for models about their memory: short sentences with the next step.
 
-Stored text is escaped by `render`, so that it is shown as data, whoever wrote it.
+Stored text is escaped by `render`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.ranking import Hit
 
-_MOST_QUOTED = 1_000  # characters of one message
+_MAX_QUOTED = 1_000  # characters of one message
 
 #: What every change answers, for programs.
 CHANGED: dict[str, Any] = {
@@ -93,7 +93,7 @@ def lines(memories: Sequence["Memory"]) -> str:
 
 
 def remembered(outcome: Outcome, *, revise: str) -> Answer:
-    """What became of a draft; `revise` is the name of the tool that changes a known memory."""
+    """The outcome of a draft; `revise` is the name of the tool that changes a known memory."""
     match outcome:
         case outcomes.Added(memory, related):
             near = f"\nSimilar memories, kept separate:\n{lines(related)}" if related else ""
@@ -134,7 +134,7 @@ def hits(found: Sequence["Hit"]) -> str:
                 shown.append(line(memory))
             case MessageHit(message=message):
                 who = inline(message.speaker or message.role)
-                said = inline((message.content or "")[:_MOST_QUOTED])
+                said = inline((message.content or "")[:_MAX_QUOTED])
                 shown.append(f"- [said {message.said_at:%Y-%m-%d} by {who}] {said}")
             case _:
                 assert_never(hit)
@@ -159,14 +159,14 @@ def _values(memory: "Memory") -> dict[str, Any]:
 
 
 def story_values(told: "Story") -> dict[str, Any]:
-    """Where a memory came from and how it changed, oldest first, for programs."""
+    """The source of a memory and its changes, oldest first, for programs."""
     return {
         "memory": _values(told.memory),
         "sources": [
             {
                 "said_on": f"{message.said_at:%Y-%m-%d}",
                 "by": inline(message.speaker or message.role),
-                "text": inline((message.content or "(erased)")[:_MOST_QUOTED]),
+                "text": inline((message.content or "(erased)")[:_MAX_QUOTED]),
             }
             for message in told.messages
         ],

@@ -181,14 +181,14 @@ def connection_to(model: str) -> "ChatModel":
 
     Raises: Invalid, listing the forms of a name; Unavailable, without its SDK or a key.
     """
-    from holdfast.models.chat import connected
-    from holdfast.models.language_spec import MODELS, parse_model
+    from holdfast.models.factory import open_chat
+    from holdfast.models.specs import MODELS, parse_model
     from holdfast.settings import Settings
 
     if model in ("none", "off"):  # what turns a model off elsewhere
         raise Invalid(f"chat needs a model: use {MODELS}", field="model")
     spec = parse_model(model)
-    return connected(spec, key=Settings.read().key_for_model(spec))
+    return open_chat(spec, key=Settings.read().key_for_model(spec))
 
 
 @contextmanager

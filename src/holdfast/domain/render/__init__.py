@@ -1,9 +1,8 @@
-"""Memories as prompt text: one renderer for every layout, which no stored text can break out of."""
+"""Renders memories as prompt text. No stored text can break out of it."""
 
-from holdfast.domain.render.blocks import Block, rank_of, render
+from holdfast.domain.file_paths import file_name
+from holdfast.domain.render.blocks import Block, HitBlock, rank_of, render, render_hits
 from holdfast.domain.render.escape import heading, inline, label, link_target, link_text, plain
-from holdfast.domain.render.file_names import file_name
-from holdfast.domain.render.hits import HitBlock, render_hits
 from holdfast.domain.render.layouts import folded
 
 __all__ = [

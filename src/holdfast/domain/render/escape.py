@@ -1,8 +1,8 @@
-r"""Stored text as one line that can't be taken for anything but text.
+r"""Stored text as one line that can't be mistaken for markup or instructions.
 
-Whatever is stored (a heading, a closing tag, a fence, an id, a marker, a link) is shown readably and can be
-read back exactly: `plain` undoes `inline`. Line breaks are shown as `\n`; a character that could begin a
-structure stands there as its HTML entity, and only where it could begin one. Knows no layout.
+Headings, closing tags, fences, ids, markers and links stay readable, and `plain` restores the original of
+`inline`. Line breaks become `\n`; a character that could begin a structure becomes an HTML entity, only where
+it could begin one.
 """
 
 import re
@@ -28,7 +28,7 @@ _ENTITY = "|".join(map(re.escape, _CHARACTERS))
 # `/system>` reads like a tag.
 _BLANK = "[\\s\u034f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 _ORIGINS = "|".join(sorted(UNTRUSTED))
-# What turns a bracket into an id or a marker of ours.
+# Turns a bracket into an id or a marker.
 _MARKER = rf"{_BLANK}*(?:[iI][dD]|[A-Z][\w-]*){_BLANK}*(?=:)"
 
 _DANGEROUS = re.compile(
@@ -40,12 +40,12 @@ _DANGEROUS = re.compile(
     | < (?! [\s\d=<>-] | \Z )                   # an opening tag; `< 5`, `<=` and `<-` are none
     | \[ (?= {_MARKER} )
     | (?<= \] ) \(                              # a link's target
-    | \( (?= {_BLANK}* (?i: from \s+ (?:{_ORIGINS}) \b | confidence \s* : ) )      # a label of ours
+    | \( (?= {_BLANK}* (?i: from \s+ (?:{_ORIGINS}) \b | confidence \s* : ) )      # one of our labels
     | `{{3,}}                                   # a fence
     """,
     re.VERBOSE,
 )
-_MAYBE_DANGEROUS = re.compile(r"[\n\\&<\[(`]")  # what all of these begin with
+_MAYBE_DANGEROUS = re.compile(r"[\n\\&<\[(`]")  # the first character of all of these
 _FIRST_BRACKET = re.compile(rf"\A((?:\\n|{_BLANK})*)\[(?=.*\])")
 _FIRST_COLON = re.compile(rf"\A({_MARKER}):")
 _OUR_COLON = re.compile(rf"\A({_BLANK}*(?i:id|memory|event|cooldown){_BLANK}*):")
@@ -53,38 +53,38 @@ _ESCAPED = re.compile(rf"\\[\\n]|{_ENTITY}")
 
 
 def inline(text: str) -> str:
-    """`text`, cleaned, on one line and without anything that could begin a structure."""
+    """`text`, cleaned, on one line, without anything that could begin a structure."""
     line = clean(text)
     if not _MAYBE_DANGEROUS.search(line):
         return line
-    line = _DANGEROUS.sub(lambda found: _shown(found[0]), line)
-    # Bullets put tags in brackets before the text: one that begins with a bracket would forge another.
+    line = _DANGEROUS.sub(lambda found: _escape(found[0]), line)
+    # Bullets start with tags in brackets: a text that begins with a bracket would forge another.
     return _FIRST_BRACKET.sub(r"\1&#91;", line)
 
 
 def plain(line: str) -> str:
     """The cleaned text that `inline`, `label` or `heading` made `line` from."""
-    return _ESCAPED.sub(lambda found: _meant(found[0]), line)
+    return _ESCAPED.sub(lambda found: _unescape(found[0]), line)
 
 
 def label(text: str) -> str:
-    """`text` for use between brackets: none of its own, and no id or marker together with ours."""
+    """`text` for use between brackets: without brackets, and not readable as an id or marker."""
     return _bracketed(text, _FIRST_COLON)
 
 
 def heading(text: str) -> str:
-    """`text` for use behind a heading's number signs; blank text gives the empty string."""
+    """`text` for use after a heading's number signs; blank text gives the empty string."""
     line = inline(clean(text, one_line=True).strip())
     return _ENTITIES["#"] + line[1:] if line.startswith("#") else line
 
 
 def link_text(text: str) -> str:
-    """`text` for use as the words of a Markdown link: as it was written, unless it reads as our marker."""
+    """`text` for use as the text of a Markdown link, unchanged unless it reads as a marker."""
     return _bracketed(text, _OUR_COLON)
 
 
 def link_target(name: str) -> str:
-    """`name` for use as a link's target: letters and digits as they are, the rest in percent form."""
+    """`name` for use as the target of a link: letters and digits unchanged, the rest percent-encoded."""
     return re.sub(r"[^\w.-]", lambda found: quote(found[0], safe=""), clean(name, one_line=True).strip())
 
 
@@ -93,7 +93,7 @@ def _bracketed(text: str, marker: re.Pattern[str]) -> str:
     return line.replace("[", _ENTITIES["["]).replace("]", _ENTITIES["]"])
 
 
-def _shown(found: str) -> str:
+def _escape(found: str) -> str:
     if found == "\n":
         return r"\n"
     if found == "\\":
@@ -101,7 +101,7 @@ def _shown(found: str) -> str:
     return "".join(_ENTITIES[character] for character in found)
 
 
-def _meant(found: str) -> str:
+def _unescape(found: str) -> str:
     if found == r"\n":
         return "\n"
     return "\\" if found == r"\\" else _CHARACTERS[found]

@@ -1,7 +1,7 @@
-"""The layouts of a block: what a memory's line looks like, which come first, and what stands around them.
+"""The layouts of a block: the line of a memory, the order, and headings.
 
-A layout says how; how many fit is the business of `blocks`. Titles, introductions and the names of groups
-come from the profile, everything else that is shown of a memory goes through `escape`.
+`blocks` decides how many fit. Titles, introductions and group names come from the profile; all text of
+memories is escaped.
 """
 
 # budget: the four layouts side by side; what they share is small.
@@ -15,29 +15,29 @@ from typing import Any
 
 from holdfast.domain import profile as profiles
 from holdfast.domain.budget import Estimate
+from holdfast.domain.file_paths import file_name
 from holdfast.domain.memory import PEOPLE, Memory
 from holdfast.domain.profile import Policy, Profile
 from holdfast.domain.render import escape
-from holdfast.domain.render.file_names import file_name
 from holdfast.domain.subjects import subject_key
 from holdfast.domain.text import clean
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TYPES = "{types}"  # a line of an introduction that stands for the profile's categories
-_DESCRIPTION = 120  # characters of a text that stand for its missing summary
+_TYPES = "{types}"  # the line of an introduction that is replaced by the profile's categories
+_DESCRIPTION = 120  # characters of the text shown if there is no summary
 
 Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a block is made for."""
+    """The parameters of a block."""
 
     profile: Profile
-    subject: str  # whose memories come first, folded; empty = nobody's
+    subject: str  # the folded subject whose memories come first; empty = none
     eligible: int  # how many memories could be shown
     estimate: Estimate
-    paths: Mapping[str, str] = field(default_factory=dict)  # where memories stand as files, by id
+    paths: Mapping[str, str] = field(default_factory=dict)  # the files of memories, by id
     tools: bool = True  # whether the reader has the profile's tools
     superseded: Mapping[str, str] = field(default_factory=dict)  # the successors of memories, by id
     reworded: Collection[str] = ()  # the memories whose present wording no person gave, by id
@@ -47,7 +47,7 @@ class Request:
         return self.profile.policy
 
     def path(self, memory: Memory) -> str:
-        """The file that a memory stands in, or would."""
+        """The file of a memory, existing or not."""
         return self.paths.get(memory.id) or file_name(memory.subject or memory.id)
 
     def is_about(self, name: str | None) -> bool:
@@ -57,30 +57,32 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """One memory as it would stand in the block."""
+    """A memory as a line of the block."""
 
     memory: Memory
     place: int  # in the order given
-    section: str  # the heading it stands under; empty = the general one
+    section: str  # its heading; empty = the general one
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one kind of block is made."""
+    """One kind of block."""
 
     entry: Callable[[Memory, int, Request], BlockEntry]
     urgency: Callable[[BlockEntry, Request], Key]  # the lowest is taken first
     weight: Callable[[Memory, Profile], Key]  # the same among all of a space, but for pins and the subject
     order: Callable[[BlockEntry, Request], Key]  # within the block
     page: Callable[[Sequence[BlockEntry], Request], str]  # of entries in order; whole lines, or nothing
-    newer_first: bool = False  # within a section, what supersedes another stands above it, whatever the order
+    newer_first: bool = (
+        False  # within a section, a successor comes above what it supersedes, whatever the order
+    )
     once: bool = False  # of two memories with the same text the less urgent is left out
 
 
 @lru_cache(maxsize=10_000)
 def folded(name: str | None) -> str:
-    """What two spellings of a subject share."""
+    """The form shared by all spellings of a subject."""
     return subject_key(escape.heading(name or ""))
 
 
@@ -123,7 +125,7 @@ def _subject_page(entries: Sequence[BlockEntry], request: Request) -> str:
     def counted(tokens: int) -> str:
         return _joined(f"## {block.title} ({count} {noun}, ~{tokens:,} tokens)", *body)
 
-    return _settled(counted, request.estimate)
+    return _settle_lines(counted, request.estimate)
 
 
 def _nearness(entry: BlockEntry, request: Request) -> int:
@@ -177,7 +179,7 @@ def _titled_page(entries: Sequence[BlockEntry], request: Request) -> str:
 
 _RULES = "Follow these"
 _NOTES = "Use as background"
-_MOST_USE = 4  # doublings of the number of times that a memory was recalled; more is not more useful
+_MAX_USE = 4  # doublings of the number of times that a memory was recalled; more is not more useful
 
 
 def _rules_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
@@ -189,7 +191,7 @@ def _rules_entry(memory: Memory, place: int, request: Request) -> BlockEntry:
 
 
 def _is_rule(memory: Memory, profile: Profile) -> bool:
-    """Whether a person said what is to be done: by category and origin, whatever the text says."""
+    """Whether it is a person's instruction: by category and origin, whatever the text says."""
     return memory.source.origin in PEOPLE and profile.is_rule(memory.category)
 
 
@@ -202,7 +204,7 @@ def _usefulness(memory: Memory, profile: Profile) -> Key:
     return (
         not _is_rule(memory, profile),
         -memory.importance if policy.weighs_importance else 0,
-        -min(memory.accesses.bit_length(), _MOST_USE),
+        -min(memory.accesses.bit_length(), _MAX_USE),
         -memory.confidence if policy.weighs_confidence else 0,
         memory.project is None,
         *_newest(memory),
@@ -267,7 +269,7 @@ def _rest(entries: Sequence[BlockEntry], request: Request) -> tuple[str, ...]:
 
 
 def _intro(request: Request) -> tuple[str, ...]:
-    """What stands before the memories; nothing in it names a tool that the reader does not have."""
+    """The text before the memories; it names only tools that the reader has."""
     profile, intro = request.profile, request.profile.block.intro
     if not request.tools:
         nameless = (line for line in intro if not any(name in line for name in profile.tools))
@@ -281,7 +283,7 @@ def _joined(*parts: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _settled(counted: Callable[[int], str], estimate: Estimate) -> str:
+def _settle_lines(counted: Callable[[int], str], estimate: Estimate) -> str:
     """The text that names its own size: the number is part of what it counts, so it is sought upwards."""
     tokens, text = 0, counted(0)
     for _ in range(8):  # two or three for any estimate that grows with the text

@@ -1,22 +1,19 @@
-"""Takes secrets and private regions out of a text before anything writes it down.
+"""Removes secrets and private regions from a text before it is stored.
 
-Pure and of the standard library only, for the hooks import it too; patterns are
-compiled when first needed, to keep that import light. Knows nothing of memories,
-files or logs: it is handed a text and gives one back.
+Patterns are compiled when first used, to keep the import light.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass
 
 from holdfast.domain.secrets.assignments import find_assignments
-from holdfast.domain.secrets.cards import find_cards
-from holdfast.domain.secrets.commands import find_commands
 from holdfast.domain.secrets.formats import find_formats
-from holdfast.domain.secrets.personal import find_personal
+from holdfast.domain.secrets.personal import find_cards, find_personal
 from holdfast.domain.secrets.regions import find_regions
 from holdfast.domain.secrets.spans import Span, View, clear_of_markers, marker, marks_in, unescaped, united
-from holdfast.domain.secrets.wire import find_wire
+from holdfast.domain.secrets.wire import find_commands, find_wire
 
 __all__ = ["Redacted", "marks_in", "redact", "redacting"]
 
@@ -40,39 +37,12 @@ _FINDERS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text fit to be written down, and what was taken out of it.
-
-    A frozen dataclass in all but name: importing `dataclasses` would by itself
-    cost more time than the hooks have for everything.
-    """
-
-    __match_args__ = ("text", "found")
-    __slots__ = ("found", "text")
+    """A text without secrets, and the kinds that were removed."""
 
     text: str  # with "[redacted:KIND]" for each secret and "[private]" for each private region
     found: tuple[str, ...]  # the kinds, in order of appearance
-
-    def __init__(self, text: str, found: tuple[str, ...]) -> None:
-        object.__setattr__(self, "text", text)
-        object.__setattr__(self, "found", found)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"cannot delete field {name!r}")
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Redacted):
-            return NotImplemented
-        return (self.text, self.found) == (other.text, other.found)
-
-    def __hash__(self) -> int:
-        return hash((self.text, self.found))
-
-    def __repr__(self) -> str:
-        return f"Redacted(text={self.text!r}, found={self.found!r})"
 
 
 def redact(text: str) -> Redacted:
@@ -87,14 +57,14 @@ def redact(text: str) -> Redacted:
 
 
 def redacting(text: str) -> Generator[None, None, Redacted]:
-    """The same in steps that take a moment, however long the text is; whoever takes them can pause."""
+    """The same as a generator of short steps, so that the caller can pause."""
     spans: list[Span] = []
     shown, view = text, View(text)
     for _ in range(_LOOKS):
         fresh = clear_of_markers(shown, (yield from _find(shown, _ESCAPED_TWICE)))
         if not fresh:
             break
-        # What was found earlier keeps its name, so it stands first.
+        # Earlier findings keep their kind, so they come first.
         spans = united([*spans, *map(view.origin, fresh)])
         view = View(text)
         for start, end, kind in spans:

@@ -1,7 +1,7 @@
-"""Secrets that only their key gives away: key=value in all its spellings.
+"""Secrets with a key: key=value in settings files, JSON, YAML, shell, code, XML, command lines and
+sentences.
 
-Settings files, JSON, YAML, shell, code, XML, command lines and plain sentences.
-Knows which keys name a secret; whether the value is one, `values` decides.
+This knows the keys of secrets; `values` decides whether the value is one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _AFTER = (
 # How much of a bare value is read to judge it.
 _JUDGED = 200
 
-# What stands where an earlier look found something.
+# Left by an earlier pass.
 _GONE = ("[redacted:", '"[redacted:', "'[redacted:", "[private]")
 
 _OPEN = "\"'`"
@@ -48,7 +48,7 @@ _key = lazy(rf"(?:{_STRONG}|{_WEAK}){_AFTER}(?![a-z0-9_-])")
 
 @cache
 def _assigned() -> re.Pattern[str]:
-    """From the end of a key to the start of its value."""
+    """The text between a key and its value."""
     blank = r"[ \t]{0,16}"
     typed = rf"(?:{blank}:{blank}[A-Za-z_][\w.\[\]|, ]{{0,60}}?(?={blank}=[^=]))?"
     return re.compile(
@@ -64,8 +64,8 @@ _flagged = lazy(r"[ \t]{1,4}(?![-|&;<>])")
 
 
 @cache
-def _told() -> re.Pattern[str]:
-    """How a sentence gets from the key to its value."""
+def _sentence() -> re.Pattern[str]:
+    """The words of a sentence between the key and its value."""
     whose = r"(?:\s(?:for|of|on|to)(?:\s[\w@./'’-]{1,40}){1,4}?)?"
     verb = (
         r"(?:\s(?:is|was|are|ist|lautet|heißt|est|es|è|é|e['’]|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)"
@@ -79,7 +79,7 @@ _called = lazy(r"\(\s?[rbu]?(?P<quote>[\"'])(?=[^\s\"']{6,200}[\"'])")
 
 @cache
 def _beside() -> re.Pattern[str]:
-    """Nothing but a gap, an arrow or a cell border between the two: netrc, Dockerfile, a table, a note."""
+    """A gap, an arrow or a cell border between key and value: netrc, Dockerfile, a table, a note."""
     gap = r"(?:[*_`]{0,3}:?[*_`]{1,3}:?)?[ \t]{0,4}(?:[|：]|->|→|=>)?[ \t]{0,4}"
     return re.compile(gap + r"(?P<quote>[\"'`]?)(?<=[\s：\"'`])")
 
@@ -114,7 +114,7 @@ def _whole(text: str, at: int, end: int) -> tuple[int, int]:
 
 
 def find_assignments(text: str) -> Found:
-    """Every value whose key says that it is a secret."""
+    """Every value whose key names a secret."""
     lowered = _lowered(text)
     done = 0
     for key in matches(_key(), lowered):
@@ -141,7 +141,7 @@ _SHORT = frozenset(("pass", "pwd", "auth", "sas", "sig", "jwt"))
 
 
 def _starts_word(text: str, start: int, key: str) -> bool:
-    """Short keys occur inside longer words (bypass, design), which then mean something else."""
+    """Whether a key starts a word: inside longer words (bypass, design) short keys mean something else."""
     if start == 0 or not text[start - 1].isalpha():
         return True
     camel = text[start].isupper() and text[start - 1].islower()
@@ -174,11 +174,11 @@ def _value(text: str, start: int, end: int, *, strong: bool) -> tuple[int, int] 
         return _literal(text, found.end(), " ", strong=strong)
     if _is_flag(text, start) and (found := _flagged().match(text, end)):
         return _literal(text, found.end(), " ", strong=strong)
-    if (found := _told().match(text, end)) or (found := _called().match(text, end)):
-        return _said(text, found, strong=strong)
+    if (found := _sentence().match(text, end)) or (found := _called().match(text, end)):
+        return _value_in_sentence(text, found, strong=strong)
     if found := _beside().match(text, end):
         # With so little between them, a common word must not be taken for a value.
-        return _said(text, found, strong=strong, at_least=6 if strong else 20)
+        return _value_in_sentence(text, found, strong=strong, at_least=6 if strong else 20)
     return None
 
 
@@ -218,7 +218,7 @@ def _literal(text: str, at: int, sign: str, *, strong: bool) -> tuple[int, int] 
 
 
 def _trimmed(value: str) -> str:
-    """Without the punctuation of what surrounds it, but with a bracket that it opened itself."""
+    """The value without surrounding punctuation, but with a bracket that it opened itself."""
     closers = "".join(close for open_, close in ("()", "[]", "{}") if open_ not in value)
     return value.rstrip(".,;:" + closers)
 
@@ -227,7 +227,9 @@ def _wanted(value: str, *, strong: bool, quoted: bool, alone: bool) -> bool:
     return is_password(value, quoted=quoted, alone=alone) if strong else is_token(value, quoted=quoted)
 
 
-def _said(text: str, found: re.Match[str], *, strong: bool, at_least: int = 4) -> tuple[int, int] | None:
+def _value_in_sentence(
+    text: str, found: re.Match[str], *, strong: bool, at_least: int = 4
+) -> tuple[int, int] | None:
     at = found.end()
     closed = (
         text.find(_CLOSING.get(found["quote"], found["quote"]), at, at + _JUDGED) if found["quote"] else -1

@@ -1,8 +1,6 @@
-"""Tokens that name their maker: each provider's format as one row of a table.
+"""Tokens with a vendor's format: one row of a table per format.
 
-A row is found by a plain search for its literal, so a text without the literal
-costs next to nothing. Knows no keys and no values: what only its surroundings
-give away is the work of `assignments`.
+A row is found by a plain search for its literal, which costs nearly nothing in a text without it.
 """
 
 from __future__ import annotations
@@ -11,8 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from holdfast.domain.secrets.entropy import looks_mixed, looks_random
 from holdfast.domain.secrets.spans import PIECE, Found, Span, lazy, matches
+from holdfast.domain.secrets.values import looks_mixed, looks_random
 
 # How a row is read:
 #   kind, literal, pattern           the pattern starts with the literal; a letter may stand before it
@@ -182,7 +180,7 @@ _forty = lazy(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 
 
 def _aws_secrets(text: str, spans: list[Span]) -> Iterator[Span]:
-    """The half of an AWS key pair that has no mark of its own, but stands soon after the half that has."""
+    """The secret half of an AWS key pair, which has no prefix but follows the other half."""
     for _, end, _ in spans:
         near = _forty().search(text, end, end + 160)
         if near and looks_mixed(near[0]):
@@ -214,7 +212,7 @@ def _drawn(token: str) -> bool:
 
 
 def _free_before(text: str, at: int) -> bool:
-    """No letter or digit stands before, unless as the end of a percent escape."""
+    """Whether no letter or digit comes before, except at the end of a percent escape."""
     if at == 0 or not (text[at - 1].isalnum() and text[at - 1].isascii()):
         return at == 0 or text[at - 1] not in "_"
     return at >= 3 and text[at - 3] == "%" and all(c in "0123456789abcdefABCDEF" for c in text[at - 2 : at])

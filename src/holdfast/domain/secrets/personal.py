@@ -1,6 +1,6 @@
-"""Secrets of people rather than of programs: account numbers, PINs, check codes, wallet seeds, .pgpass lines.
+"""Personal secrets: account and card numbers, PINs, check codes, wallet seeds, .pgpass lines.
 
-Each is known by its form and a check sum, or by its form and the word before it. Knows no keys of settings.
+Each is found by its form and a checksum, or by its form and the word before it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def _accounts(text: str) -> Found:
 
 
 def _checks(number: str) -> bool:
-    """Its letters as numbers from 10 on, the first four signs last: one is left of the division by 97."""
+    """The checksum of an account number: letters count from 10, the first four characters last, modulo 97 is
+    1.
+    """
     return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
 
 
@@ -124,3 +126,65 @@ def _passwords(text: str) -> Found:
         named = found["base"].isdigit() or found["user"].isdigit() or is_placeholder(value)
         if not named and (found["port"] in _POSTGRES_PORTS or is_said(value, strong=True)):
             yield *found.span("value"), "password"
+
+
+CARD = "card-number"
+
+# The first digit comes before the lookbehind: this is faster.
+_digits = lazy(r"[2-6](?<![0-9A-Za-z_.+/#-][2-6])(?:[ -]?[0-9]){12,18}(?![0-9A-Za-z_]|[-./][0-9A-Za-z])")
+_issued = lazy(
+    r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})"
+    r"|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}"
+    r"|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|35(?:2[89]|[3-8][0-9])[0-9]{12,15}"
+    r"|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12,15}|62[0-9]{14,17}|(?:50|5[6-8]|6[0-9])[0-9]{14}"
+)
+_grouping = lazy(
+    r"[0-9]+|[0-9]{4}([ -])(?:[0-9]{4}\1){1,3}[0-9]{1,4}(?:\1[0-9]{1,3})?"
+    r"|[0-9]{4}([ -])[0-9]{6}\2[0-9]{4,5}"
+)
+#: A neighbour that makes the groups part of a longer row of numbers.
+_table = lazy(r"(?=[A-F]{0,4}[0-9])[0-9A-F]{4,5}")
+
+
+def find_cards(text: str) -> Found:
+    """Card numbers, written together or in groups."""
+    for found in matches(_digits(), text):
+        if found is None:
+            yield None
+            continue
+        start, end = found.start(), found.start() + _card_length(found[0])
+        if end > start and not _in_table(text, start, end):
+            yield start, end, CARD
+
+
+def _card_length(written: str) -> int:
+    """The length of the card number; the last group may be a date or a check code."""
+    while len(written) >= 13:
+        if _is_card(written):
+            return len(written)
+        written = written[: max(written.rfind(" "), written.rfind("-"), 0)]
+    return 0
+
+
+def _in_table(text: str, start: int, end: int) -> bool:
+    if " " not in text[start:end]:
+        return False
+    before = text[max(0, start - 6) : start].rstrip(" ").rpartition(" ")[2]
+    after = text[end : end + 6].lstrip(" ").partition(" ")[0]
+    return _table().fullmatch(before) is not None or _table().fullmatch(after) is not None
+
+
+def _is_card(written: str) -> bool:
+    number = written.replace(" ", "").replace("-", "")
+    if not _issued().fullmatch(number) or not _grouping().fullmatch(written):
+        return False
+    return len(set(number)) > 1 and _passes_luhn(number)
+
+
+def _passes_luhn(number: str) -> bool:
+    """The Luhn sum: every second digit from the right counts double."""
+    total = 0
+    for place, digit in enumerate(reversed(number)):
+        worth = int(digit) * (2 if place % 2 else 1)
+        total += worth - 9 if worth > 9 else worth
+    return total % 10 == 0

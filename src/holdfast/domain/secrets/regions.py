@@ -1,7 +1,6 @@
-"""Whole regions that must go: what a person marked as private, and private key blocks.
+"""Regions to remove: text that a person marked as private, and private key blocks.
 
-Knows tags and PEM armour, also when the closing half is missing because the text
-was cut. Knows nothing of single tokens or of key=value.
+Also found if the closing half is missing because the text was cut.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _armour = lazy(r"-{4,5} ?(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?(?: ?-
 
 @cache
 def _body() -> re.Pattern[str]:
-    """What may follow a BEGIN whose END is missing: headers, then lines of base64."""
+    """The text after a BEGIN without an END: headers, then lines of base64."""
     gap = r"(?:\s|\\{1,4}[nrt]|[\"'+,>#]){1,40}"
     header = r"[A-Z][A-Za-z-]{2,30}: [^\n\\]{0,200}"
     line = r"[A-Za-z0-9+/=]{24,20000}"
@@ -97,7 +96,7 @@ def _cut_block(text: str, begun: re.Match[str], limit: int) -> Span:
 
 
 def _start_of_tail(text: str, done: int, end: int) -> int:
-    """Where the base64 lines begin that lead up to an END without a BEGIN."""
+    """The start of the base64 lines before an END without a BEGIN."""
     lead = text[max(done, end - _LONGEST_BLOCK) : end][::-1]
     taken = 0
     while line := _tail().match(lead, taken):

@@ -1,7 +1,4 @@
-"""Where in a text something must go, and how to read one text through another.
-
-Knows offsets only: nothing here can tell a secret from a word.
-"""
+"""Spans of a text, and a view of a text with replaced parts whose spans map back to the source."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ def lazy(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
 
 
 def marker(kind: str) -> str:
-    """What stands in place of a secret; never itself a secret to any finder."""
+    """The replacement of a secret; never a secret itself to any finder."""
     return "[private]" if kind == PRIVATE else f"[redacted:{kind}]"
 
 
@@ -118,7 +115,7 @@ class View:
         self._until: list[int] = []
 
     def replace(self, start: int, end: int, instead: str) -> None:
-        """Puts something else in place of a part of the source; from the first part to the last."""
+        """Replaces a part of the source; parts have to come in order."""
         self._parts += (self._source[self._done : start], instead)
         self._starts.append(self._size + start - self._done)
         self._size = self._starts[-1] + len(instead)
@@ -131,7 +128,7 @@ class View:
         return "".join((*self._parts, self._source[self._done :]))
 
     def origin(self, span: Span) -> Span:
-        """The span of the source that this span of the view stands for."""
+        """The span of the source for a span of the view."""
         start, end, kind = span
         return self._back(start)[0], self._back(end - 1)[1], kind
 
@@ -150,7 +147,7 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def unescaped(text: str) -> Generator[None, None, View | None]:
-    """The text with the escapes of JSON strings undone, or None when it has none."""
+    """The text with the escapes of JSON strings decoded; None if it has none."""
     view = None
     for found in matches(_escape(), text) if "\\" in text else ():
         if found is None:

@@ -1,16 +1,78 @@
-"""Is this value, given to a key that names a secret, really one?
+"""Whether a value, assigned to the key of a secret, is really one.
 
-Tells literals from placeholders, templates, code and ordinary words. Knows how
-the value was written (quoted, bare, in a sentence) but not where it stood.
+Distinguishes literals from placeholders, templates, code and ordinary words, by the value and by how it was
+written (quoted, bare, in a sentence).
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
+from math import log2
 
-from holdfast.domain.secrets.entropy import is_named, looks_mixed, looks_random
 from holdfast.domain.secrets.spans import lazy
+
+# Words with digits that are names, so no sign of randomness.
+_TECHNICAL = (
+    r"v?\d+|[a-z]{1,3}\d{1,2}|sha\d+|md5|utf\d+|base\d+|b64|argon2(?:id?)?|pbkdf2|oauth2?|oauth1|x509|ed25519|"
+    r"(?:rs|hs|es|ps|aes|rsa|ecdsa)\d{3,4}|ipv[46]|http2|http3|python\d+|node\d+|java\d+|k8s|s3|ec2|i18n|l10n|a11y|"
+    r"latin1|win32|win64|x86|amd64|arm64|int\d+|uint\d+|float\d+|cp\d+|iso\d+|rfc\d+|pkcs\d+|mp[34]|h26[45]|"
+    r"\d+(?:px|em|rem|ms|s|m|h|d|kb|mb|gb|k|st|nd|rd|th|bits?|bytes?|chars?|x)"
+)
+
+_piece = lazy(r"[A-Za-z0-9]+")
+_name = lazy(rf"(?:{_TECHNICAL}|[a-z]+)", re.IGNORECASE)
+_hump = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
+def bits(value: str) -> float:
+    """Shannon entropy per character."""
+    size = len(value)
+    counts = [value.count(letter) for letter in set(value)]
+    return -sum(count / size * log2(count / size) for count in counts) if size else 0.0
+
+
+def is_named(value: str) -> bool:
+    """Consists only of plain words, numbers and technical terms: a name, a version, a date."""
+    return all(_name().fullmatch(piece) for piece in _piece().findall(value[:512])) and not _scrambled(value)
+
+
+def looks_random(value: str, *, at_least: int = 8) -> bool:
+    """Long and mixed enough to be generated."""
+    value = value[:512]
+    if len(value) < at_least:
+        return False
+    return any(_random_piece(piece, at_least) for piece in _piece().findall(value)) or _scrambled(value)
+
+
+def looks_mixed(value: str) -> bool:
+    """Random as a whole: capitals, small letters and digits mixed, as in no word."""
+    value = value[:512]
+    kinds = (
+        any(c.isdigit() for c in value) + any(c.isupper() for c in value) + any(c.islower() for c in value)
+    )
+    return kinds >= 2 and len(set(value)) >= min(8, len(value) // 2) and looks_random(value, at_least=12)
+
+
+def _random_piece(piece: str, at_least: int) -> bool:
+    if _name().fullmatch(piece):
+        return len(piece) >= 16 and _scrambled(piece)
+    if piece.isdigit() or len(piece) < min(at_least, 6):
+        return False
+    digits = sum(c.isdigit() for c in piece)
+    # "server12" is a name; "server12x9" or three digits and more are not.
+    return digits >= 3 or len(_hump().findall(piece)) >= 4
+
+
+def _scrambled(value: str) -> bool:
+    """Capitals and small letters alternate more often than in any CamelCase name."""
+    letters = [c for c in value[:256] if c.isalpha() and c.isascii()]
+    if len(letters) < 14:
+        return False
+    changes = sum(a.islower() and b.isupper() for a, b in pairwise(letters))
+    return changes * 6 >= len(letters) and bits("".join(letters)) > 3.2
+
 
 _MASK = r"(?:[xX*•·●#?_.…-]{2,}|[xX]{3,}[-_A-Za-z0-9]{0,4}|#[0-9a-fA-F]{3,8}|\*+.{0,4})"
 _WORDS = (
@@ -28,7 +90,7 @@ _LEAD = (
     r"(?:your|insert|enter|replace|put|add|use|fill|paste|type|example|sample|dummy|fake|mock|placeholder|redacted|"
     r"provide|choose|specify)[-_ .]"
 )
-# What begins so may be anything; it stands for a secret only if the rest names one.
+# A prefix of anything; a placeholder only if the rest names a secret.
 _OWNED = r"(?:my|the|some|an?|test|demo|get|set|secret|new|old)[-_ .]"
 _NAMING = (
     r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|pw|secrets?|tokens?|keys?|api|api[-_]?key|auth|access|bearer|client|app|"
@@ -74,7 +136,7 @@ _path = lazy(
     r"(?:~|\.{0,2}|[A-Za-z]:|[\w.-]+)?[/\\](?:[\w.@ -]*[/\\])*[\w.@ -]*|[\w-]+\.(?:json|ya?ml|toml|txt|pem|key|env|py|js|ts|md|ini|cfg|conf|crt|pub|html?|com|org|net|io|dev)|https?://.*"
 )
 _address = lazy(r"@?[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[@#][\w-]+")
-_name = lazy(r"[A-Za-z_$][\w$]*")
+_identifier = lazy(r"[A-Za-z_$][\w$]*")
 _named_like_key = lazy(
     r"_*(?:[A-Za-z]+_)*(?:pass(?:word|wd|phrase)?|pwd|pw|secret|tok(?:en)?|key|auth|cred(?:ential)?s?|arg|val(?:ue)?|var|"
     r"str|s|p|t|k|x|y|a|b|tmp|expected|actual|param|field|line|row|user|name|test|foo|bar|int|uint|float|opt)_?\d{0,4}",
@@ -95,7 +157,7 @@ _names_a_secret = lazy(
 
 
 def is_placeholder(value: str) -> bool:
-    """Stands for a secret without being one."""
+    """A placeholder of a secret."""
     head = value[:400]
     return (
         not head
@@ -107,7 +169,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_password(value: str, *, quoted: bool, alone: bool) -> bool:
-    """A password somebody chose. `alone` says that nothing else follows on the line."""
+    """A password that a person chose. `alone` means that nothing else follows on the line."""
     if len(value) < 3 or is_placeholder(value):
         return False
     if any(c.isspace() for c in value):
@@ -120,17 +182,17 @@ def is_password(value: str, *, quoted: bool, alone: bool) -> bool:
         return len(value) >= 4 and alone
     if _expression().fullmatch(value) and not looks_mixed(value):
         return False
-    if _name().fullmatch(value) and not any(c.isdigit() for c in value):
+    if _identifier().fullmatch(value) and not any(c.isdigit() for c in value):
         # A bare word is a variable in code and a password in a settings file.
         return alone and value.islower() and len(value) >= 6 and "_" not in value
     return _named_like_key().fullmatch(value) is None
 
 
-def is_token(value: str, *, quoted: bool, at_least: int = 6) -> bool:
-    """A token some machine drew."""
+def is_token(value: str, *, quoted: bool) -> bool:
+    """A generated token."""
     if is_placeholder(value) or any(c.isspace() for c in value):
         return False
-    if not looks_random(value, at_least=at_least) and not (_chosen(value) and not _technical(value)):
+    if not looks_random(value, at_least=6) and not (_chosen(value) and not _technical(value)):
         return False
     mixed = looks_mixed(value)
     if not quoted and _expression().fullmatch(value) and not (mixed and "(" not in value):
@@ -139,7 +201,7 @@ def is_token(value: str, *, quoted: bool, at_least: int = 6) -> bool:
 
 
 def is_said(value: str, *, strong: bool) -> bool:
-    """A secret told in a sentence ("the password is hunter2"), where words are the rule."""
+    """A secret in a sentence ("the password is hunter2"), where ordinary words are common."""
     if len(value) < 4 or is_placeholder(value):
         return False
     if looks_mixed(value) and "(" not in value:

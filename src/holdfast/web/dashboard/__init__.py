@@ -1,7 +1,4 @@
-"""The dashboard: pages on which people see, search, correct and trust what agents know.
-
-A page is a module with a `router`; this list is all that knows them.
-"""
+"""The dashboard. Every page is a module with a `router`, listed in `PAGES`."""
 
 from types import ModuleType
 from typing import Final
@@ -15,9 +12,7 @@ from holdfast.web.dashboard import (
     inbox,
     login,
     memories,
-    memory,
     memory_actions,
-    overview,
     search,
     sessions,
     settings,
@@ -26,18 +21,16 @@ from holdfast.web.dashboard import (
 from holdfast.web.dashboard.browsers import BrowserAccess, Browsers, first_of
 from holdfast.web.dashboard.page_context import Board, static_files
 from holdfast.web.dashboard.responses import PageRoute, part
-from holdfast.web.dashboard.visit import Reading
+from holdfast.web.dashboard.visit import ReadVisit
 
 __all__ = ["Browsers", "dashboard", "router"]
 
-#: A module's routes are asked in this order, so fixed addresses stand before those with an id in them.
+#: Routes match in this order, so fixed paths come before those with an id.
 PAGES: Final[tuple[ModuleType, ...]] = (
-    overview,
     sessions,
     events,
-    memories,
     memory_actions,
-    memory,
+    memories,
     inbox,
     search,
     stats,
@@ -50,8 +43,8 @@ _shared = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @_shared.get("/said")
-def said(visit: Reading) -> Response:
-    """What there is to tell this browser."""
+def said(visit: ReadVisit) -> Response:
+    """The latest notice for this browser."""
     return part(visit, "said.html", notice=visit.board.notices.take(visit.teller))
 
 
@@ -63,7 +56,7 @@ def _all_routes() -> APIRouter:
 
 
 def dashboard(browsers: Browsers) -> tuple[Board, BrowserAccess]:
-    """What the pages of one application share, and what the guard has to know about them."""
+    """The state shared by all pages, and browser access for the guard."""
     firsts = {first_of(path) for one in _PARTS for path in _paths(one)}
     return Board(browsers), BrowserAccess(browsers, firsts)
 
@@ -73,5 +66,5 @@ def _paths(router: APIRouter) -> list[str]:
 
 
 _PARTS: Final = (*(page.router for page in (login, *PAGES)), _shared, static_files)
-#: The routes. They find the spaces at `request.state.registry` and what pages share at `board`.
+#: The routes. `request.state` has the `registry` of spaces and the `board` shared by all pages.
 router = _all_routes()

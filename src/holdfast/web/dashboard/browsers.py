@@ -1,7 +1,7 @@
-"""Which browsers are signed in, the one-time links that let one in, and what the guard asks about them.
+"""Signed-in browsers, one-time login links, and the cookie check of the guard.
 
-Of every secret only its hash is kept: links in memory, browsers in a private file, so that a restart of the
-service signs nobody out. A browser may do what the token may that it came in with, for as long as that holds.
+Only hashes of secrets are kept: links in memory, browsers in a private file, so that they stay signed in
+after a restart. A browser has the rights of the token that it signed in with, until that is revoked.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ OPEN: Final = frozenset({"login", "static"})
 LOGIN: Final = "/login"
 LINK_SECONDS: Final = 15 * 60
 BROWSER_SECONDS: Final = 30 * 24 * 3600
-_MOST_LINKS: Final = 100
-_MOST_BROWSERS: Final = 200
+_MAX_LINKS: Final = 100
+_MAX_BROWSERS: Final = 200
 FREE_FAILURES: Final = 5  # a person mistypes
 LONGEST_WAIT: Final = 300.0  # seconds; after twice as long without a failure all is forgotten
-_MOST_ADDRESSES: Final = 10_000
+_MAX_ADDRESSES: Final = 10_000
 
 _log = logging.getLogger(__name__)
 
-Held = Callable[[str], Grant | None]  # a token's hash to what its holder may do
+Held = Callable[[str], Grant | None]  # a token's hash to its grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +58,24 @@ class Browsers:
         code = secrets.token_urlsafe(24)
         with self._lock:
             self._links = {made: until for made, until in self._links.items() if until > self._now()}
-            while len(self._links) >= _MOST_LINKS:
+            while len(self._links) >= _MAX_LINKS:
                 self._links.pop(next(iter(self._links)))
             self._links[hashed(code)] = self._now() + LINK_SECONDS
         return code
 
     def by_link(self, code: str) -> str | None:
-        """The secret of a browser that came with a link's code; none if that is used, old or unknown."""
+        """The secret of a new browser for a link's code; None if the code is used, expired or unknown."""
         with self._lock:
             until = self._links.pop(hashed(code), 0.0)
         return self._signed_in(self._own) if until > self._now() else None
 
     def by_token(self, token: str) -> str | None:
-        """The secret of a browser whose person showed a token; none for a token that opens nothing."""
+        """The secret of a new browser for a token; None for a token without permissions."""
         token_hash = hashed(token)
         return self._signed_in(token_hash) if self._held(token_hash) is not None else None
 
     def admit(self, secret: str) -> Grant | None:
-        """What a browser may do; none for one that is not signed in."""
+        """The grant of a browser; None if it is not signed in."""
         with self._lock:
             known = self._read().get(hashed(secret))
         if known is None or known.until <= self._now():
@@ -94,7 +94,7 @@ class Browsers:
         with self._lock:
             now = self._now()
             known = {name: one for name, one in self._read().items() if one.until > now}
-            while len(known) >= _MOST_BROWSERS:
+            while len(known) >= _MAX_BROWSERS:
                 known.pop(min(known, key=lambda name: known[name].until))
             known[hashed(secret)] = _Browser(token_hash, now + BROWSER_SECONDS)
             self._write(known)
@@ -115,7 +115,7 @@ class Browsers:
 
 
 def _read(file: str) -> dict[str, _Browser]:
-    """What the file says; a damaged one signs everybody out and nothing else."""
+    """Reads the file; a damaged one only signs everybody out."""
     try:
         with open(file, encoding="utf-8") as stored:
             told: Any = json.load(stored)
@@ -125,17 +125,17 @@ def _read(file: str) -> dict[str, _Browser]:
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a secret, which is 256 bits of chance."""
+    """The stored hash of a secret, which has 256 random bits."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def form_key(secret: str) -> str:
-    """What a form of this browser carries, so that nobody else's page can send it."""
+    """The key in every form for this browser, so that pages of other origins can't submit one."""
     return hmac.new(secret.encode("utf-8", "replace"), b"form", "sha256").hexdigest()
 
 
 class BrowserAccess:
-    """What the guard asks: which addresses are browsers', by their first part, and whose a cookie is."""
+    """For the guard: which paths belong to the dashboard, and which browser a cookie belongs to."""
 
     def __init__(self, browsers: Browsers, firsts: Collection[str]) -> None:
         self._browsers = browsers
@@ -148,7 +148,7 @@ class BrowserAccess:
         return first_of(path) in OPEN and path != f"{LOGIN}/link"
 
     def secret(self, headers: Mapping[str, str]) -> str:
-        """What the cookie of this service holds; empty without one."""
+        """The cookie's value; empty without one."""
         name = cookie_name(headers.get("host", ""))
         for part in headers.get("cookie", "").split(";"):
             found, _, value = part.strip().partition("=")
@@ -170,7 +170,7 @@ def first_of(path: str) -> str:
 
 
 def space_cookie(host: str) -> str:
-    """The name of the cookie that tells which space a browser chose last."""
+    """The name of the cookie for the space that a browser selected last."""
     return f"{cookie_name(host)}-space"
 
 
@@ -181,7 +181,7 @@ def cookie_name(host: str) -> str:
 
 
 class LoginAttempts:
-    """By the address that they come from. Nobody is made to wait in a thread: they are told to come back."""
+    """Rate limit of login attempts by address. Excess attempts are rejected at once, not delayed."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -189,7 +189,7 @@ class LoginAttempts:
         self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()  # how often, and when last
 
     def wait(self, address: str) -> int:
-        """Seconds before which an address may not try again; 0 when it may."""
+        """Seconds until the next attempt of an address is allowed; 0 if now."""
         with self._lock:
             count, last = self._failed.get(address, (0, 0.0))
         if count < FREE_FAILURES:
@@ -203,7 +203,7 @@ class LoginAttempts:
             if self._now() - last > 2 * LONGEST_WAIT:
                 count = 0
             self._failed[address] = (count + 1, self._now())
-            if len(self._failed) > _MOST_ADDRESSES:
+            if len(self._failed) > _MAX_ADDRESSES:
                 self._failed.popitem(last=False)
 
     def succeeded(self, address: str) -> None:

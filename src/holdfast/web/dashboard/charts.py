@@ -1,4 +1,4 @@
-"""Where the lines and dots of small drawings go: plain numbers for the templates' SVG."""
+"""Coordinates of the small charts in the templates' SVG."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ WIDTH: Final = 340
 HEIGHT: Final = 130
 LEFT: Final = 30  # of the plot, for its scale
 _EDGE: Final = 10
-_MOST_AROUND: Final = 10
+_MAX_AROUND: Final = 10
 _WHEEL: Final = 260  # across
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One step of belief."""
+    """One change of the confidence."""
 
     x: float
     y: float
@@ -30,7 +30,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Confidence over time, as steps: it holds until the next one."""
+    """Confidence over time, as steps."""
 
     dots: list[Dot]
     line: str  # the `d` of a path
@@ -43,7 +43,7 @@ class Plot:
 
 
 def belief(entries: Sequence[Entry], now: datetime, floor: float) -> Plot:
-    """The plot of what the journal says about a memory's confidence."""
+    """The chart of a memory's confidence over time, from its journal."""
     steps = [(entry, float(entry.after["confidence"])) for entry in entries if entry.after]
     if not steps:
         return Plot([], "", height(floor))
@@ -93,7 +93,7 @@ class Wheel:
 
 def wheel(linked: Sequence[tuple[Link, Memory]]) -> Wheel:
     """The memories around one, on a circle; what does not fit is in the list below the drawing."""
-    around = linked[:_MOST_AROUND]
+    around = linked[:_MAX_AROUND]
     flat = len(around) <= 2  # side by side
     made = Wheel([], 90 if flat else _WHEEL)
     (x, y), start = made.middle, 0.0 if flat else -math.pi / 2
@@ -126,15 +126,15 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for a hit, one part after the other on a scale of 0 to 100, and what it has to reach."""
+    """The parts of a hit's evidence on a scale of 0 to 100, and its threshold."""
 
     segments: list[Segment]
-    against: list[tuple[str, float]]  # what speaks against it
+    against: list[tuple[str, float]]  # negative evidence
     floor: float
 
 
 def evidence(parts: Mapping[str, float], floor: float, most: float) -> Evidence:
-    """The bar of one hit; `most` is the greatest relevance of all that stand beside it."""
+    """The bar of one hit; `most` is the greatest relevance in the list."""
     whole = 1.04 * max(most, sum(value for value in parts.values() if value > 0), 1e-9)
     segments, x = [], 0.0
     for name, value in parts.items():
@@ -156,7 +156,7 @@ class Bar:
     y: float
     width: float
     height: float
-    says: str  # for who points at it
+    says: str  # the tooltip
 
     @property
     def middle(self) -> float:
@@ -179,7 +179,7 @@ class Columns:
 
 
 def columns(amounts: Sequence[tuple[str, int]], says: Sequence[str] = ()) -> Columns:
-    """Upright bars; what is not zero is always to be seen. Each says its amount, or what is given."""
+    """Vertical bars; a nonzero one is always visible. Each is labelled with its amount, or the given text."""
     most = max((value for _, value in amounts), default=0)
     step = (WIDTH - 2) / max(len(amounts), 1)
     room = Columns.ground - 18
@@ -195,7 +195,7 @@ def columns(amounts: Sequence[tuple[str, int]], says: Sequence[str] = ()) -> Col
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """An amount over time, drawn from edge to edge; its scale stands beside it."""
+    """An amount over time, from edge to edge, with its scale."""
 
     points: list[tuple[str, int]]  # days in words
     line: str  # the `d` of a path
@@ -220,7 +220,7 @@ def curve(points: Sequence[tuple[str, int]]) -> Curve:
 
 
 def _round_up(value: int) -> int:
-    """The next even number that begins with 1, 2, 4, 6 or 8 and has zeros behind it: a scale's end."""
+    """The end of a scale: the next even number of 1, 2, 4, 6 or 8 with zeros."""
     power = int("1" + "0" * (len(str(value)) - 1))
     ends = (1, 2, 4, 6, 8, 10)
     return max(next(end * power for end in ends if end * power >= value), 2)

@@ -12,20 +12,20 @@ from starlette.responses import Response
 from holdfast.domain.operations import Event
 from holdfast.domain.query import TimeCursor
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.cursors import After, mark, read, written
-from holdfast.web.dashboard.memories import MOST_SUBJECTS
+from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
+from holdfast.web.dashboard.memories import MAX_SUBJECTS
 from holdfast.web.dashboard.responses import PageRoute, in_address, live, page
-from holdfast.web.dashboard.visit import Reading, Visit
+from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 ON_A_PAGE: Final = 60
-MOST_ATTEMPTS: Final = 10  # of one action on one service
+MAX_ATTEMPTS: Final = 10  # of one action on one service
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 Text = Annotated[str, Field(max_length=500)]
 
 
 class Choice(BaseModel):
-    """What is shown; empty means any."""
+    """The filters; empty means any."""
 
     level: Text = ""
     service: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
@@ -42,25 +42,25 @@ class Choice(BaseModel):
 
 
 @router.get("/events")
-def events(visit: Reading, chosen: Annotated[Choice, Query()]) -> Response:
-    listed = _listed(visit, chosen)
+def events(visit: ReadVisit, chosen: Annotated[Choice, Query()]) -> Response:
+    listed = _list_values(visit, chosen)
     if visit.looking_again:
         return live(visit, "events.html", "event_rows.html", **listed)
     services = sorted(
-        {name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS) if name is not None},
+        {name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS) if name is not None},
         key=str.casefold,
     )
     given = page(visit, "events.html", services=services, **listed)
     return in_address(visit, given, visit.address("/events", **chosen.told(after=chosen.after)))
 
 
-def _listed(visit: Visit, chosen: Choice) -> dict[str, Any]:
+def _list_values(visit: Visit, chosen: Choice) -> dict[str, Any]:
     found = visit.memories.events(
         level=chosen.level or None,
         service=chosen.service or None,
         session=chosen.session or None,
         limit=ON_A_PAGE + 1,
-        after=read(TimeCursor, chosen.after),
+        after=read_cursor(TimeCursor, chosen.after),
     )
     shown = found[:ON_A_PAGE]
     last = shown[-1] if len(found) > ON_A_PAGE else None
@@ -68,19 +68,19 @@ def _listed(visit: Visit, chosen: Choice) -> dict[str, Any]:
         "chosen": chosen,
         "days": by_day(shown),
         "seen": mark([event.id for event in found]),
-        "following": written(TimeCursor(last.created_at, last.id)) if last else "",
+        "following": cursor_text(TimeCursor(last.created_at, last.id)) if last else "",
         "levels": [level.name for level in visit.profile.levels],
     }
 
 
 def by_day(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
-    """Events under their days, as they come."""
+    """Events by day, in the same order."""
     days = groupby(events, lambda event: event.created_at.astimezone(UTC).date())
     return [(formats.day(same[0].created_at), same) for same in (list(found) for _, found in days)]
 
 
 @router.get("/cooldowns")
-def cooldowns(visit: Reading, service: Annotated[str, Query(max_length=500)] = "") -> Response:
+def cooldowns(visit: ReadVisit, service: Annotated[str, Query(max_length=500)] = "") -> Response:
     found = visit.memories.cooldowns(service=service.strip() or None)
     services = groupby(found, lambda standing: standing.service)
     return live(
@@ -91,6 +91,6 @@ def cooldowns(visit: Reading, service: Annotated[str, Query(max_length=500)] = "
         services=[(name, list(standings)) for name, standings in services],
         rules=visit.profile.cooldowns,
         refused=[standing for standing in found if not standing.allowed],
-        most=MOST_ATTEMPTS,
+        most=MAX_ATTEMPTS,
         seen=mark([(one.service, one.allowed, [each.id for each in one.attempts]) for one in found]),
     )

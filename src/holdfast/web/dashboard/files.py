@@ -10,9 +10,9 @@ from holdfast.domain.file_paths import MOST_FILES
 from holdfast.errors import Invalid
 from holdfast.files.scan import SyncReport
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, in_address, page
-from holdfast.web.dashboard.visit import Reading, Sent, Writing
+from holdfast.web.dashboard.visit import ReadVisit, Sent, WriteVisit
 
-SHOWN: Final = 100  # files at a time; the rest is found by a word
+SHOWN: Final = 100  # files per page; search finds the others
 _COUNTED: Final = (
     ("taken", "changed in the folder"),
     ("new", "new"),
@@ -30,8 +30,8 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/files")
-def files(visit: Reading, q: Annotated[str, Query(max_length=200)] = "") -> Response:
-    held = visit.memories.find(limit=1).total  # first: this takes over what was done by hand
+def files(visit: ReadVisit, q: Annotated[str, Query(max_length=200)] = "") -> Response:
+    held = visit.memories.find(limit=1).total  # first: this imports edits made by hand
     found = visit.memories.files() if held <= MOST_FILES else []
     state = visit.memories.directory()
     word = q.strip().casefold()
@@ -53,20 +53,20 @@ def files(visit: Reading, q: Annotated[str, Query(max_length=200)] = "") -> Resp
 
 
 @router.get("/files/file")
-def file(visit: Reading, path: Annotated[str, Query(max_length=1_000)]) -> Response:
+def file(visit: ReadVisit, path: Annotated[str, Query(max_length=1_000)]) -> Response:
     """One file, as in the folder."""
     return page(visit, "file.html", file=visit.memories.file(path))
 
 
 @router.get("/files/accept")
-def ask_to_accept(visit: Writing) -> Response:
+def ask_to_accept(visit: WriteVisit) -> Response:
     """Asks before the memories of an emptied folder are deleted."""
     return dialog(visit, "files_accept.html", state=visit.memories.directory())
 
 
 @router.post("/files/sync")
-def sync(visit: Writing, sent: Sent) -> Response:
-    """Syncs the folder with the space; an emptied folder only as `meant` says."""
+def sync(visit: WriteVisit, sent: Sent) -> Response:
+    """Syncs the folder with the space; an emptied folder only if `meant` confirms it."""
     meant = sent.text("meant")
     if meant not in ("", "accept", "write"):
         raise Invalid(f"unknown value {meant!r:.40}: use accept or write", field="meant")
@@ -78,7 +78,7 @@ def sync(visit: Writing, sent: Sent) -> Response:
 
 
 def said(report: SyncReport) -> str:
-    """What a sync came to, in a sentence."""
+    """The result of a sync as a sentence."""
     parts = []
     for name, words in _COUNTED:
         if amount := len(getattr(report, name)):

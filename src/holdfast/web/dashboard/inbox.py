@@ -1,4 +1,4 @@
-"""/inbox: what waits for a person, beside what is known; let in, changed and let in, or turned down."""
+"""/inbox: review of waiting memories next to similar ones: approve, edit and approve, or reject."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,16 @@ from holdfast.domain.query import MemoryCursor
 from holdfast.engine.inbox import Beside, Waiter
 from holdfast.errors import Invalid
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.cursors import read, written
+from holdfast.web.dashboard.formats import Piece, compared, cursor_text, named, read_cursor, shared
 from holdfast.web.dashboard.memories import subject_word
 from holdfast.web.dashboard.page_context import Offer
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
-from holdfast.web.dashboard.text_diff import Piece, compared, named, shared
-from holdfast.web.dashboard.visit import Deciding, Fields, Reading, Sent, Visit
+from holdfast.web.dashboard.visit import AdminVisit, Fields, ReadVisit, Sent, Visit
 
-ON_A_PAGE: Final = 10  # beside each of them stands what the whole space holds like it
-MOST_SHOWN: Final = 800  # characters of a text
-_ALIKE: Final = 0.5  # of a wording has to stand in both before the rest is marked as different
-_CHANGED: Final = ("contradicts", "supersedes")  # what an approval does something to
+ON_A_PAGE: Final = 10  # each card also searches the space for similar memories
+MAX_SHOWN: Final = 800  # characters of a text
+_ALIKE: Final = 0.5  # of a text has to be in both before differences are marked
+_CHANGED: Final = ("contradicts", "supersedes")  # links whose target an approval changes
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MemoryId = Annotated[str, Path(max_length=200)]
@@ -30,7 +29,7 @@ MemoryId = Annotated[str, Path(max_length=200)]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A known wording beside the one that waits."""
+    """A stored text next to the waiting one."""
 
     beside: Beside
     known: list[Piece]
@@ -39,7 +38,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One thing to decide; of a proposal also what stays and what goes, against what they become."""
+    """A waiting memory; for a merge proposal also both memories, compared with the result."""
 
     waiter: Waiter
     closest: Compared | None
@@ -54,11 +53,11 @@ class Card:
 
 
 @router.get("/inbox")
-def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -> Response:
+def inbox(visit: ReadVisit, after: Annotated[str, Query(max_length=2_000)] = "") -> Response:
     seen = visit.memories.last_change()
     if visit.has_seen(seen):
         return Response(status_code=204)
-    pile = visit.memories.review(limit=ON_A_PAGE, after=read(MemoryCursor, after))
+    pile = visit.memories.review(limit=ON_A_PAGE, after=read_cursor(MemoryCursor, after))
     return live(
         visit,
         "inbox.html",
@@ -66,21 +65,21 @@ def inbox(visit: Reading, after: Annotated[str, Query(max_length=2_000)] = "") -
         cards=[_card(waiter) for waiter in pile.waiters],
         total=pile.total,
         after=after,
-        following=written(MemoryCursor.of(pile.waiters[-1].memory)) if pile.more else "",
+        following=cursor_text(MemoryCursor.of(pile.waiters[-1].memory)) if pile.more else "",
         seen=seen,
-        most_shown=MOST_SHOWN,
+        most_shown=MAX_SHOWN,
         subject_word=subject_word(visit.profile),
     )
 
 
 @router.get("/inbox/{memory_id}/edit")
-def edit(visit: Deciding, memory_id: MemoryId) -> Response:
+def edit(visit: AdminVisit, memory_id: MemoryId) -> Response:
     return _editing(visit, memory_id)
 
 
 @router.post("/inbox/{memory_id}/edit")
-def edit_and_approve(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Response:
-    """What the form changed, then the approval of that."""
+def edit_and_approve(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Response:
+    """Applies the changes of the form, then approves."""
     since = visit.memories.last_change()
     changes = _changes(visit, memory_id, sent)
     try:
@@ -90,16 +89,16 @@ def edit_and_approve(visit: Deciding, memory_id: MemoryId, sent: Sent) -> Respon
         visit.memories.approve(memory_id)
     except Invalid as wrong:
         return _editing(visit, memory_id, str(wrong), sent.text("content"))
-    return _let_in(visit, decided, since)
+    return _approved_text_and_undo(visit, decided, since)
 
 
 @router.post("/inbox/approve")
-def approve(visit: Deciding, sent: Sent) -> Response:
+def approve(visit: AdminVisit, sent: Sent) -> Response:
     return _approved(visit, sent.chosen())
 
 
 @router.post("/memories/approve")
-def approve_listed(visit: Deciding, sent: Sent) -> Response:
+def approve_listed(visit: AdminVisit, sent: Sent) -> Response:
     """The same from a list of all memories: those of the chosen that wait."""
     ids = [one for one in sent.chosen() if visit.memories.show(one).memory.state == "waiting"]
     if not ids:
@@ -108,7 +107,7 @@ def approve_listed(visit: Deciding, sent: Sent) -> Response:
 
 
 @router.post("/inbox/reject")
-def reject(visit: Deciding, sent: Sent) -> Response:
+def reject(visit: AdminVisit, sent: Sent) -> Response:
     ids = sent.chosen()
     since = visit.memories.last_change()
     plain = [one.memory.id for one in visit.memories.stakes(*ids) if one.proposal is None]
@@ -125,10 +124,10 @@ def _approved(visit: Visit, ids: Sequence[str], back: str = "") -> Response:
     since = visit.memories.last_change()
     decided = visit.memories.stakes(*ids)
     visit.memories.approve(*ids)
-    return _let_in(visit, decided, since, back)
+    return _approved_text_and_undo(visit, decided, since, back)
 
 
-def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
+def _approved_text_and_undo(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
     plain = [one for one in decided if one.proposal is None]
     merged = [one.proposal for one in decided if one.proposal is not None]
     parts = [f"Approved {formats.memories(len(plain))}."] if plain else []
@@ -142,7 +141,7 @@ def _let_in(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "")
 
 
 def _changes(visit: Visit, memory_id: str, sent: Fields) -> dict[str, Any]:
-    """What differs from what is stored; the rest is left alone."""
+    """The fields that differ from the stored ones."""
     known = visit.memories.show(memory_id).memory
     changes: dict[str, Any] = {}
     for name in ("content", "subject", "category"):
@@ -166,24 +165,24 @@ def _editing(visit: Visit, memory_id: str, wrong: str = "", typed: str = "") -> 
 
 
 def _card(waiter: Waiter) -> Card:
-    content = waiter.memory.content[:MOST_SHOWN]
+    content = waiter.memory.content[:MAX_SHOWN]
     if waiter.proposal is not None:
-        kept = waiter.proposal.kept.content[:MOST_SHOWN]
-        dropped = waiter.proposal.dropped.content[:MOST_SHOWN]
-        if kept == content:  # what goes against what stays
+        kept = waiter.proposal.kept.content[:MAX_SHOWN]
+        dropped = waiter.proposal.dropped.content[:MAX_SHOWN]
+        if kept == content:  # the removed text next to the kept one
             return Card(waiter, None, (), compared(dropped, kept)[::-1])
         return Card(waiter, None, (), (compared(kept, content)[0], compared(dropped, content)[0]))
     if not waiter.beside:
         return Card(waiter, None, (), None)
     closest, *others = waiter.beside
-    known, waiting = compared(closest.memory.content[:MOST_SHOWN], content)
+    known, waiting = compared(closest.memory.content[:MAX_SHOWN], content)
     if closest.how not in _CHANGED and max(shared(known), shared(waiting)) < _ALIKE:
         known, waiting = _unmarked(known), _unmarked(waiting)
     return Card(waiter, Compared(closest, known, waiting), tuple(others), None)
 
 
 def _unmarked(pieces: Sequence[Piece]) -> list[Piece]:
-    """For texts that have next to nothing in common: marks on all of it would say that all of it changes."""
+    """Removes all marks: texts with nearly nothing in common would be marked as a whole."""
     return [Piece("".join(piece.text for piece in pieces), False)]
 
 

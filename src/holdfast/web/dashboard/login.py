@@ -14,14 +14,14 @@ from holdfast.web.dashboard.visit import Sent
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
-_MOST_SECRET = 500
+_MAX_SECRET = 500
 Next = Annotated[str, Query(max_length=2_000)]
 
 
 @router.get(LOGIN)
 def login(
     request: Request,
-    code: Annotated[str, Query(max_length=_MOST_SECRET)] = "",
+    code: Annotated[str, Query(max_length=_MAX_SECRET)] = "",
     next: Next = "/",  # noqa: A002
 ) -> Response:
     """With a link's code straight in; without one, how to get in."""
@@ -43,7 +43,7 @@ async def sign_in(request: Request) -> Response:
     sent = await request.form(max_files=0, max_fields=10)
     token, going = sent.get("token"), sent.get("next")
     back = going if isinstance(going, str) else "/"
-    given = token.strip()[:_MOST_SECRET] if isinstance(token, str) else ""
+    given = token.strip()[:_MAX_SECRET] if isinstance(token, str) else ""
     if slowed := _slowed(request, back):
         return slowed
     secret = await run_sync(_board(request).browsers.by_token, given) if given else None
@@ -75,7 +75,7 @@ def link_path(browsers: Browsers) -> str:
 
 
 def _slowed(request: Request, going: str) -> Response | None:
-    """When to come back, for an address that failed too often."""
+    """429, for an address with too many failed attempts."""
     wait = _board(request).attempts.wait(_address(request))
     if not wait:
         return None
@@ -103,7 +103,9 @@ def _asking(request: Request, going: str, wrong: str = "", status: int = 200) ->
 
 
 def _let_in(request: Request, secret: str, going: str) -> Response:
-    """A page of our own goes on from here: after a redirect from elsewhere a strict cookie is not sent."""
+    """Redirects by a page of our own: browsers don't send a strict cookie after a redirect from another
+    site.
+    """
     answer = HTMLResponse(_board(request).render("welcome.html", {"going": local(going)}))
     answer.set_cookie(
         cookie_name(request.headers.get("host", "")),

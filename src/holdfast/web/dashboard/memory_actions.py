@@ -1,6 +1,5 @@
-"""What people do to memories on their pages: add, edit, believe, tag, pin, delete, take back.
-
-Approving is the inbox's, wherever it is asked for.
+"""Actions on memories: add, edit, set confidence, tag, pin, delete, undo. Approve and reject are in
+inbox.py.
 """
 
 from collections.abc import Callable
@@ -13,27 +12,26 @@ from holdfast.domain import outcomes
 from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, Invalid
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.memories import MOST_SUBJECTS, subject_word
+from holdfast.web.dashboard.memories import MAX_SUBJECTS, subject_word
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, part
-from holdfast.web.dashboard.text_diff import not_used
-from holdfast.web.dashboard.visit import MOST_AT_ONCE, Fields, Reading, Sent, Visit, Writing
+from holdfast.web.dashboard.visit import MAX_AT_ONCE, Fields, ReadVisit, Sent, Visit, WriteVisit
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MemoryId = Annotated[str, Path(max_length=200)]
-Ids = Annotated[list[str], Query(alias="id", max_length=MOST_AT_ONCE)]
+Ids = Annotated[list[str], Query(alias="id", max_length=MAX_AT_ONCE)]
 
 
 # -------------------------------------------------------------------------------------------------- add
 
 
 @router.get("/memories/new")
-def new(visit: Writing) -> Response:
+def new(visit: WriteVisit) -> Response:
     return _form(visit, Fields(), None)
 
 
 @router.post("/memories/new")
-def add(visit: Writing, sent: Sent) -> Response:
-    """Through the same remember as everybody: a known one is shown, with an offer to update it."""
+def add(visit: WriteVisit, sent: Sent) -> Response:
+    """Adds a memory with `remember`; if it is a duplicate, the form offers to update the known one."""
     since = visit.memories.last_change()
     try:
         outcome = visit.memories.remember(
@@ -73,10 +71,10 @@ def _added(
             text = f"Added. It contradicts {formats.memories(len(weakened))}, {lower}."
         case outcomes.Reinforced(memory, previous, _):
             text = f"Already known: reinforced {memory.id} (confidence {_step(previous, memory)})."
-            text += not_used(sent, memory, visit.profile.policy.confidence)
+            text += _ignored_fields(sent, memory, visit.profile.policy.confidence)
         case outcomes.Merged(memory, _):
             text = f"Already known: merged into {memory.id}, which now has your text."
-            text += not_used(sent, memory, visit.profile.policy.confidence)
+            text += _ignored_fields(sent, memory, visit.profile.policy.confidence)
         case outcomes.Waiting(_, reason, _):
             text = f"Waiting in the inbox: {reason}."
         case _:
@@ -92,7 +90,7 @@ def _form(
     wrong: str = "",
     field: str | None = None,
 ) -> Response:
-    subjects = [name for name, _ in visit.memories.subjects(limit=MOST_SUBJECTS) if name is not None]
+    subjects = [name for name, _ in visit.memories.subjects(limit=MAX_SUBJECTS) if name is not None]
     status = 200 if visit.partial or not wrong else 422
     return dialog(
         visit, "memory_new.html", status=status, sent=sent, known=known, wrong=wrong, field=field,
@@ -105,8 +103,8 @@ def _form(
 
 
 @router.get("/memories/{memory_id}/row")
-def row(visit: Reading, memory_id: MemoryId, edit: bool = False) -> Response:
-    """One row of the table: to read, or to edit in place."""
+def row(visit: ReadVisit, memory_id: MemoryId, edit: bool = False) -> Response:
+    """A row of the table, to read or to edit."""
     memory = visit.memories.show(memory_id).memory
     editing = edit and visit.may_write and memory.state != "forgotten"
     template = "memory_edit_row.html" if editing else "memory_row.html"
@@ -114,8 +112,8 @@ def row(visit: Reading, memory_id: MemoryId, edit: bool = False) -> Response:
 
 
 @router.post("/memories/{memory_id}/edit")
-def edit(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
-    """A new wording, other labels, another confidence: what the form left as it was stays as it is."""
+def edit(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
+    """Changes text, labels or confidence; unchanged fields of the form stay."""
     since = visit.memories.last_change()
     in_row = visit.partial and sent.given("in_row")
     try:
@@ -144,12 +142,12 @@ def edit(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
 def _revised(visit: Visit, memory_id: str, sent: Fields) -> object:
     known = visit.memories.show(memory_id).memory
     content = sent.text("content")
-    if sent.given("text_only"):  # of a form for a new one: its other fields are no wishes about the known one
+    if sent.given("text_only"):  # from the "new memory" form: ignore all fields but the text
         return visit.memories.revise(
             memory_id, content=content.replace("\r\n", "\n"), add_tags=sent.words("tags"),
             expect_version=sent.whole("text_only"),
         )  # fmt: skip
-    # Line ends come as CR LF from a form, whatever the text had.
+    # Forms send line ends as CR LF, whatever the text had.
     same = " ".join(content.split()) == " ".join(known.content.split())
     changes = {
         "content": None if same or not sent.given("content") else content.replace("\r\n", "\n"),
@@ -168,7 +166,7 @@ def _other(sent: Fields, name: str, known: str) -> str | None:
 
 
 @router.post("/memories/{memory_id}/wording")
-def wording(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
+def wording(visit: WriteVisit, memory_id: MemoryId, sent: Sent) -> Response:
     """Back to an earlier wording, which becomes the newest."""
     since = visit.memories.last_change()
     number = sent.whole("number")
@@ -179,7 +177,7 @@ def wording(visit: Writing, memory_id: MemoryId, sent: Sent) -> Response:
 
 
 @router.post("/memories/{memory_id}/restore")
-def restore(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
+def restore(visit: WriteVisit, memory_id: MemoryId, _: Sent) -> Response:
     since = visit.memories.last_change()
     visit.memories.restore(memory_id)
     back = visit.address(f"/memories/{memory_id}")
@@ -190,7 +188,7 @@ def restore(visit: Writing, memory_id: MemoryId, _: Sent) -> Response:
 
 
 @router.post("/memories/confidence")
-def confidence(visit: Writing, sent: Sent) -> Response:
+def confidence(visit: WriteVisit, sent: Sent) -> Response:
     share = sent.share("confidence")
     if share is None:
         raise Invalid("confidence must be a number from 0 to 1", field="confidence")
@@ -199,7 +197,7 @@ def confidence(visit: Writing, sent: Sent) -> Response:
 
 
 @router.post("/memories/tag")
-def tag(visit: Writing, sent: Sent) -> Response:
+def tag(visit: WriteVisit, sent: Sent) -> Response:
     tags = sent.words("tags")
     if not tags:
         raise Invalid("enter at least one tag; separate several with commas", field="tags")
@@ -208,15 +206,15 @@ def tag(visit: Writing, sent: Sent) -> Response:
 
 
 @router.post("/memories/pin")
-def pin(visit: Writing, sent: Sent) -> Response:
+def pin(visit: WriteVisit, sent: Sent) -> Response:
     pinned = not sent.given("off")
     said = "{} {} pinned: first in every brief." if pinned else "{} {} no longer pinned."
     return _each(visit, sent, lambda one: visit.memories.revise(one, pinned=pinned), said, ("is", "are"))
 
 
 @router.get("/memories/delete")
-def ask_to_delete(visit: Writing, ids: Ids) -> Response:
-    """What would happen, said before it is done."""
+def ask_to_delete(visit: WriteVisit, ids: Ids) -> Response:
+    """Asks for confirmation, with the effect."""
     found = [visit.memories.show(one).memory for one in dict.fromkeys(ids)]
     for_good = visit.profile.policy.removal == "permanent"
     asked = visit.request.query_params
@@ -225,7 +223,7 @@ def ask_to_delete(visit: Writing, ids: Ids) -> Response:
 
 
 @router.post("/memories/delete")
-def delete(visit: Writing, sent: Sent) -> Response:
+def delete(visit: WriteVisit, sent: Sent) -> Response:
     ids = sent.chosen()
     since = visit.memories.last_change()
     gone = [visit.memories.forget(one) for one in ids]
@@ -238,7 +236,7 @@ def delete(visit: Writing, sent: Sent) -> Response:
 
 
 @router.post("/memories/undo")
-def undo(visit: Writing, sent: Sent) -> Response:
+def undo(visit: WriteVisit, sent: Sent) -> Response:
     since = sent.whole("since")
     if since is None:
         raise Invalid("this action can't be undone", field="since")
@@ -251,7 +249,7 @@ def undo(visit: Writing, sent: Sent) -> Response:
 def _each(
     visit: Visit, sent: Fields, act: Callable[[str], object], said: str, verb: tuple[str, str]
 ) -> Response:
-    """Does it to every chosen memory; one that can't be is named and does not keep back the others."""
+    """Applies an action to each selected memory; errors are collected, the rest continue."""
     since = visit.memories.last_change()
     changed, refused = [], []
     for one in sent.chosen():
@@ -273,3 +271,17 @@ def _back(visit: Visit, sent: Fields) -> str:
 
 def _step(before: Memory, after: Memory) -> str:
     return f"{formats.number(before.confidence)} → {formats.number(after.confidence)}"
+
+
+def _ignored_fields(sent: Fields, memory: Memory, usual: float) -> str:
+    """Names the fields of a form that differ from the known memory; `usual` is the default."""
+    share = sent.share("confidence")
+    left = [
+        ("text", " ".join(sent.text("content").split()) != " ".join(memory.content.split())),
+        ("confidence", share not in (None, memory.confidence, usual)),
+        ("category", sent.text("category") not in ("", memory.category)),
+        ("subject", sent.text("subject") not in ("", memory.subject)),
+        ("tags", not set(sent.words("tags")) <= set(memory.tags)),
+    ]
+    names = [name for name, unused in left if unused]
+    return f" Ignored from the form: {', '.join(names)}." if names else ""

@@ -1,4 +1,4 @@
-"""What all pages share: templates, static files, the sidebar, what a browser is told, who is signed in."""
+"""State shared by all pages: templates, static files, sections, notices and browsers."""
 
 import hashlib
 import threading
@@ -31,15 +31,15 @@ _NAMES: Final = (
 )  # fmt: skip
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 
-#: Style, scripts and icons, from this package alone. Their version stands in their address, so they keep.
+#: Style, scripts and icons of this package. Their version is in the URL, so they are cached forever.
 static_files = APIRouter(include_in_schema=False)
 Tone = Literal["done", "note", "wrong"]
-_MOST_TOLD: Final = 500  # browsers
+_MAX_TOLD: Final = 500  # browsers
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One place of the sidebar."""
+    """An entry of the sidebar."""
 
     name: str  # also of its icon
     title: str
@@ -62,7 +62,7 @@ SECTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A button that takes it back: a form for `path`, with these fields."""
+    """An undo button: a form for `path` with these fields."""
 
     label: str
     path: str
@@ -74,11 +74,11 @@ class Notice:
     text: str
     tone: Tone = "done"
     offer: Offer | None = None
-    look: str = ""  # the address of what it is about
+    look: str = ""  # the URL of its subject
 
 
 class Notices:
-    """The latest notice for each browser, told once. Shared by all threads."""
+    """The latest notice for each browser, shown once. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class Notices:
         with self._lock:
             self._latest[browser] = notice
             self._latest.move_to_end(browser)
-            if len(self._latest) > _MOST_TOLD:
+            if len(self._latest) > _MAX_TOLD:
                 self._latest.popitem(last=False)
 
     def take(self, browser: str) -> Notice | None:
@@ -98,14 +98,14 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One for the whole service."""
+    """The state shared by all pages; one per service."""
 
     browsers: Browsers
     notices: Notices = field(default_factory=Notices)
     attempts: LoginAttempts = field(default_factory=LoginAttempts)
 
     def home(self, section: str) -> str:
-        """The first page of a section; the root for what is none."""
+        """The first page of a section; the start page for an unknown one."""
         return next((one.path for one in SECTIONS if one.name == section), "/")
 
     def render(self, template: str, values: Mapping[str, Any]) -> bytes:
@@ -160,7 +160,7 @@ def version() -> str:
 
 
 def asset(name: str) -> str:
-    """Where a page finds a file."""
+    """The URL of a static file."""
     if name not in _NAMES:
         raise KeyError(name)
     return f"/static/{version()}/{name}"

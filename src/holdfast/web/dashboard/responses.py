@@ -1,4 +1,4 @@
-"""What pages answer with: whole pages, parts of them, and what is wrong, all under one strict policy."""
+"""Responses of pages: whole pages, parts and errors, with one strict security policy."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
@@ -16,7 +16,7 @@ from holdfast.web.dashboard.page_context import Board, Notice, Offer, Tone
 from holdfast.web.dashboard.visit import Visit
 from holdfast.wire.http_errors import misfits, of_error, problem
 
-#: Nothing from elsewhere, nothing inline, in nobody's frame. A form has to say whose page it stood on.
+#: No external resources, nothing inline, no frames. Forms send their origin.
 POLICY: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -34,7 +34,7 @@ _FRESH: Final = {"Cache-Control": "no-store", "Vary": "HX-Request, Cookie"}
 
 
 class PageRoute(APIRoute):
-    """A route for people: what goes wrong is a page too, and every answer carries the policy."""
+    """A route of the dashboard: errors are pages too, and every response has the security policy."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -58,7 +58,7 @@ class PageRoute(APIRoute):
 
 
 def _keep_space(request: Request, given: Response) -> None:
-    """Lets the browser come back to the space that it chose, where an address names none."""
+    """Remembers the selected space in a cookie, for URLs without one."""
     visit: Visit | None = getattr(request.state, "visit", None)
     name = space_cookie(request.headers.get("host", ""))
     if visit is None or "space" not in request.query_params or request.cookies.get(name) == visit.space:
@@ -67,7 +67,7 @@ def _keep_space(request: Request, given: Response) -> None:
 
 
 def page(visit: Visit, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """A whole page. What there is to tell is told on it, unless a script asked: that asks for it itself."""
+    """A whole page, with the latest notice; a script fetches the notice itself."""
     notice = None if visit.partial else visit.board.notices.take(visit.teller)
     body = visit.board.render(template, {"visit": visit, "notice": notice, **values})
     return HTMLResponse(body, status)
@@ -79,12 +79,12 @@ def part(visit: Visit, template: str, /, *, status: int = 200, **values: Any) ->
 
 
 def dialog(visit: Visit, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """What asks or tells on top of a page: a part for a script, a page of its own for others."""
+    """A dialog: a part for a script, a page of its own otherwise."""
     return (part if visit.partial else page)(visit, template, status=status, **values)
 
 
 def live(visit: Visit, template: str, rows: str, /, **values: Any) -> Response:
-    """A page whose `rows` keep themselves up to date; no answer to who has `seen` them as they are."""
+    """A page whose `rows` refresh themselves; 204 if the browser already has `seen` this state."""
     if not visit.looking_again:
         return page(visit, template, refreshing=False, **values)
     if visit.has_seen(values["seen"]):
@@ -103,7 +103,7 @@ def done(
     leave: str = "",
     look: str = "",
 ) -> Response:
-    """After a form: says what was done, and that lists changed. A script gets `shown`, others go `back`."""
+    """Ends a form with a notice, and refreshes lists. A script gets `shown`, a browser goes `back`."""
     visit.say(text, tone, offer, look)
     if not visit.partial:
         return RedirectResponse(local(back), 303)
@@ -116,9 +116,9 @@ def done(
 
 
 def in_address(visit: Visit, given: Response, address: str) -> Response:
-    """Puts what a form over a list chose into the address bar.
+    """Puts the choices of a form above a list into the address bar.
 
-    A choice is a step that "back" undoes; the same again is none, and neither is another letter of a word.
+    A new choice is a step for the back button; the same choice or another letter of a word is none.
     """
     if not visit.partial:
         return given
@@ -142,11 +142,11 @@ def local(address: str) -> str:
 
 
 def wrong(request: Request, status: int, detail: str) -> Response:
-    """What went wrong, as a page, or as a notice where a script asked."""
+    """An error as a page, or as a notice for a script."""
     board: Board = request.state.board
     visit: Visit | None = getattr(request.state, "visit", None)
     if visit is not None and visit.partial:
-        if "x-seen" not in request.headers:  # what is asked for again and again does not complain each time
+        if "x-seen" not in request.headers:  # a refreshed list does not repeat its error
             visit.say(detail, "wrong")
         return Response(status_code=status, headers={"HX-Trigger": "said"})
     notice = Notice(detail, "wrong")

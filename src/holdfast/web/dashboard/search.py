@@ -17,10 +17,10 @@ from holdfast.domain.ranking import Hit, MemoryHit, owner
 from holdfast.engine.look import Look
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, in_address, page
-from holdfast.web.dashboard.visit import Reading, Visit
+from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 LIMITS: Final = (5, 12, 25)
-MOST_DAYS: Final = 3_650  # that the slider goes back
+MAX_DAYS: Final = 3_650  # of the time slider
 SUGGESTED: Final = 4
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -35,13 +35,13 @@ class SearchForm(BaseModel):
     limit: Annotated[int, Field(ge=1, le=LIMITS[-1])] = LIMITS[0]
 
     def moment(self, now: datetime) -> datetime | None:
-        """The end of the day that was asked for; none for now."""
+        """The end of the requested day; None for now."""
         if not self.as_of or self.as_of >= now.astimezone(UTC).date():
             return None
         return datetime.combine(self.as_of, time.max, UTC)
 
     def told(self) -> dict[str, Any]:
-        """The choices for an address, with what is usual left out."""
+        """The choices for a URL, without defaults."""
         return self.model_dump(exclude_defaults=True)
 
 
@@ -51,36 +51,36 @@ class ScoredHit:
 
     hit: Hit
     is_memory: bool
-    own: float  # what is held against the floor
+    own: float  # compared with the floor
     floor: float
-    moved: bool  # stands where the message does that it was taken from
+    moved: bool  # ranked where the message that it was taken from is
     bar: charts.Evidence
     factors: tuple[tuple[str, float], ...]  # what the relevance is multiplied by
 
 
 @router.get("/search")
-def search(visit: Reading, asked: Annotated[SearchForm, Query()]) -> Response:
+def search(visit: ReadVisit, asked: Annotated[SearchForm, Query()]) -> Response:
     found = None
     if asked.q.strip():
         found = visit.memories.look(
             asked.q, limit=asked.limit, project=asked.project or None, as_of=asked.moment(visit.now)
         )
-    given = page(visit, "search.html", asked=asked, limits=LIMITS, **_told(found), **_around(visit, asked))
+    given = page(visit, "search.html", asked=asked, limits=LIMITS, **_values(found), **_around(visit, asked))
     return in_address(visit, given, visit.address("/search", **asked.told()))
 
 
-def _told(found: Look | None) -> dict[str, Any]:
+def _values(found: Look | None) -> dict[str, Any]:
     if found is None:
         return {"found": None, "hits": [], "nearly": []}
     most = max((_mark(hit, found) for hit in (*found.recall.hits, *found.nearly)), default=1.0)
     return {
         "found": found,
-        "hits": [_weighed(hit, found, most) for hit in found.recall.hits],
-        "nearly": [_weighed(hit, found, most) for hit in found.nearly],
+        "hits": [_scored(hit, found, most) for hit in found.recall.hits],
+        "nearly": [_scored(hit, found, most) for hit in found.nearly],
     }
 
 
-def _weighed(hit: Hit, found: Look, most: float) -> ScoredHit:
+def _scored(hit: Hit, found: Look, most: float) -> ScoredHit:
     own, floor = found.held[owner(hit)]
     factors = tuple((name, value) for name, value in hit.parts.items() if name != "relevance")
     bar = charts.evidence(hit.evidence, _mark(hit, found), most)
@@ -94,11 +94,11 @@ def _mark(hit: Hit, found: Look) -> float:
 
 
 def _around(visit: Visit, asked: SearchForm) -> dict[str, Any]:
-    """What the form offers: how far back there is something, and things to ask about."""
+    """The choices of the form: the earliest day, and example subjects."""
     today = visit.now.astimezone(UTC).date()
     oldest = visit.memories.find(Filter(states=STATES), order="created", limit=1).memories
     first = oldest[0].created_at.astimezone(UTC).date() if oldest else today
-    days = min(max((today - first).days, 1), MOST_DAYS)
+    days = min(max((today - first).days, 1), MAX_DAYS)
     chosen = asked.as_of or today
     known = [] if asked.q.strip() else visit.memories.subjects(limit=SUGGESTED + 1)
     return {

@@ -1,4 +1,4 @@
-"""/sessions: the runs of agents; of one, what was said, what it was given and wrote, and how to undo it."""
+"""/ and /sessions: the overview; the list of sessions, and one session with its timeline and undo."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -11,22 +11,22 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from holdfast.domain.memory import Session
-from holdfast.domain.query import TimeCursor
+from holdfast.domain.query import Filter, TimeCursor
 from holdfast.domain.spend import MICRO, dollars
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.cursors import After, mark, read, written
-from holdfast.web.dashboard.memory import step
+from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
+from holdfast.web.dashboard.memories import step, subject_word
 from holdfast.web.dashboard.page_context import Tone
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
-from holdfast.web.dashboard.visit import Reading, Sent, Visit, Writing
+from holdfast.web.dashboard.visit import ReadVisit, Sent, Visit, WriteVisit
 
 ON_A_PAGE: Final = 40
 AT_ONCE: Final = 60  # messages on a page
-MOST_SHOWN: Final = 1_200  # characters of one of them
-MOST_ITEMS: Final = 12  # memories that are named of what went into a prompt
-MOST_NAMED: Final = 12  # memories that are named before a session is undone
+MAX_SHOWN: Final = 1_200  # characters of one of them
+MAX_ITEMS: Final = 12  # memories that are named of what went into a prompt
+MAX_NAMED: Final = 12  # memories that are named before a session is undone
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 SessionId = Annotated[str, Path(max_length=200)]
@@ -35,7 +35,7 @@ AskedSession = Annotated[str, Query(alias="session", max_length=200)]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A session as it stands in a list."""
+    """A session in a list."""
 
     session: Session
     messages: int
@@ -47,7 +47,7 @@ class Run:
 
 
 @router.get("/sessions")
-def sessions(visit: Reading, after: After = "") -> Response:
+def sessions(visit: ReadVisit, after: After = "") -> Response:
     found = runs(visit, ON_A_PAGE + 1, after)
     shown = found[:ON_A_PAGE]
     last = shown[-1].session if len(found) > ON_A_PAGE else None
@@ -58,19 +58,19 @@ def sessions(visit: Reading, after: After = "") -> Response:
         runs=shown,
         after=after,
         seen=mark(shown),
-        following=written(TimeCursor(last.started_at, last.id)) if last else "",
+        following=cursor_text(TimeCursor(last.started_at, last.id)) if last else "",
     )
 
 
 def runs(visit: Visit, limit: int, after: str = "") -> list[Run]:
     """The latest sessions, with how much is in them."""
-    found = visit.memories.sessions(limit=limit, after=read(TimeCursor, after), upkeep=False)
+    found = visit.memories.sessions(limit=limit, after=read_cursor(TimeCursor, after), upkeep=False)
     tallies = visit.memories.session_tallies(*(session.id for session in found))
     return [Run(session, *tallies[session.id]) for session in found]
 
 
 def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
-    """A figure as the agent reported it; none for what is no figure."""
+    """A number as the agent reported it; None if it is not a number."""
     value = (usage or {}).get(name)
     sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
     return value if sound else None
@@ -78,7 +78,7 @@ def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One point of a session: something said, given, written, or done to a service."""
+    """An item of the timeline: a message, a prompt, a change, or an event."""
 
     kind: Literal["said", "given", "wrote", "event", "attempt"]
     id: str
@@ -93,37 +93,37 @@ class Step:
 
 @router.get("/sessions/{session_id:path}")
 def session(
-    visit: Reading, session_id: SessionId, first: Annotated[int, Query(ge=1, le=2**31)] = 1
+    visit: ReadVisit, session_id: SessionId, first: Annotated[int, Query(ge=1, le=2**31)] = 1
 ) -> Response:
     story = visit.memories.session_story(session_id, first=first, limit=AT_ONCE)
-    return live(visit, "session.html", "session_talk.html", **_told(visit, story, first))
+    return live(visit, "session.html", "session_talk.html", **_session_values(visit, story, first))
 
 
 @router.get("/messages/{message_id:path}")
-def message(visit: Reading, message_id: SessionId) -> Response:
+def message(visit: ReadVisit, message_id: SessionId) -> Response:
     """One message in full."""
     return dialog(visit, "message.html", message=visit.memories.message(message_id))
 
 
 @router.get("/undo-session")
-def ask_to_undo(visit: Writing, session_id: AskedSession) -> Response:
-    """What would be taken back and what would stay, said before it is done."""
+def ask_to_undo(visit: WriteVisit, session_id: AskedSession) -> Response:
+    """Asks for confirmation, with what would be undone and what would stay."""
     planned = visit.memories.undo_session_preview(session_id)
     run = visit.memories.session_story(session_id, limit=1).session
-    return dialog(visit, "session_undo.html", session=run, planned=planned, most=MOST_NAMED)
+    return dialog(visit, "session_undo.html", session=run, planned=planned, most=MAX_NAMED)
 
 
 @router.post("/undo-session")
-def undo(visit: Writing, session_id: AskedSession, sent: Sent) -> Response:
+def undo(visit: WriteVisit, session_id: AskedSession, sent: Sent) -> Response:
     since = visit.memories.last_change()
     undone = visit.memories.undo_session(session_id)
     touched = [memory.id for memory in (*undone.removed, *undone.changed)]
     back = visit.address(f"/sessions/{quote(session_id, safe='')}")
     tone: Tone = "done" if touched else "note"
-    return done(visit, _said(undone), back=back, offer=visit.undo(touched, since), tone=tone)
+    return done(visit, _undo_text(undone), back=back, offer=visit.undo(touched, since), tone=tone)
 
 
-def _said(undone: Undone) -> str:
+def _undo_text(undone: Undone) -> str:
     parts = []
     if undone.removed:
         parts.append(f"{formats.memories(len(undone.removed))} deleted")
@@ -140,7 +140,7 @@ def _said(undone: Undone) -> str:
     return (f"Undone: {', '.join(parts)}." if parts else "Nothing to undo.") + kept
 
 
-def _told(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
+def _session_values(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
     [*reports] = visit.memories.cache_report(story.session.id).sessions
     return {
         "session": story.session,
@@ -152,14 +152,14 @@ def _told(visit: Visit, story: SessionStory, first: int) -> dict[str, Any]:
         "facts": facts(story.session, story),
         "held": reports[0].held if reports else None,
         "seen": mark(story.mark, first),
-        "most_shown": MOST_SHOWN,
-        "most_items": MOST_ITEMS,
+        "most_shown": MAX_SHOWN,
+        "most_items": MAX_ITEMS,
         "step_of": step,
     }
 
 
 def steps(story: SessionStory) -> list[Step]:
-    """All of a stretch in order: what cites a message stands behind it, the rest by its time."""
+    """The items of a page in order of time, but a memory follows the message that it cites."""
     places = {message.id: place for place, message in enumerate(story.messages)}
     times = [message.said_at for message in story.messages]
     found: list[tuple[tuple[int, int, datetime], Step]] = []
@@ -186,7 +186,7 @@ def steps(story: SessionStory) -> list[Step]:
 
 
 def facts(session: Session, story: SessionStory) -> list[tuple[str, str]]:
-    """What it used and cost, as far as anybody told."""
+    """The usage and cost, as reported by the agent."""
     names = (
         ("Input tokens", "input_tokens"), ("From cache", "cache_read_tokens"),
         ("Output tokens", "output_tokens"), ("Turns", "turns"),
@@ -209,3 +209,42 @@ def _took(time: timedelta) -> str:
     if minutes < 1:
         return "less than a minute"
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
+NEWEST: Final = 6
+SESSIONS: Final = 5
+_DAY: Final = timedelta(days=1)
+_SEEN: Final = ("active", "inactive")
+
+
+@router.get("/")
+def overview(visit: ReadVisit) -> Response:
+    return live(visit, "overview.html", "overview_cards.html", **_overview_values(visit))
+
+
+def _overview_values(visit: Visit) -> dict[str, Any]:
+    memories = visit.memories
+    counts = memories.overview()
+    # What is new as of the last hour's beginning: the page does not change with every second.
+    since = visit.now.replace(minute=0, second=0, microsecond=0) - _DAY
+    new = memories.find(Filter(states=_SEEN, created_after=since), limit=1).total
+    latest = memories.find(Filter(states=_SEEN), order="recent", limit=NEWEST).memories
+    recent = runs(visit, SESSIONS)
+    findings = memories.attention()
+    alarms = [one for one in memories.events(level="critical", limit=3) if one.created_at >= since]
+    refused = [one for one in memories.cooldowns() if not one.allowed]
+    spend = memories.spend(days=1)
+    told = {
+        "counts": counts,
+        "new": new,
+        "since": since,
+        "latest": latest,
+        "recent": recent,
+        "findings": findings,
+        "alarms": alarms,
+        "refused": refused,
+        "spent": dollars(spend.today.micro_dollars) if spend.today.calls else "",
+        "subject_word": subject_word(visit.profile),
+        "empty_space": not (counts.active + counts.inactive + counts.waiting + counts.sessions),
+    }
+    return {**told, "seen": mark(memories.last_change(), told)}

@@ -13,7 +13,7 @@ from holdfast.domain.spend import dollars
 from holdfast.engine.tokens import IssuedToken
 from holdfast.errors import NotFound
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, page, part
-from holdfast.web.dashboard.visit import Deciding, Reading, Sent, Visit
+from holdfast.web.dashboard.visit import AdminVisit, ReadVisit, Sent, Visit
 
 PURPOSES: Final = {
     "gate": "Gate (what to read)",
@@ -53,18 +53,18 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/settings")
-def settings(visit: Reading) -> Response:
+def settings(visit: ReadVisit) -> Response:
     return _page(visit)
 
 
 @router.get("/settings/tokens")
-def tokens(visit: Reading) -> Response:
-    """Where a page with a new token stood: loaded again, it makes no other one."""
+def tokens(visit: ReadVisit) -> Response:
+    """Redirects a reload of the page with a new token, so that it creates no other one."""
     return RedirectResponse(visit.address("/settings"), 303)
 
 
 @router.post("/settings/tokens")
-def create_token(visit: Deciding, sent: Sent) -> Response:
+def create_token(visit: AdminVisit, sent: Sent) -> Response:
     """The page with the new token's secret, which no other page shows."""
     everywhere = sent.text("reach") == "all"
     made = visit.registry.administration(visit.grant).create_token(
@@ -76,8 +76,8 @@ def create_token(visit: Deciding, sent: Sent) -> Response:
 
 
 @router.get("/settings/revoke")
-def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
-    """What revoking a token means."""
+def ask_to_revoke(visit: AdminVisit, token: str = "") -> Response:
+    """Asks for confirmation, with the effect of revoking a token."""
     found = next((one for one in _tokens(visit) if one.id == token), None)
     if found is None:
         raise NotFound("token not found: it may already be revoked")
@@ -85,15 +85,15 @@ def ask_to_revoke(visit: Deciding, token: str = "") -> Response:
 
 
 @router.post("/settings/revoke")
-def revoke(visit: Deciding, sent: Sent) -> Response:
+def revoke(visit: AdminVisit, sent: Sent) -> Response:
     gone = visit.registry.administration(visit.grant).revoke_token(sent.text("token"))
     home = visit.address("/settings")
     return done(visit, f"Revoked the token {gone.name or gone.id}.", back=home, leave=home)
 
 
 @router.post("/settings/try")
-def try_models(visit: Deciding, sent: Sent) -> Response:
-    """Asks each model something short; a language model's answer costs as much as any other."""
+def try_models(visit: AdminVisit, sent: Sent) -> Response:
+    """Sends each model a short request; a language model's answer costs as usual."""
     found = visit.memories.try_models()
     if visit.partial:
         return part(visit, "settings_trials.html", trials=found)
@@ -101,8 +101,8 @@ def try_models(visit: Deciding, sent: Sent) -> Response:
 
 
 @router.get("/settings/checkup")
-def checkup(visit: Deciding) -> Response:
-    """What doctor finds: it looks at the whole database, so it is asked for by itself."""
+def checkup(visit: AdminVisit) -> Response:
+    """The findings of doctor; loaded separately, because it checks the whole database."""
     found = visit.registry.checkup(visit.grant)
     if visit.partial:
         return part(visit, "settings_checkup.html", found=found)
@@ -131,7 +131,7 @@ def _page(visit: Visit, made: IssuedToken | None = None) -> Response:
 
 
 def _tokens(visit: Visit) -> list[Token]:
-    """Those that still open something first, the newest first."""
+    """Valid tokens first, newest first."""
     found = visit.registry.administration(visit.grant).tokens()
     newest = sorted(found, key=lambda one: one.created_at, reverse=True)
     return sorted(newest, key=lambda one: one.revoked_at is not None)
@@ -145,7 +145,7 @@ def _caps(daily: int | None, session: int | None) -> list[tuple[str, Any]]:
 
 
 def rules(profile: Profile) -> list[tuple[str, str]]:
-    """Each rule's name and what it says."""
+    """The name and value of each rule."""
     policy, block, limits = profile.policy, profile.block, profile.limits
     lines = f", at most {block.lines:,} lines" if block.lines else ""
     told = [

@@ -1,4 +1,4 @@
-"""/stats: a space in figures, drawn: how it grew, what it is made of, how it is used, what it costs."""
+"""/stats: charts of a space's growth, content, use and cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from holdfast.engine.stats import Funnel, sampled
 from holdfast.errors import NotFound
 from holdfast.web.dashboard import charts
 from holdfast.web.dashboard.responses import PageRoute, page, part
-from holdfast.web.dashboard.visit import Reading, Visit
+from holdfast.web.dashboard.visit import ReadVisit, Visit
 
 POINTS: Final = 30  # of the count over time
 DAYS: Final = 14  # of spend, by day
-#: So many memories are looked through for junk with the page; more only when somebody asks.
+#: The number of memories that are audited with the page; more only on request.
 LOOKED_THROUGH: Final = 400
 SHOWN: Final = 3  # memories of each kind of junk
 TITLES: Final = {
@@ -48,16 +48,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Junk:
-    """One kind of finding, with some of the memories it is about."""
+    """One kind of finding, with some of its memories."""
 
     finding: Finding
     title: str
-    rate: float | None  # of all memories; none where it is not about memories
+    rate: float | None  # of all memories; None if it does not count memories
     examples: list[Memory]
 
 
 @router.get("/stats")
-def stats(visit: Reading, audit: bool = False) -> Response:
+def stats(visit: ReadVisit, audit: bool = False) -> Response:
     found = visit.memories.stats()
     looked = visit.memories.audit() if audit else None
     over_time = sampled(found.growth, found.now.date(), POINTS)
@@ -80,8 +80,8 @@ def stats(visit: Reading, audit: bool = False) -> Response:
 
 
 @router.get("/stats/audit")
-def audit(visit: Reading) -> Response:
-    """What is junk, or may become it: this goes through all memories, so it is asked for by itself."""
+def audit(visit: ReadVisit) -> Response:
+    """The findings of the audit; loaded separately, because it reads all memories."""
     if not visit.partial:
         return page(visit, "stats_audit_page.html", **_junk(visit, visit.memories.audit()))
     return part(visit, "stats_audit.html", **_junk(visit, visit.memories.audit()))
@@ -100,7 +100,7 @@ def rows(
 
 
 def _lists(visit: Visit, categories: Sequence[tuple[str, int]]) -> list[str]:
-    """Where the memories of each category are listed."""
+    """Links to the memories of each category."""
     return [visit.address("/memories", category=name) for name, _ in categories]
 
 
@@ -145,7 +145,7 @@ def _examples(visit: Visit, finding: Finding) -> list[Memory]:
     for memory_id in finding.ids[:SHOWN]:
         try:
             found.append(visit.memories.show(memory_id).memory)
-        except NotFound:  # gone since it was looked at
+        except NotFound:  # deleted meanwhile
             continue
     return found
 
@@ -182,5 +182,5 @@ def _by_day(days: Sequence[tuple[str | None, Spent]], today: date) -> charts.Col
 
 
 def money(spent: Spent) -> str:
-    """What it cost; "+" where a price is not known."""
+    """The cost; "+" if a price is unknown."""
     return dollars(spent.micro_dollars) + ("+" if spent.unpriced_calls else "")

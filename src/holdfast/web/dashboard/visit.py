@@ -1,6 +1,7 @@
-"""Who looks at which space: what every page starts with. The guard has let the browser in already.
+"""The context of a page's request: space, grant, browser, form. The guard has authenticated the browser
+already.
 
-A page declares the scope that it needs by the visit that it asks for; every verb checks it again.
+A page declares its scope by the type of its visit; every engine method checks it again.
 """
 
 import hmac
@@ -24,12 +25,12 @@ from holdfast.errors import Forbidden, Invalid
 from holdfast.web.dashboard.browsers import form_key, space_cookie
 from holdfast.web.dashboard.page_context import Board, Notice, Offer, Tone
 
-MOST_AT_ONCE: Final = 500  # memories that a form acts on
+MAX_AT_ONCE: Final = 500  # memories that a form acts on
 _HALF_A_STEP: Final = 0.00501  # of the slider for confidence, with room for a float's last digits
 
 
 class DashboardRegistry(Protocol):
-    """The spaces that the service keeps open."""
+    """The open spaces of the service."""
 
     @property
     def usual(self) -> str: ...
@@ -46,7 +47,7 @@ class Visit:
     board: Board
     registry: DashboardRegistry
     grant: Grant
-    browser: str | None  # the cookie's secret; none when a token itself was shown
+    browser: str | None  # the cookie's secret; None with a bearer token
     memories: Memories
     spaces: Sequence[str]
     now: datetime
@@ -69,19 +70,19 @@ class Visit:
 
     @property
     def partial(self) -> bool:
-        """Whether a script asks for a part of a page."""
+        """Whether a script requests a part of a page."""
         return "hx-request" in self.request.headers
 
     @property
     def here(self) -> str:
-        """The address of the page that is open, also where a script asks for a part of it."""
+        """The URL of the open page, also if a script requests a part of it."""
         asked = self.request.headers.get("hx-current-url", "") if self.partial else str(self.request.url)
         found = urlsplit(asked)
         return f"{found.path}?{found.query}" if found.query else found.path
 
     @property
     def waiting(self) -> int:
-        """How many memories wait for a person in this space."""
+        """The number of memories that wait for review."""
         return self.memories.find(Filter(states=("waiting",)), limit=1).total
 
     @property
@@ -89,7 +90,7 @@ class Visit:
         return form_key(self.browser) if self.browser else ""
 
     def address(self, path: str, /, **choices: object) -> str:
-        """An address in this space; what is empty is left out, a list stands there once for each."""
+        """A path with query parameters in this space; empty values are left out, lists are repeated."""
         asked: list[tuple[str, str]] = []
         if len(self.spaces) > 1:
             asked.append(("space", self.space))
@@ -100,17 +101,17 @@ class Visit:
         return f"{path}?{urlencode(asked)}" if asked else path
 
     def say(self, text: str, tone: Tone = "done", offer: Offer | None = None, look: str = "") -> None:
-        """Tells the browser with its next page, or at once where a script asked."""
+        """Shows a notice on the browser's next page, or at once if a script asked."""
         self.board.notices.put(self.teller, Notice(text, tone, offer, look))
 
     def undo(self, ids: Sequence[str], since: int) -> Offer | None:
-        """Offers to take back what was done to these memories since then."""
+        """A button that undoes the changes to these memories since then."""
         fields = (*(("id", one) for one in ids), ("since", str(since)))
         return Offer("Undo", self.address("/memories/undo"), fields) if ids else None
 
     @property
     def looking_again(self) -> bool:
-        """Whether an open page asks for its list once more."""
+        """Whether an open page refreshes its list."""
         return self.partial and "x-seen" in self.request.headers
 
     def has_seen(self, seen: object) -> bool:
@@ -121,8 +122,8 @@ class Visit:
         return self.browser or self.grant.token or "own"
 
 
-class Entering:
-    """Makes the visit of the space that was asked for, for who holds at least this scope."""
+class OpenSpace:
+    """Opens the requested space for callers with at least this scope."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope: Scope = scope
@@ -148,13 +149,13 @@ class Entering:
         return visit
 
 
-Reading = Annotated[Visit, Depends(Entering("read"))]
-Writing = Annotated[Visit, Depends(Entering("write"))]
-Deciding = Annotated[Visit, Depends(Entering("admin"))]
+ReadVisit = Annotated[Visit, Depends(OpenSpace("read"))]
+WriteVisit = Annotated[Visit, Depends(OpenSpace("write"))]
+AdminVisit = Annotated[Visit, Depends(OpenSpace("admin"))]
 
 
 class Fields:
-    """What a form sent."""
+    """The fields of a form."""
 
     def __init__(self, sent: FormData | None = None) -> None:
         self._sent = sent if sent is not None else FormData()
@@ -173,22 +174,16 @@ class Fields:
         return list(dict.fromkeys(one for one in self._sent.getlist(name) if isinstance(one, str) and one))
 
     def chosen(self) -> list[str]:
-        """The ids of the memories that were selected.
-
-        Raises: Invalid.
-        """
+        """The ids of the memories that were selected. Raises: Invalid."""
         ids = self.all("id")
         if not ids:
             raise Invalid("nothing selected: select at least one memory", field="id")
-        if len(ids) > MOST_AT_ONCE:
-            raise Invalid(f"{len(ids)} selected: select at most {MOST_AT_ONCE}", field="id")
+        if len(ids) > MAX_AT_ONCE:
+            raise Invalid(f"{len(ids)} selected: select at most {MAX_AT_ONCE}", field="id")
         return ids
 
     def share(self, name: str) -> float | None:
-        """A number from 0 to 1; none when it was left empty.
-
-        Raises: Invalid.
-        """
+        """A number from 0 to 1; None if empty. Raises: Invalid."""
         if not self.given(name):
             return None
         try:
@@ -197,20 +192,14 @@ class Fields:
             raise Invalid(f"{name} must be a number from 0 to 1", field=name) from None
 
     def moved(self, name: str, before: str) -> float | None:
-        """Where a slider was moved to; none for one that stands at the step nearest to where it began.
-
-        Raises: Invalid.
-        """
+        """The new value of a slider; None if it was not moved by a whole step. Raises: Invalid."""
         share, began = self.share(name), self.share(before)
         if share is None or (began is not None and abs(share - began) <= _HALF_A_STEP):
             return None
         return share
 
     def whole(self, name: str) -> int | None:
-        """A whole number; none when it was left empty.
-
-        Raises: Invalid.
-        """
+        """A whole number; None if empty. Raises: Invalid."""
         found = self.text(name).strip()
         if not found:
             return None
@@ -223,7 +212,7 @@ class Fields:
         return tuple(one.strip() for one in self.text(name).split(",") if one.strip())
 
     def retagged(self) -> dict[str, tuple[str, ...]]:
-        """Which tags a form adds to those that it was shown with, and which it drops."""
+        """The tags that a form adds and removes."""
         if "tags" not in self:
             return {}
         shown, wanted = self.words("tagged"), self.words("tags")
@@ -235,7 +224,7 @@ class Fields:
 
 
 async def _fields(request: Request) -> Fields:
-    """The fields of a form of ours: sent by our script, or with the key that only our pages hold.
+    """The fields of a form, which has to come from our script or contain the key of our pages.
 
     Raises: Forbidden.
     """

@@ -1,4 +1,4 @@
-"""The REST door: every verb under /api/, with an OpenAPI document and a page made from it."""
+"""The REST API: all routes under /api/, with OpenAPI and a page made from it."""
 
 from html import escape
 from typing import Any
@@ -9,12 +9,12 @@ from starlette.responses import HTMLResponse
 
 from holdfast import __version__
 from holdfast.web.rest import memory, memory_tool, operations, recall, sessions, spaces
-from holdfast.web.rest.json_routes import JsonResponse
 from holdfast.web.rest.responses import Problem
+from holdfast.web.rest.routing import JsonResponse
 from holdfast.wire.http_errors import MEDIA_TYPE
 from holdfast.wire.schemas import schema_of
 
-describing = APIRouter(include_in_schema=False)
+docs_router = APIRouter(include_in_schema=False)
 
 _SAYS = (
     "One memory for every agent that you run. Every request needs a token: `Authorization: Bearer TOKEN`. "
@@ -37,13 +37,13 @@ code {{ font-size: .95em; }} .scope {{ color: #666; }}
 """
 
 
-@describing.get("/openapi.json")
+@docs_router.get("/openapi.json")
 def openapi(request: Request) -> JsonResponse:
     """The document."""
     return JsonResponse(document(request))
 
 
-@describing.get("/docs", response_class=HTMLResponse)
+@docs_router.get("/docs", response_class=HTMLResponse)
 def docs(request: Request) -> HTMLResponse:
     """The page."""
     return HTMLResponse(_page(document(request)))
@@ -109,9 +109,9 @@ def _all_routes() -> APIRouter:
     for part in (memory, memory_tool, recall, sessions, operations, spaces):
         whole.include_router(part.router, prefix="/api")
     whole.include_router(sessions.webhook)
-    whole.include_router(describing, prefix="/api")
+    whole.include_router(docs_router, prefix="/api")
     return whole
 
 
-#: The routes. They find the spaces at `request.state.registry` and say at `heard` that messages came in.
+#: The routes. `request.state` has the `registry` of spaces, and `heard` to report new messages.
 router = _all_routes()

@@ -1,6 +1,6 @@
-"""/api/memory/: list, create, show, change and delete memories, and what hangs on each of them.
+"""/api/memory/: list, create, show, change and delete memories, with their versions and links.
 
-Lost updates are refused: a memory's version is its ETag, and If-Match says which one the caller saw.
+A memory's version is its ETag; If-Match prevents lost updates.
 """
 
 import re
@@ -16,10 +16,19 @@ from holdfast.engine.erase import Erasure
 from holdfast.engine.split import Split
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
+from holdfast.web.rest.routing import (
+    MAX_ITEMS,
+    BoundedRoute,
+    Cursor,
+    JsonResponse,
+    Limit,
+    SpaceAdmin,
+    SpaceRead,
+    SpaceWrite,
+    page,
+    speaking,
+)
 from holdfast.wire import http_errors
-from holdfast.wire.cursors import MOST, Cursor, Limit, page
 from holdfast.wire.values import to_json
 
 router = APIRouter(prefix="/memory", tags=["memory"], route_class=BoundedRoute)
@@ -50,7 +59,7 @@ _LINKED: dict[int | str, dict[str, Any]] = {200: {"model": responses.Linked, "de
 
 @router.get("/", response_model=responses.MemoryPage)
 def list_(  # budget: the parts of a filter, each an argument of its own
-    memories: Reading,
+    memories: SpaceRead,
     category: Name = None,
     subject: Name = None,
     general: bool = False,
@@ -66,7 +75,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
     created_before: request_bodies.Moment | None = None,
     as_of: request_bodies.Moment | None = None,
     order: Order = "category",
-    limit: Limit = MOST,
+    limit: Limit = MAX_ITEMS,
     cursor: Cursor = None,
 ) -> JsonResponse:
     """Lists memories, by default the active ones by category, age and id, in pages."""
@@ -98,7 +107,7 @@ def list_(  # budget: the parts of a filter, each an argument of its own
 
 
 @router.post("/", status_code=201, response_model=responses.Created, responses=_CREATED)
-def create(memories: Writing, draft: request_bodies.NewMemory, key: Key = None) -> JsonResponse:
+def create(memories: SpaceWrite, draft: request_bodies.NewMemory, key: Key = None) -> JsonResponse:
     """Stores a memory: 201 if it is new, 200 if it reinforced or replaced a known one, 202 if it is waiting
     for review, 409 if it duplicates or contradicts a known one, which should be updated instead."""
     speaker = speaking(memories, origin=draft.origin, session=draft.session, project=draft.focus)
@@ -144,10 +153,7 @@ def _tag_of(version: int) -> str:
 
 
 def _expected(match: str | None) -> int | None:
-    """The version that a caller expects; none when any will do.
-
-    Raises: Invalid.
-    """
+    """The version that a caller expects; None if any. Raises: Invalid."""
     if match is None or match.strip() == "*":
         return None
     found = _TAG.fullmatch(match.strip())
@@ -167,7 +173,7 @@ def _conflict(detail: str, **more: Any) -> JsonResponse:
 
 
 @router.get("/{memory_id}", response_model=responses.ShownMemory)
-def show(memories: Reading, memory_id: MemoryId) -> JsonResponse:
+def show(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
     """One memory with its versions and links; also a deleted one that can be restored."""
     found = memories.show(memory_id)
     return _tagged(responses.ShownMemory(found.memory, found.versions, found.links), found.memory)
@@ -176,7 +182,7 @@ def show(memories: Reading, memory_id: MemoryId) -> JsonResponse:
 @router.put("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
 @router.patch("/{memory_id}", response_model=responses.Changed, responses=_WAITS)
 def change(
-    memories: Writing, memory_id: MemoryId, changed: request_bodies.Change, match: Match = None
+    memories: SpaceWrite, memory_id: MemoryId, changed: request_bodies.Change, match: Match = None
 ) -> JsonResponse:
     """Creates a new version and returns the old and new text. 202 if the change is waiting for review."""
     speaker = speaking(memories, origin=changed.origin, session=changed.session)
@@ -189,7 +195,7 @@ def change(
 
 
 @router.delete("/{memory_id}", response_model=responses.Deleted)
-def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> JsonResponse:
+def delete(memories: SpaceWrite, memory_id: MemoryId, match: Match = None) -> JsonResponse:
     """Soft-deletes a memory: it is gone from lists, briefs and recall, and can be restored unless the profile
     deletes for good. Returns the deleted memory."""
     gone = memories.forget(memory_id, expect_version=_expected(match))
@@ -197,14 +203,14 @@ def delete(memories: Writing, memory_id: MemoryId, match: Match = None) -> JsonR
 
 
 @router.post("/{memory_id}/restore", response_model=Memory)
-def restore(memories: Writing, memory_id: MemoryId) -> JsonResponse:
+def restore(memories: SpaceWrite, memory_id: MemoryId) -> JsonResponse:
     """Restores a deleted memory."""
     back = memories.restore(memory_id)
     return _tagged(back, back)
 
 
 @router.post("/{memory_id}/promote", response_model=Memory, responses=_WAITS)
-def promote(memories: Writing, memory_id: MemoryId) -> JsonResponse:
+def promote(memories: SpaceWrite, memory_id: MemoryId) -> JsonResponse:
     """Makes a memory of one project global."""
     result = memories.promote(memory_id)
     if isinstance(result, outcomes.Waiting):
@@ -213,37 +219,37 @@ def promote(memories: Writing, memory_id: MemoryId) -> JsonResponse:
 
 
 @router.get("/{memory_id}/history", response_model=responses.Versions)
-def history(memories: Reading, memory_id: MemoryId) -> JsonResponse:
+def history(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
     """All versions, oldest first."""
     return JsonResponse(responses.Versions(memories.show(memory_id).versions))
 
 
 @router.get("/{memory_id}/why", response_model=Story)
-def why(memories: Reading, memory_id: MemoryId) -> JsonResponse:
+def why(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
     """Its source, its changes of confidence, and the prompts it was used in."""
     return JsonResponse(memories.why(memory_id))
 
 
 @router.post("/{memory_id}/split", status_code=201, response_model=Split)
-def split(memories: Writing, memory_id: MemoryId, chosen: request_bodies.Splitting) -> JsonResponse:
+def split(memories: SpaceWrite, memory_id: MemoryId, chosen: request_bodies.Splitting) -> JsonResponse:
     """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
     return JsonResponse(memories.split(memory_id, chosen.number), status_code=201)
 
 
 @router.get("/{memory_id}/erasure", response_model=Erasure)
-def erasure(memories: Reading, memory_id: MemoryId) -> JsonResponse:
+def erasure(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
     """Previews what erasing would remove."""
     return JsonResponse(memories.erasure(memory_id))
 
 
 @router.post("/{memory_id}/erase", response_model=Erasure)
-def erase(memories: Deciding, memory_id: MemoryId) -> JsonResponse:
+def erase(memories: SpaceAdmin, memory_id: MemoryId) -> JsonResponse:
     """Erases a memory and all its traces for good."""
     return JsonResponse(memories.erase(memory_id))
 
 
 @router.post("/{memory_id}/links", status_code=201, response_model=responses.Linked, responses=_LINKED)
-def link(memories: Writing, memory_id: MemoryId, tie: request_bodies.NewLink) -> JsonResponse:
+def link(memories: SpaceWrite, memory_id: MemoryId, tie: request_bodies.NewLink) -> JsonResponse:
     """Links two memories; 200 if they are already linked."""
     new = memories.link(memory_id, tie.to, tie.kind)
     return JsonResponse(responses.Linked(new), status_code=201 if new else 200)
@@ -251,7 +257,7 @@ def link(memories: Writing, memory_id: MemoryId, tie: request_bodies.NewLink) ->
 
 @router.delete("/{memory_id}/links/{to}", response_model=responses.Unlinked)
 def unlink(
-    memories: Writing, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None
+    memories: SpaceWrite, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None
 ) -> JsonResponse:
     """Removes links to another memory, of one kind or all kinds."""
     return JsonResponse(responses.Unlinked(memories.unlink(memory_id, to, kind)))

@@ -11,8 +11,7 @@ from pydantic import Field
 
 from holdfast.agents.tools.anthropic_memory import answered
 from holdfast.web.rest import request_bodies
-from holdfast.web.rest.access import Reading, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
+from holdfast.web.rest.routing import BoundedRoute, JsonResponse, SpaceRead, speaking
 from holdfast.wire.values import shaped
 
 router = APIRouter(tags=["memory tool"], route_class=BoundedRoute)
@@ -47,7 +46,7 @@ class MemoryToolResult:
 
 @router.post("/memory-tool", response_model=MemoryToolResult)
 def memory_tool(
-    memories: Reading,
+    memories: SpaceRead,
     command: MemoryCommand,
     session: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
 ) -> JsonResponse:

@@ -7,16 +7,24 @@ from typing import IO, Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
-from holdfast.domain.background import JobState
+from holdfast.domain.jobs import JobState
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.operations import Attempt, Event
 from holdfast.domain.spend import GroupedBy, SpendReport
 from holdfast.engine.spaces import Overview
 from holdfast.errors import Invalid
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
-from holdfast.wire.cursors import Cursor, Limit, page
+from holdfast.web.rest.routing import (
+    BoundedRoute,
+    Cursor,
+    JsonResponse,
+    Limit,
+    SpaceAdmin,
+    SpaceRead,
+    SpaceWrite,
+    page,
+    speaking,
+)
 
 router = APIRouter(tags=["operations"], route_class=BoundedRoute)
 
@@ -26,14 +34,14 @@ _CHUNK = 256 * 1024
 
 
 @router.get("/stats", response_model=Overview)
-def stats(memories: Reading) -> JsonResponse:
+def stats(memories: SpaceRead) -> JsonResponse:
     """The space and its counts."""
     return JsonResponse(memories.overview())
 
 
 @router.get("/jobs", response_model=responses.Jobs)
 def jobs(
-    memories: Reading,
+    memories: SpaceRead,
     state: JobState = "queued",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> JsonResponse:
@@ -43,7 +51,7 @@ def jobs(
 
 @router.get("/spend", response_model=SpendReport)
 def spend(
-    memories: Reading,
+    memories: SpaceRead,
     by: GroupedBy = "purpose",
     days: Annotated[int | None, Query(ge=1, le=36_500)] = None,
 ) -> JsonResponse:
@@ -53,7 +61,7 @@ def spend(
 
 @router.get("/events", response_model=responses.EventPage)
 def events(
-    memories: Reading,
+    memories: SpaceRead,
     level: Name = None,
     service: Name = None,
     session: Name = None,
@@ -70,7 +78,7 @@ def events(
 
 
 @router.post("/events", status_code=201, response_model=Event)
-def record_event(memories: Writing, seen: request_bodies.NewEvent) -> JsonResponse:
+def record_event(memories: SpaceWrite, seen: request_bodies.NewEvent) -> JsonResponse:
     """Records an event."""
     speaker = speaking(memories, session=seen.session)
     event = speaker.record_event(seen.level, seen.content, service=seen.service)
@@ -78,13 +86,13 @@ def record_event(memories: Writing, seen: request_bodies.NewEvent) -> JsonRespon
 
 
 @router.get("/cooldowns", response_model=responses.Standings)
-def cooldowns(memories: Reading, service: Name = None) -> JsonResponse:
+def cooldowns(memories: SpaceRead, service: Name = None) -> JsonResponse:
     """Recent actions on services, and whether another one is allowed."""
     return JsonResponse(responses.Standings(memories.cooldowns(service=service)))
 
 
 @router.post("/cooldowns", status_code=201, response_model=Attempt)
-def record_attempt(memories: Writing, made: request_bodies.NewAttempt) -> JsonResponse:
+def record_attempt(memories: SpaceWrite, made: request_bodies.NewAttempt) -> JsonResponse:
     """Records an action on a service."""
     speaker = speaking(memories, session=made.session)
     attempt = speaker.record_attempt(made.action, made.service, made.succeeded, content=made.content)
@@ -92,7 +100,7 @@ def record_attempt(memories: Writing, made: request_bodies.NewAttempt) -> JsonRe
 
 
 @router.get("/export", response_class=StreamingResponse)
-def export(memories: Deciding) -> StreamingResponse:
+def export(memories: SpaceAdmin) -> StreamingResponse:
     """Exports the whole space as JSON lines."""
     # Written down first: the database is not kept waiting for a slow reader.
     kept: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115  # _chunks closes it
@@ -112,7 +120,7 @@ def _chunks(kept: IO[bytes]) -> Iterator[bytes]:
 
 
 @router.post("/import", response_model=responses.ImportReport)
-def import_(memories: Deciding, given: request_bodies.Import) -> JsonResponse:
+def import_(memories: SpaceAdmin, given: request_bodies.Import) -> JsonResponse:
     """Imports an archive, field by field, or drafts."""
     if (given.archive is None) == (given.drafts is None):
         raise Invalid("send either archive or drafts", field="archive")

@@ -12,8 +12,7 @@ from holdfast.engine.recall import Recall
 from holdfast.engine.sessions import NewMessage
 from holdfast.engine.tend import Preview, Tended
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.access import Deciding, Reading, Writing, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
+from holdfast.web.rest.routing import BoundedRoute, JsonResponse, SpaceAdmin, SpaceRead, SpaceWrite, speaking
 
 router = APIRouter(tags=["recall"], route_class=BoundedRoute)
 
@@ -23,7 +22,7 @@ SessionName = Annotated[str | None, Query(min_length=1, max_length=200)]
 
 @router.get("/recall", response_model=Recall)
 def recall(
-    memories: Reading,
+    memories: SpaceRead,
     query: Annotated[str, Query(max_length=10_000)],
     limit: Annotated[int, Query(ge=1, le=100)] = 5,
     project: Name = None,
@@ -38,7 +37,7 @@ def recall(
 
 
 @router.post("/recall", response_model=Recall)
-def recall_in_detail(memories: Reading, asked: request_bodies.Question) -> JsonResponse:
+def recall_in_detail(memories: SpaceRead, asked: request_bodies.Question) -> JsonResponse:
     """Searches with filters, or as of a past time."""
     return _recalled(memories, asked)
 
@@ -52,7 +51,7 @@ def _recalled(memories: Memories, asked: request_bodies.Question) -> JsonRespons
 
 @router.get("/brief", response_model=Brief)
 def brief(
-    memories: Reading,
+    memories: SpaceRead,
     project: Name = None,
     subject: Name = None,
     budget: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
@@ -64,32 +63,32 @@ def brief(
 
 
 @router.post("/context", response_model=Context)
-def context(memories: Reading, recent: request_bodies.Recent) -> JsonResponse:
+def context(memories: SpaceRead, recent: request_bodies.Recent) -> JsonResponse:
     """Memories that help with the last message, as a block for a prompt."""
     return JsonResponse(memories.context(said(recent.messages), **recent.wanted))
 
 
 @router.get("/inbox", response_model=responses.Inbox, tags=["inbox"])
-def inbox(memories: Reading) -> JsonResponse:
+def inbox(memories: SpaceRead) -> JsonResponse:
     """Memories waiting for review, oldest first."""
     items = memories.inbox()
     return JsonResponse(responses.Inbox(items, len(items)))
 
 
 @router.post("/inbox/approve", response_model=responses.Decided, tags=["inbox"])
-def approve(memories: Deciding, chosen: request_bodies.Ids) -> JsonResponse:
+def approve(memories: SpaceAdmin, chosen: request_bodies.Ids) -> JsonResponse:
     """Approves waiting memories: all of them, or none if one fails."""
     return JsonResponse(responses.Decided(memories.approve(*dict.fromkeys(chosen.ids))))
 
 
 @router.post("/inbox/reject", response_model=responses.Decided, tags=["inbox"])
-def reject(memories: Deciding, chosen: request_bodies.Ids) -> JsonResponse:
+def reject(memories: SpaceAdmin, chosen: request_bodies.Ids) -> JsonResponse:
     """Rejects waiting memories: all of them, or none if one fails. The same text is not stored again."""
     return JsonResponse(responses.Decided(memories.reject(*dict.fromkeys(chosen.ids))))
 
 
 @router.post("/tend", response_model=Tended, tags=["care"])
-def tend(memories: Writing, clock_is_right: bool = False) -> JsonResponse:
+def tend(memories: SpaceWrite, clock_is_right: bool = False) -> JsonResponse:
     """Runs upkeep: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
 
     After a pause of more than 180 days nothing decays unless `clock_is_right`; `clock_doubt` reports this.
@@ -98,13 +97,13 @@ def tend(memories: Writing, clock_is_right: bool = False) -> JsonResponse:
 
 
 @router.get("/tend", response_model=Preview, tags=["care"])
-def tend_preview(memories: Reading) -> JsonResponse:
+def tend_preview(memories: SpaceRead) -> JsonResponse:
     """What upkeep would do now; changes nothing."""
     return JsonResponse(memories.tend_preview())
 
 
 @router.get("/audit", response_model=Audit, tags=["care"])
-def audit(memories: Reading) -> JsonResponse:
+def audit(memories: SpaceRead) -> JsonResponse:
     """Finds junk: duplicates, contradictions, secrets and more, with ids and advice; changes nothing."""
     return JsonResponse(memories.audit())
 

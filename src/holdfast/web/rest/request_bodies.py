@@ -1,4 +1,4 @@
-"""What callers send, field by field. Limits on texts are the profile's, which the engine knows."""
+"""The request bodies. Limits of texts come from the profile and are checked by the engine."""
 
 from typing import Annotated, Any
 
@@ -10,9 +10,9 @@ from holdfast.domain.memory import LinkKind, Origin, State
 from holdfast.domain.query import Filter
 from holdfast.engine.context import ContextFields
 
-MOST_MESSAGES = 1_000  # in one request
-MOST_DRAFTS = 1_000
-MOST_IDS = 100
+MAX_MESSAGES = 1_000  # in one request
+MAX_DRAFTS = 1_000
+MAX_IDS = 100
 MOST_TEXT = 1_000_000
 
 Text = Annotated[str, Field(max_length=MOST_TEXT)]
@@ -134,7 +134,7 @@ class SentMessage(Body):
 
 
 class Messages(Body):
-    messages: Annotated[list[SentMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
+    messages: Annotated[list[SentMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
 
 
 class Posted(Messages):
@@ -178,7 +178,7 @@ class SessionEnd(Body):
 
 
 class Ids(Body):
-    ids: Annotated[list[Id], Field(min_length=1, max_length=MOST_IDS)]
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS)]
 
 
 class NewEvent(Body):
@@ -211,7 +211,7 @@ class Import(Body):
     """Either an archive written by `export`, or drafts."""
 
     archive: Annotated[str, Field(max_length=4 * 1024 * 1024)] | None = None
-    drafts: Annotated[list[NewDraft], Field(max_length=MOST_DRAFTS)] | None = None
+    drafts: Annotated[list[NewDraft], Field(max_length=MAX_DRAFTS)] | None = None
     review: bool = Field(False, description="Send all drafts to the inbox.")
 
 

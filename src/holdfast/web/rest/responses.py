@@ -1,13 +1,12 @@
-"""What routes answer with that is no value of the engine: pages, reports of what was done, problems.
-
-Dataclasses like the engine's own, written and described by the same code.
+"""Response types that are not engine types: pages of lists, reports, errors. Serialized like the engine's
+own.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.domain.background import Job
+from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Link, Memory, Message, Session, Version
 from holdfast.domain.operations import Event, Standing
 from holdfast.domain.outcomes import Deletion

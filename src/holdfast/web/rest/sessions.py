@@ -1,4 +1,4 @@
-"""Sessions and the tap: what was said is on disk when it is acknowledged, the same message counts once."""
+"""Sessions and messages: an acknowledged message is on disk, and a repeated one is stored once."""
 
 from typing import Annotated
 
@@ -11,10 +11,17 @@ from holdfast.engine.context import Context
 from holdfast.engine.memories import Memories
 from holdfast.engine.undo import Undone
 from holdfast.web.rest import request_bodies, responses
-from holdfast.web.rest.access import Reading, Writing, speaking
-from holdfast.web.rest.json_routes import BoundedRoute, JsonResponse
 from holdfast.web.rest.recall import said
-from holdfast.wire.cursors import Cursor, Limit, page
+from holdfast.web.rest.routing import (
+    BoundedRoute,
+    Cursor,
+    JsonResponse,
+    Limit,
+    SpaceRead,
+    SpaceWrite,
+    page,
+    speaking,
+)
 
 router = APIRouter(tags=["sessions"], route_class=BoundedRoute)
 
@@ -22,21 +29,21 @@ SessionId = Annotated[str, Path(min_length=1, max_length=200)]
 
 
 @router.get("/sessions", response_model=responses.SessionPage)
-def list_(memories: Reading, limit: Limit = 100, cursor: Cursor = None) -> JsonResponse:
+def list_(memories: SpaceRead, limit: Limit = 100, cursor: Cursor = None) -> JsonResponse:
     """Lists sessions, latest first."""
     items, following = page(lambda most, offset: memories.sessions(limit=most, offset=offset), cursor, limit)
     return JsonResponse(responses.SessionPage(items, following))
 
 
 @router.post("/sessions", status_code=201, response_model=Session)
-def open_(memories: Writing, new: request_bodies.NewSession) -> JsonResponse:
+def open_(memories: SpaceWrite, new: request_bodies.NewSession) -> JsonResponse:
     """Opens a session, or continues a known one."""
     session = memories.open_session(new.id, **new.model_dump(exclude={"id"}))
     return JsonResponse(session, status_code=201)
 
 
 @router.get("/sessions/{session_id}", response_model=responses.ShownSession)
-def show(memories: Reading, session_id: SessionId) -> JsonResponse:
+def show(memories: SpaceRead, session_id: SessionId) -> JsonResponse:
     """One session and its number of messages."""
     found = memories.session(session_id)
     return JsonResponse(responses.ShownSession(found.session, len(found.messages)))
@@ -44,7 +51,7 @@ def show(memories: Reading, session_id: SessionId) -> JsonResponse:
 
 @router.post("/sessions/{session_id}/close", response_model=Session)
 def close(
-    memories: Writing, session_id: SessionId, end: request_bodies.SessionEnd | None = None
+    memories: SpaceWrite, session_id: SessionId, end: request_bodies.SessionEnd | None = None
 ) -> JsonResponse:
     """Closes a session, optionally with exit code and usage."""
     told = end.model_dump() if end is not None else {}
@@ -54,15 +61,15 @@ def close(
 
 @router.post("/sessions/{session_id}/messages", response_model=responses.Kept)
 def hear(
-    memories: Writing, session_id: SessionId, heard: request_bodies.Messages, request: Request
+    memories: SpaceWrite, session_id: SessionId, heard: request_bodies.Messages, request: Request
 ) -> JsonResponse:
     """Stores messages in order, all or none. Opens the session if needed."""
-    return _kept(memories, session_id, heard.messages, request)
+    return _store(memories, session_id, heard.messages, request)
 
 
 @router.get("/sessions/{session_id}/messages", response_model=responses.MessagePage)
 def messages(
-    memories: Reading, session_id: SessionId, limit: Limit = 100, cursor: Cursor = None
+    memories: SpaceRead, session_id: SessionId, limit: Limit = 100, cursor: Cursor = None
 ) -> JsonResponse:
     """The messages of a session, in order."""
     found = memories.session(session_id).messages
@@ -71,14 +78,14 @@ def messages(
 
 
 @router.get("/messages/{message_id}", response_model=Message)
-def message(memories: Reading, message_id: SessionId) -> JsonResponse:
+def message(memories: SpaceRead, message_id: SessionId) -> JsonResponse:
     """One message, as first received."""
     return JsonResponse(memories.message(message_id))
 
 
 @router.get("/sessions/{session_id}/context", response_model=Context)
 def context(
-    memories: Reading,
+    memories: SpaceRead,
     session_id: SessionId,
     text: Annotated[str | None, Query(max_length=10_000, description="The last message.")] = None,
     budget: Annotated[int, Query(ge=0, le=1_000_000)] = CONTEXT_TOKENS,
@@ -90,28 +97,28 @@ def context(
 
 
 @router.post("/sessions/{session_id}/context", response_model=Context)
-def context_of(memories: Reading, session_id: SessionId, recent: request_bodies.Recent) -> JsonResponse:
+def context_of(memories: SpaceRead, session_id: SessionId, recent: request_bodies.Recent) -> JsonResponse:
     """Memories that help with the last message in the body and were not shown to the session yet."""
     speaker = speaking(memories, session=session_id)
     return JsonResponse(speaker.context(said(recent.messages), **recent.wanted))
 
 
 @router.get("/sessions/{session_id}/brief", response_model=Brief)
-def brief(memories: Reading, session_id: SessionId) -> JsonResponse:
+def brief(memories: SpaceRead, session_id: SessionId) -> JsonResponse:
     """The brief of the session: the same text each time."""
     return JsonResponse(speaking(memories, session=session_id).brief())
 
 
 @router.get("/sessions/{session_id}/delta", response_model=responses.Delta)
 def delta(
-    memories: Reading, session_id: SessionId, project: Annotated[str | None, Query(max_length=1_000)] = None
+    memories: SpaceRead, session_id: SessionId, project: Annotated[str | None, Query(max_length=1_000)] = None
 ) -> JsonResponse:
     """What others added since the brief of the session; each addition once."""
     return JsonResponse(responses.Delta(speaking(memories, session=session_id, project=project).delta()))
 
 
 @router.post("/sessions/{session_id}/undo", response_model=Undone)
-def undo(memories: Writing, session_id: SessionId) -> JsonResponse:
+def undo(memories: SpaceWrite, session_id: SessionId) -> JsonResponse:
     """Undoes everything that the session wrote."""
     return JsonResponse(memories.undo_session(session_id))
 
@@ -121,16 +128,16 @@ webhook = APIRouter(tags=["sessions"], route_class=BoundedRoute)
 
 @webhook.post("/webhook/{token}/messages", response_model=responses.Kept)
 def posted(
-    memories: Writing,
+    memories: SpaceWrite,
     token: Annotated[str, Path(description="A token with scope write.")],
     body: request_bodies.Posted,
     request: Request,
 ) -> JsonResponse:
     """Stores messages; for programs that can only be given a URL."""
-    return _kept(memories, body.session, body.messages, request)
+    return _store(memories, body.session, body.messages, request)
 
 
-def _kept(
+def _store(
     memories: Memories, session_id: str, heard: list[request_bodies.SentMessage], request: Request
 ) -> JsonResponse:
     new = memories.say_all(session_id, said(heard))

@@ -1,1 +1,1 @@
-"""The service: one process that answers hooks, MCP and programs, and does the work in the background."""
+"""The service: one process for hooks, MCP, REST, the dashboard and background tasks."""

@@ -1,6 +1,7 @@
-"""The application that `holdfast serve` runs: health, hooks, MCP over HTTP, and the worker behind them.
+"""The ASGI application of `holdfast serve`: health, hooks, MCP over HTTP, and the routes of the other
+interfaces.
 
-Other doors bring their routes; all of them are behind the same guard and say what is wrong in the same way.
+All routes are behind the same guard and report errors in the same way.
 """
 
 import asyncio
@@ -18,12 +19,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast import __version__
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
+from holdfast.web.service.background_tasks import Worker
 from holdfast.web.service.error_responses import tell_problems
 from holdfast.web.service.guard import LOCAL, Admit, Guard, Pages
-from holdfast.web.service.request_facts import Watcher, watched
-from holdfast.web.service.worker import Worker
+from holdfast.web.service.logs import Watcher, watched
 
-#: A hook's event, its input and what its token allows, to what it says.
+#: The answer to a hook, from its event, its input and the grant of its token.
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
 #: What a command line asks for and what its token allows, to what it prints.
 Commands = Callable[[Mapping[str, Any], Grant], Mapping[str, Any]]
@@ -36,14 +37,14 @@ _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "auto_config
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What one application brings to the routes: each stands at `request.state` under its name."""
+    """The services that routes find at `request.state`, by field name."""
 
     answer_hook: Answer
     answer_command: Commands
     check: Callable[[], None]  # raises Unavailable when the database is gone
     mcp: "MountedMcp"
     registry: Any  # the spaces, for REST and pages
-    heard: Callable[[], None]  # told when messages came in
+    heard: Callable[[], None]  # called after new messages
     metrics: Any
     proxy: Any
     board: Any  # what the pages share
@@ -66,7 +67,7 @@ def application(
 
 
 def all_routes(routers: Sequence[APIRouter]) -> FastAPI:
-    """The routes, with those of other doors; making them takes a fifth of a second, so do it once."""
+    """All routes; creating them takes a fifth of a second, so do it once."""
     # FastAPI's own pages load scripts from elsewhere; the REST part brings pages that do not.
     app = FastAPI(
         title="Holdfast",
@@ -92,7 +93,7 @@ def health(request: Request, response: Response) -> dict[str, bool | str]:
     """Whether the service is up and its database file is in place."""
     try:
         request.state.check()
-    except Unavailable:  # anybody may ask, so nothing is told of the place
+    except Unavailable:  # public, so it reveals nothing about the database
         response.status_code = 503
         return {"ok": False, "detail": NOT_THERE}
     return {"ok": True}
@@ -100,7 +101,7 @@ def health(request: Request, response: Response) -> dict[str, bool | str]:
 
 @_own.post("/hooks/{event}", include_in_schema=False)
 async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
-    """What a hook of an agent says."""
+    """The answer to an agent's hook."""
     answer: Answer = request.state.answer_hook
     return await _unless_gone(request, lambda: answer(event, payload, request.state.grant))
 
@@ -113,10 +114,10 @@ def command(payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
 
 
 async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """What `work` gives, in a thread; not begun when the caller leaves while it waits for one.
+    """The result of `work` in a thread; not started if the caller disconnects while waiting for one.
 
-    An agent that waits too long for its hook goes on without it. What nobody hears must not be worked out
-    before what somebody still waits for.
+    An agent that waits too long for its hook goes on without it; work that no one waits for must not delay
+    the rest.
     """
     from anyio import CancelScope
     from anyio.to_thread import run_sync
@@ -136,7 +137,7 @@ async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) 
 
 
 class _WithParts:
-    """The shared routes with what one application brings to them, and what runs beside it."""
+    """The shared routes with the parts of one application, and its background threads."""
 
     def __init__(self, routes: FastAPI, parts: Parts, worker: Worker) -> None:
         self._routes = routes
@@ -169,7 +170,7 @@ def _lifespan(parts: Parts, worker: Worker) -> Callable[[Any], AbstractAsyncCont
 
 @dataclass(frozen=True, slots=True)
 class McpCaller:
-    """Who speaks MCP at the moment, and to which space; none when the token leaves no choice."""
+    """The caller and space of an MCP request; None if the token covers only one space."""
 
     grant: Grant
     space: str | None
@@ -179,9 +180,9 @@ ASKING: ContextVar[McpCaller] = ContextVar("asking")
 
 
 class MountedMcp:
-    """The MCP server as a part of the application. Stateless: any process may answer any request.
+    """The MCP server as part of the application, stateless.
 
-    Made when the first client asks: to load the SDK takes half as long as to load all the rest.
+    Created for the first client, because the SDK takes long to load.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -189,7 +190,9 @@ class MountedMcp:
         self._app: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The MCP server, told who asks: it works in tasks and threads of its own, which inherit it."""
+        """Passes the request to the MCP server with the caller in a context variable, which its tasks and
+        threads inherit.
+        """
         app = self._app or await self._first()
         if "grant" in scope.get("state", {}):
             named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("space", [None])[-1]
@@ -210,12 +213,12 @@ class MountedMcp:
 
         async with self._making:
             if self._app is None:
-                server, app = await run_sync(self._made)
+                server, app = await run_sync(self._build)
                 await self._tasks.start(_run_sessions, server)
                 self._app = app
         return self._app
 
-    def _made(self) -> tuple[Any, ASGIApp]:
+    def _build(self) -> tuple[Any, ASGIApp]:
         # The guard has checked host and origin already, and knows hosts that the SDK's own check does not.
         from mcp.server.transport_security import TransportSecuritySettings
 
@@ -228,7 +231,7 @@ class MountedMcp:
 
 
 async def _run_sessions(server: Any, *, task_status: Any) -> None:
-    """What the SDK runs beside the requests, until the application ends."""
+    """Runs the SDK's session manager until the application ends."""
     from anyio import sleep_forever
 
     async with server.session_manager.run():
@@ -237,10 +240,9 @@ async def _run_sessions(server: Any, *, task_status: Any) -> None:
 
 
 class _HeadToo:
-    """An application that answers HEAD where GET may be asked at any time: what GET says, without its body.
+    """Answers HEAD where GET is safe to repeat, like GET without the body.
 
-    Nowhere else: news is told to a session once, and a page's address may hold a code that counts once.
-    Whoever asks without wanting to read the answer would use them up.
+    Not elsewhere: a delta is sent to a session once, and a page's URL may contain a one-time code.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -258,11 +260,11 @@ class _HeadToo:
         try:
             await self._app(asked, receive, without_body)
         finally:
-            scope.update({**asked, "method": "HEAD"})  # logs and figures ask it for the route
+            scope.update({**asked, "method": "HEAD"})  # logs and metrics get the route from it
 
 
 class _Mcp:
-    """The MCP server of the application that is asked."""
+    """The MCP server of the request's application."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await scope["state"]["mcp"](scope, receive, send)

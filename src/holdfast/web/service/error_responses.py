@@ -1,4 +1,4 @@
-"""What is wrong with a request, said as problem+json by every route of the service."""
+"""Converts errors to problem+json responses, for all routes."""
 
 import logging
 from http import HTTPStatus
@@ -13,10 +13,10 @@ from starlette.routing import Match
 from holdfast.errors import HoldfastError
 from holdfast.wire.http_errors import MEDIA_TYPE, of_error, problem
 
-_MOST_ERRORS = 10
+_MAX_ERRORS = 10
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _PLACES = ("body", "query", "path", "header")
-#: What a form is told in our own words; the rest is clear as it comes.
+#: Our texts for validation errors; the other messages are clear enough.
 _SAYS = {
     "missing": "required field is missing",
     "extra_forbidden": "unknown field: see /api/docs",
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 def tell_problems(app: FastAPI) -> None:
-    """Makes `app` answer errors in one shape."""
+    """Registers the error handlers."""
     app.add_exception_handler(HoldfastError, _of_ours)
     app.add_exception_handler(RequestValidationError, _of_form)
     app.add_exception_handler(HTTPException, _of_http)
@@ -41,7 +41,7 @@ async def _of_ours(_: Request, error: Exception) -> Response:
 
 async def _of_form(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = [_error(each) for each in error.errors()[:_MOST_ERRORS]]
+    found = [_error(each) for each in error.errors()[:_MAX_ERRORS]]
     detail = "; ".join(f"{each['field']}: {each['says']}" for each in found)
     return _answer(422, problem(422, detail, field=found[0]["field"] if found else None, errors=found))
 
@@ -58,7 +58,7 @@ async def _of_http(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """What an address can be asked for; each route knows only its own."""
+    """The methods of a path; each route only knows its own."""
     plain = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
     return [
         method
@@ -68,19 +68,19 @@ def _methods(request: Request) -> list[str]:
 
 
 async def _of_surprise(request: Request, _: Exception) -> Response:
-    # The exception itself goes to the log on its way out; who asked is told no more than that.
-    # Not the address: it may hold a token.
+    # The exception itself goes to the log; the caller gets no details.
+    # Not the URL: it may contain a token.
     _log.error("%s %s failed", request.method, getattr(request.scope.get("route"), "path", "?"))
     return _answer(500, problem(500, "internal error: see the log of the service"))
 
 
 def _error(each: Any) -> dict[str, str]:
-    """One thing that does not fit, with the name of its field and without the value, which may be private."""
+    """A validation error with the name of its field, without the value, which may be private."""
     if each["type"] == "json_invalid":
         why = each.get("ctx", {}).get("error", "can't be parsed")
         return {"field": "body", "says": f"invalid JSON at character {each['loc'][-1]}: {why}"}
     where, *rest = [str(part) for part in each["loc"]] or ["body"]
-    named = [part for part in rest if "[" not in part]  # not the kinds that a field may be of
+    named = [part for part in rest if "[" not in part]  # not the types of a union
     place = named if where in _PLACES else [where, *named]
     says = _SAYS.get(each["type"], str(each["msg"]).replace("Input should", "must"))
     return {"field": ".".join(place) or "body", "says": says}

@@ -1,7 +1,7 @@
-"""Who may speak to the service: local hosts, own pages, holders of a token, with bodies of bounded size.
+"""Auth middleware: checks host, origin, token and body size of every request.
 
-Plain ASGI around the whole application, so that no route and no mounted part can be reached around it. What a
-token allows is put beside the request (`state.grant`); whoever answers holds it against what is asked.
+Plain ASGI around the whole application, so that no route bypasses it. It sets `state.grant`; the handlers
+check the scope.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -14,19 +14,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.domain.access import Grant
 from holdfast.errors import Unavailable
-from holdfast.web.service.known_callers import Acquainted
+from holdfast.web.service.known_callers import CachedGrants
 from holdfast.wire.http_errors import MEDIA_TYPE, problem
 
-Admit = Callable[[str], Grant | None]  # a token's secret to what its holder may do; may look into the store
+Admit = Callable[[str], Grant | None]  # a token's secret to its grant; may read the store
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
-OPEN = frozenset({"/health"})  # says that the service is there, and nothing else
-#: For programs that can be told an address and nothing else, the token is the part of it after this.
+OPEN = frozenset({"/health"})  # only reports that the service runs
+#: For programs that can only be given a URL, the token is the path segment after this prefix.
 IN_ADDRESS = ("/proxy/", "/webhook/")
-PROXY = "/proxy/"  # goes on without the store for who was let in before
-MOST_BYTES = 4 * 1024 * 1024
+PROXY = "/proxy/"  # cached tokens still work here while the database is down
+MAX_BYTES = 4 * 1024 * 1024
 BODY_WITHIN = 20.0  # seconds for the next piece of a body
-MOST_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
+MAX_FOR_A_MODEL = 32 * 1024 * 1024  # conversations with pictures in them
 
 _NO_TOKEN = "missing or invalid token: send Authorization: Bearer TOKEN (create one on the settings page)"
 _WRONG_ADDRESS = "the token in the URL is unknown or revoked: create one on the settings page"
@@ -50,7 +50,7 @@ class Pages(Protocol):
 
 
 class Guard:
-    """Lets a request through to `app`, or answers why not."""
+    """Passes a request to `app`, or rejects it."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Guard:
     ) -> None:
         self._app = app
         self._admit = admit
-        self._acquainted = Acquainted(admit)
+        self._cached = CachedGrants(admit)
         self._hosts = frozenset(hosts)
         self._pages = pages
         self._answered = watched(self._answer)  # what is refused is seen as well
@@ -72,21 +72,21 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] == "http":  # nothing here speaks websockets: not accepting closes the connection
+        if scope["type"] == "http":  # no websockets: not accepting closes the connection
             await self._answered(scope, receive, _shielded(send))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        most = MOST_FOR_A_MODEL if scope["path"].startswith(PROXY) else MOST_BYTES
+        most = MAX_FOR_A_MODEL if scope["path"].startswith(PROXY) else MAX_BYTES
         refused = self._refusal(headers, most)
         if refused is None and scope["path"] not in OPEN:
             if self._pages is not None and _by_browser(self._pages, scope["path"], headers):
-                refused = await self._let_browser_in(self._pages, scope, headers)
+                refused = await self._authenticate_browser(self._pages, scope, headers)
                 if refused is not None and refused[0] == 401:
                     await _to_login(self._pages.login, scope, headers)(scope, receive, send)
                     return
             else:
-                refused = await self._let_in(scope, headers)
+                refused = await self._authenticate(scope, headers)
         if refused is not None:
             await _answer(*refused)(scope, receive, send)
             return
@@ -94,7 +94,7 @@ class Guard:
         await self._app(scope, body.receive, body.send)
 
     def _refusal(self, headers: Mapping[str, str], most: int) -> Refusal | None:
-        """Status and reason, when the request may not go on, whoever sends it."""
+        """The status and reason if the request is rejected, whatever its token."""
         if _host_of(f"//{headers.get('host', '')}") not in self._hosts:
             return 421, "unknown host name: this service answers only to local names, such as 127.0.0.1"
         origin = headers.get("origin")
@@ -106,21 +106,24 @@ class Guard:
         return None
 
     def _own(self, origin: str, host: str) -> bool:
-        """Whether a page is this service's: of the very host and port that it asks, or of a name outside.
+        """Whether an origin is this service's: the requested host and port, or a public host name.
 
-        Another port of this machine is another program. Outside, TLS may end on a port unknown here.
+        Another port of this machine is another program. For public names the port of the TLS proxy is
+        unknown.
         """
         if not origin.startswith(("http://", "https://")):
             return False
         return _host_of(origin) in self._hosts - LOCAL or origin.partition("://")[2].lower() == host.lower()
 
-    async def _let_in(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
-        """Puts what the token allows beside the request, or says why there is nothing."""
-        admit = self._acquainted if scope["path"].startswith(PROXY) else _in_thread(self._admit)
+    async def _authenticate(self, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
+        """Authenticates by token and sets `state.grant`, or returns why not."""
+        admit = self._cached if scope["path"].startswith(PROXY) else _in_thread(self._admit)
         return await _admitted(scope, admit, _secret(scope["path"], headers))
 
-    async def _let_browser_in(self, pages: Pages, scope: Scope, headers: Mapping[str, str]) -> Refusal | None:
-        """The same by the cookie, which a browser sends whoever's page asks: so that page must be ours."""
+    async def _authenticate_browser(
+        self, pages: Pages, scope: Scope, headers: Mapping[str, str]
+    ) -> Refusal | None:
+        """Authenticates by cookie, with a CSRF check: the cookie is sent for cross-site requests too."""
         if scope["method"] not in _SAFE and not _own_page(headers):
             return 403, _FOREIGN_FORM
         if pages.is_open(scope["path"]):
@@ -149,8 +152,8 @@ async def _admitted(
         return 401, unknown
     try:
         grant = await admit(secret)
-    except Unavailable as trouble:
-        return 503, str(trouble)
+    except Unavailable as error:
+        return 503, str(error)
     if grant is None:
         return 401, unknown
     scope.setdefault("state", {})["grant"] = grant
@@ -162,7 +165,7 @@ def _by_browser(pages: Pages, path: str, headers: Mapping[str, str]) -> bool:
 
 
 def _own_page(headers: Mapping[str, str]) -> bool:
-    """Whether the browser says that a page of this very service asks: the same host and the same port."""
+    """Whether the request comes from a page of this service: same host and port."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is None and origin is None:
         return False
@@ -189,7 +192,7 @@ def _host_of(place: str) -> str | None:
 
 
 def _shielded(send: Send) -> Send:
-    """The same answer, which no page of another origin can put to use, whatever it embeds it as."""
+    """Adds headers that keep pages of other origins from embedding the response."""
 
     async def with_shield(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -202,9 +205,9 @@ def _shielded(send: Send) -> Send:
 
 
 class _Bounded:
-    """The same body, cut off where it grows past the limit whatever its headers said, or where it stalls.
+    """Limits the size and the pauses of a request body, whatever its headers say.
 
-    Who waits for the rest can't know why it ends, so what is answered then is said here.
+    The handler only sees a disconnect, so this class sends the 408 or 413 itself.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
@@ -218,7 +221,7 @@ class _Bounded:
         self._answered = False
 
     async def receive(self) -> Message:
-        # Behind the body comes nothing but the caller's leaving, for which there is no limit.
+        # After the body only http.disconnect follows; it has no timeout.
         message = await (self._receive() if self._whole else self._piece())
         self._seen += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
@@ -243,10 +246,10 @@ class _Bounded:
 
 
 def _to_login(login: str, scope: Scope, headers: Mapping[str, str]) -> Response:
-    """Sends a browser to where it can sign in, and from there back to what it asked for."""
+    """Redirects a browser to the login page, which redirects back."""
     query = scope.get("query_string", b"").decode("latin-1")
     asked = scope["path"] + (f"?{query}" if query else "")
-    if "hx-request" in headers:  # a part of a page: the whole page has to go
+    if "hx-request" in headers:  # a part of a page: the whole page has to redirect
         return Response(status_code=401, headers={"hx-redirect": login, "cache-control": "no-store"})
     back = f"?next={quote(asked, safe='')}" if scope["method"] in _SAFE and asked != "/" else ""
     return Response(status_code=303, headers={"location": f"{login}{back}", "cache-control": "no-store"})

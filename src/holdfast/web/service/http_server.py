@@ -16,17 +16,17 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-GRACE = 1  # seconds for requests at hand when the service is asked to stop
-ENDS_WITHIN = 1.9  # seconds after which it is gone, whatever is at hand
+GRACE = 1  # seconds for current requests after a signal
+ENDS_WITHIN = 1.9  # seconds after which the process exits in any case
 HEAD_WITHIN = 10.0  # seconds for the head of a request
-MOST_CONNECTIONS = 512
+MAX_CONNECTIONS = 512
 _ARENA_MAX = -8  # the name of this option in malloc.h
 _HEAPS = 2
 _log = logging.getLogger(__name__)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The port that the service answers on; 0 takes a free one. Bound here, so that it is known before.
+    """A listening socket on a port; 0 takes a free one. Bound here, so that the port is known early.
 
     Raises: OSError.
     """
@@ -35,7 +35,7 @@ def listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen(128)  # from now on a caller waits for the answer instead of being refused
+        listening.listen(128)  # from now on clients wait instead of being refused
     except OSError:
         listening.close()
         raise
@@ -49,34 +49,34 @@ def serve(
     started: Callable[[], None] = lambda: None,
     leaving: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answers until a signal comes; then ends what is at hand and returns.
+    """Serves until a signal; then finishes the current requests and returns.
 
-    `started` is called when it answers and a signal is heard. Where something at hand does not end in time,
-    `leaving` is called, and then the process is gone.
+    `started` is called once it is ready for requests and signals. If requests don't finish in time, `leaving`
+    is called and the process ends.
     """
     _share_heaps()
     _Server(settings(app), started, leaving).run(sockets=[listening])
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """How uvicorn runs the application."""
+    """The settings of uvicorn."""
     return uvicorn.Config(
         app,
         http=_Impatient,
         log_config=None,  # its lines go where the service's own go
         log_level="warning",
-        access_log=False,  # addresses may hold tokens; `logs` writes a line a request without them
+        access_log=False,  # URLs may contain tokens; `logs` logs requests without them
         server_header=False,
         timeout_graceful_shutdown=GRACE,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
         lifespan="on",
     )
 
 
 class _Server(uvicorn.Server):
-    """Ends in time: a request that goes on in its thread can't be cancelled, and would be waited for.
+    """Stops in time: a request in a thread can't be cancelled.
 
-    Nothing is lost by it: what was acknowledged is committed, and what was not is rolled back.
+    Nothing is lost: acknowledged writes are committed, others are rolled back.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class _Server(uvicorn.Server):
             self._started()
 
     def handle_exit(self, sig: int, frame: object) -> None:
-        last = threading.Timer(ENDS_WITHIN, self._leave)  # a busy loop comes to its shutdown much later
+        last = threading.Timer(ENDS_WITHIN, self._leave)  # a busy event loop begins its shutdown much later
         last.daemon = True
         last.start()
         super().handle_exit(sig, None)
@@ -106,9 +106,9 @@ class _Server(uvicorn.Server):
 
 
 def leave() -> None:
-    """Ends the process, which has closed everything, beside threads that are still loading a model.
+    """Ends the process without waiting for threads that are loading a model.
 
-    To tear the interpreter down under them would crash it, and to wait for them takes long.
+    Interpreter shutdown would crash them, and waiting takes long.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # closed, or none at all
@@ -117,7 +117,7 @@ def leave() -> None:
 
 
 class _Impatient(H11Protocol):
-    """Closes a connection on which the head of a request was begun, or none came, and does not get whole."""
+    """Closes idle connections, and those with an incomplete request head."""
 
     _waiting: asyncio.TimerHandle | None = None
 
@@ -129,7 +129,7 @@ class _Impatient(H11Protocol):
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_waiting()
-        elif self._waiting is None:  # the next request on a connection that was kept
+        elif self._waiting is None:  # the next request on a kept connection
             self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -146,9 +146,9 @@ class _Impatient(H11Protocol):
 
 
 def _share_heaps() -> None:
-    """Lets the threads take their memory from two heaps instead of eight for each core.
+    """Limits malloc to two arenas.
 
-    What one thread freed only its heap can use again, so that with many heaps a service grows for hours.
+    Memory that a thread freed stays in its arena, so that with many arenas a service grows for hours.
     """
     with suppress(OSError, AttributeError):  # another C library than GNU's
         ctypes.CDLL(None).mallopt(_ARENA_MAX, _HEAPS)
@@ -156,10 +156,10 @@ def _share_heaps() -> None:
 
 @contextmanager
 def until_a_signal() -> Iterator[None]:
-    """The block ends, as if it were done, when a signal asks for it at any time.
+    """Ends the block normally on a signal at any time.
 
-    uvicorn raises the signal once more when it has stopped: without a handler that would end the process at
-    once, and leave behind what says that the service is there.
+    uvicorn raises the signal again after it stopped: without a handler that would end the process before the
+    address file is removed.
     """
     before = signal.signal(signal.SIGTERM, _end)
     try:

@@ -1,7 +1,6 @@
-"""Who was let in before: goes on being let through where nothing is asked of the store, while it is away.
+"""Cached tokens for the proxy: they still work while the database is down, so that model calls continue.
 
-For the proxy alone: a model's client must not stop because a memory did. Of a secret only its hash is kept,
-and only for as long as this process lives.
+Only hashes of secrets are kept, in memory.
 """
 
 import hashlib
@@ -16,8 +15,8 @@ _MOST = 1_000  # secrets
 _SLOW = "the database is unreachable, and this token has not been used since the service started"
 
 
-class Acquainted:
-    """Asks `admit`, and where it can't tell in time, what it told before."""
+class CachedGrants:
+    """Calls `admit`, and uses its last result if it does not answer in time."""
 
     def __init__(self, admit: Callable[[str], Grant | None], *, patience: float = PATIENCE) -> None:
         self._admit = admit
@@ -25,26 +24,26 @@ class Acquainted:
         self._seen: OrderedDict[bytes, Grant] = OrderedDict()
 
     async def __call__(self, secret: str) -> Grant | None:
-        """What the holder of `secret` may do; none for one that is unknown.
+        """The grant of a token; None if it is unknown.
 
-        Raises: Unavailable, when nobody can tell.
+        Raises: Unavailable, if neither the database nor the cache knows it.
         """
         from anyio import move_on_after
         from anyio.to_thread import run_sync
 
         name = hashlib.sha256(secret.encode("utf-8", "replace")).digest()
-        trouble = Unavailable(_SLOW)
+        error = Unavailable(_SLOW)
         with move_on_after(self._patience):
             try:
-                return self._noted(name, await run_sync(self._admit, secret, abandon_on_cancel=True))
+                return self._cache(name, await run_sync(self._admit, secret, abandon_on_cancel=True))
             except Unavailable as away:
-                trouble = away
+                error = away
         known = self._seen.get(name)
         if known is None:
-            raise trouble
+            raise error
         return known
 
-    def _noted(self, name: bytes, grant: Grant | None) -> Grant | None:
+    def _cache(self, name: bytes, grant: Grant | None) -> Grant | None:
         self._seen.pop(name, None)
         if grant is not None:
             self._seen[name] = grant

@@ -1,25 +1,102 @@
-"""The service's log on standard error: a line a request and what goes wrong, as text or as JSON.
+"""The service's log on standard error: one line per request, and errors, as text or JSON.
 
-No line holds a memory, an address or a secret. An exception is told by its kind and by where it came from;
-its message is left out, for it may quote what was being stored.
+No line contains a memory, an address or a secret. An exception is logged by type and traceback; its message
+is left out, because it may quote stored text.
 """
 
 import asyncio
 import json
 import logging
+import secrets
 import sys
+import time
 import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import IO, Any, Literal
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from holdfast.engine.intake import safe
-from holdfast.web.service.request_facts import RequestFacts
+
+UNMATCHED = "unmatched"  # no route for this path
+REFUSED = "refused"  # rejected by the guard, before routing
+GONE = 499  # the client disconnected first
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFacts:
+    """One request that was answered."""
+
+    id: str
+    method: str
+    route: str  # its form, as `/api/memory/{memory_id}`
+    status: int
+    seconds: float  # until the last byte of the response
+    token: str | None  # the id of the token, which is no secret
+
+
+Watcher = Callable[[RequestFacts], None]
+
+
+def watched(watchers: Sequence[Watcher]) -> Callable[[ASGIApp], ASGIApp]:
+    """Middleware that reports every answered request to `watchers`."""
+
+    def around(app: ASGIApp) -> ASGIApp:
+        async def seen(scope: Scope, receive: Receive, send: Send) -> None:
+            began = time.perf_counter()
+            answered: list[int] = []
+
+            async def noting(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    answered.append(int(message["status"]))
+                await send(message)
+
+            ended = False
+            try:
+                await app(scope, receive, noting)
+                ended = True
+            finally:
+                status = answered[0] if answered else (GONE if ended else 500)
+                told = _facts_of(scope, status, time.perf_counter() - began)
+                for watcher in watchers:
+                    watcher(told)
+
+        return seen
+
+    return around
+
+
+def _facts_of(scope: Scope, status: int, seconds: float) -> RequestFacts:
+    grant = scope.get("state", {}).get("grant")
+    method = str(scope.get("method", ""))
+    return RequestFacts(
+        id=secrets.token_hex(6),
+        method=method if method in _METHODS else "OTHER",
+        route=_route(scope),
+        status=status,
+        seconds=seconds,
+        token=grant.token if grant is not None else None,
+    )
+
+
+def _route(scope: Scope) -> str:
+    """The path template; FastAPI stores it elsewhere for an included router."""
+    context = scope.get("fastapi", {}).get("effective_route_context")
+    for found in (context, scope.get("route")):
+        form = getattr(found, "path_format", None) or getattr(found, "path", None)
+        if form:
+            return str(form)
+    return UNMATCHED if "router" in scope else REFUSED
+
 
 LogForm = Literal["off", "text", "json"]
 
 _requests = logging.getLogger("holdfast.requests")
-_MOST_FRAMES = 8
-_MOST_CAUSES = 5
+_MAX_FRAMES = 8
+_MAX_CAUSES = 5
 
 
 def log_request(seen: RequestFacts) -> None:
@@ -37,7 +114,7 @@ def log_request(seen: RequestFacts) -> None:
 
 
 def set_up(form: LogForm, stream: IO[str] | None = None) -> None:
-    """Sends the log of this process to standard error; `off` leaves what goes wrong, as text."""
+    """Logs to standard error; `off` leaves only errors, as text."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(AsJson() if form == "json" else AsText())
     handler.addFilter(_worth_a_line)
@@ -96,8 +173,8 @@ def _causes(error: BaseException) -> list[dict[str, Any]]:
     """An exception and what it came from, the outermost first: kinds and places, no messages."""
     told: list[dict[str, Any]] = []
     cause: BaseException | None = error
-    while cause is not None and len(told) < _MOST_CAUSES:
-        frames = traceback.extract_tb(cause.__traceback__)[-_MOST_FRAMES:]
+    while cause is not None and len(told) < _MAX_CAUSES:
+        frames = traceback.extract_tb(cause.__traceback__)[-_MAX_FRAMES:]
         places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
         told.append({"kind": f"{type(cause).__module__}.{type(cause).__qualname__}", "at": places})
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)

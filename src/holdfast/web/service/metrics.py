@@ -1,7 +1,7 @@
-"""What the service counts, in the form that Prometheus reads: requests, jobs, sums. No name and no text.
+"""Prometheus metrics: requests, jobs, sums. No names and no texts.
 
-Each application has a registry of its own. What lies in the database is asked for when somebody reads it, and
-at most once in a while, however often they do.
+Each application has its own registry. Figures of the database are read when they are scraped, and cached for
+a while.
 """
 
 import threading
@@ -19,10 +19,10 @@ from holdfast.domain.access import METRICS_EVERYWHERE, Grant
 from holdfast.domain.spend import MICRO
 from holdfast.engine.stats import Figures
 from holdfast.errors import Unavailable
-from holdfast.web.service.request_facts import RequestFacts
+from holdfast.web.service.logs import RequestFacts
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-FRESH = 10.0  # seconds for which what the database said is said again
+FRESH = 10.0  # seconds for which figures of the database are cached
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 Ask = Callable[[], Figures]
@@ -72,7 +72,7 @@ def read(request: Request) -> Response:
 
 
 class _Stored:
-    """What lies in the database, asked for when it is read."""
+    """Figures of the database, read when scraped."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -80,7 +80,7 @@ class _Stored:
         self._known: tuple[float, Figures | None] | None = None
 
     def describe(self) -> list[Metric]:
-        return []  # so that nothing is asked at registration
+        return []  # so that registration reads nothing
 
     def collect(self) -> Iterator[Metric]:
         yield InfoMetricFamily("holdfast", "Holdfast version", {"version": __version__})

@@ -1,7 +1,6 @@
-"""How far a memory is believed: reinforcement, contradiction and decay as arithmetic.
+"""The confidence of a memory: reinforcement, contradiction and decay.
 
-Pure functions of a memory, a policy and a moment; who calls them, and when, is the engine's business. A clock
-that is far ahead would take everybody's belief: `clock_doubt` tells.
+A clock that is far ahead would decay every memory; `clock_doubt` detects that.
 """
 
 from dataclasses import replace
@@ -11,14 +10,12 @@ from holdfast.domain.memory import Memory, State
 from holdfast.domain.profile import Policy
 
 WEEK = timedelta(days=7)
-
-
-LONGEST_PAUSE = timedelta(days=180)  # between two changes that raises no doubt
-SETTLED = timedelta(days=7)  # what was written under the clock of today alone proves nothing
+LONGEST_PAUSE = timedelta(days=180)  # between two changes; after a longer one the clock may be wrong
+SETTLED = timedelta(days=7)  # only changes at least this old are used to check the clock
 
 
 def believed(memory: Memory, confidence: float, policy: Policy) -> Memory:
-    """The same memory, held with another confidence; too little of it makes it inactive."""
+    """The memory with a new confidence; below the policy's floor it becomes inactive."""
     # Rounded, because 0.7 + 0.1 must equal 0.8 after a trip through the database.
     confidence = round(min(max(confidence, 0.0), 1.0), 4)
     state: State = memory.state
@@ -28,21 +25,21 @@ def believed(memory: Memory, confidence: float, policy: Policy) -> Memory:
 
 
 def reinforced(memory: Memory, policy: Policy, now: datetime) -> Memory:
-    """The same memory after somebody else said it again."""
+    """The memory after another source repeated it."""
     return believed(memory, memory.confidence + policy.reinforce_by, policy).confirmed(now)
 
 
 def weakened(memory: Memory, policy: Policy) -> Memory:
-    """The same memory after something contradicted it. That is no confirmation: decay goes on."""
+    """The memory after a contradiction. This is no confirmation, so decay continues."""
     return believed(memory, memory.confidence - policy.weaken_by, policy)
 
 
 def decayed(memory: Memory, policy: Policy, now: datetime) -> Memory:
-    """The same memory after the full weeks that passed unconfirmed, grace excluded.
+    """The memory after decay for the full weeks without confirmation, after the grace period.
 
-    Running it twice changes nothing, and one late run equals many weekly ones: it counts from
-    `confirmed_at`, remembers the weeks already taken, and stops where weekly runs would have
-    stopped, at the first step that makes the memory inactive. A clock set back takes nothing.
+    Idempotent, and one late run equals many weekly ones: it counts from `confirmed_at`, stores the weeks that
+    were already applied, and stops at the step that makes the memory inactive, as weekly runs would. A clock
+    that was set back has no effect.
     """
     if next_step_at(memory, policy) is None:
         return memory
@@ -56,14 +53,14 @@ def decayed(memory: Memory, policy: Policy, now: datetime) -> Memory:
 
 
 def next_step_at(memory: Memory, policy: Policy) -> datetime | None:
-    """When decay takes the next week off; none for what does not fade."""
+    """When the next weekly decay is due; None if the memory does not decay."""
     if not memory.active or policy.decay_by <= 0 or memory.pinned:
         return None
     return memory.confirmed_at + timedelta(days=policy.decay_after_days) + (memory.decayed_weeks + 1) * WEEK
 
 
 def clock_doubt(settled: datetime | None, now: datetime) -> str | None:
-    """Why nothing should fade now; none when nothing speaks against the clock.
+    """Why nothing should decay now; None if the clock looks right.
 
     `settled` is the time of the newest change that is a week old or older.
     """

@@ -1,4 +1,4 @@
-"""What is done in the background of a space: its jobs, and how far the vectors of its texts are."""
+"""The background jobs of a space, and the progress of its vectors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class Job:
     attempts: int = 0
     error: str | None = None
     due_at: datetime
-    leased_until: datetime | None = None  # whose worker is silent for longer, is done again
+    leased_until: datetime | None = None  # after this the job is taken by another worker
     created_at: datetime
 
     def queued(self, due_at: datetime) -> "Job":
@@ -32,7 +32,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobTally:
-    """How many jobs of one kind are in one state."""
+    """The number of jobs of one kind in one state."""
 
     kind: str
     state: JobState
@@ -42,7 +42,7 @@ class JobTally:
 
 @dataclass(frozen=True, slots=True)
 class Missing(Generic[Owner_co]):
-    """What has to be embedded next: with the vectors of `owners` all is done up to `upto`."""
+    """The texts to embed next; after the vectors of `owners`, everything up to `upto` is done."""
 
     owners: Sequence[Owner_co]
     upto: int  # a number of the journal, or a message's position

@@ -1,9 +1,13 @@
-"""What is the same for every vendor's model: what its errors mean, and that its answer proves nothing."""
+"""Shared by the vendors' SDKs: an HTTP client with limits, errors as ours, and validation of answers.
+
+The client follows no redirects, and ignores the environment's proxies for addresses of this machine.
+"""
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.spend import Usage
 from holdfast.errors import Unavailable
@@ -16,17 +20,20 @@ from holdfast.language.model_call import (
     Truncated,
     object_in,
 )
-from holdfast.models.http_json import seconds
+from holdfast.models.http_json import is_here, seconds
 
-WITHIN = 60.0  # seconds for one answer
+if TYPE_CHECKING:
+    import httpx2
+
+
 _BUSY = frozenset({429, 503, 529})
 _HINTS = {401: " (is the key right?)", 403: " (is the key right?)", 404: " (is the model name right?)"}
-_NOT_MADE = Usage()  # what a call costs that was turned away
-_MOST_TOKENS = 100_000_000
+_NOT_MADE = Usage()  # a rejected call costs nothing
+_MAX_TOKENS = 100_000_000
 
 
 def missing(extra: str) -> Unavailable:
-    """Said where the SDK of a vendor is not installed."""
+    """The error if the vendor's SDK is not installed."""
     return Unavailable(
         f"this model needs a package that is not installed: pip install 'holdfast-memory[{extra}]'"
     )
@@ -34,11 +41,11 @@ def missing(extra: str) -> Unavailable:
 
 @contextmanager
 def understood(sdk: Any, name: str) -> Iterator[None]:
-    """Turns the errors of an SDK into ours, without the words of a server, which may repeat a key."""
+    """Converts the errors of an SDK, without the server's text, which may repeat a key."""
     try:
         yield
     except sdk.APIStatusError as refused:
-        raise _refused(refused, name) from None
+        raise _status_error(refused, name) from None
     except sdk.APITimeoutError:
         raise ModelTrouble(f"{name} timed out") from None
     except sdk.APIConnectionError as broken:
@@ -56,15 +63,12 @@ def understood(sdk: Any, name: str) -> Iterator[None]:
             f"{name} could not be called, or its answer could not be read ({type(wrong).__name__})"
         ) from None
     except (OSError, RuntimeError, LookupError, AttributeError, AssertionError) as wrong:
-        # Whatever an SDK does, capture goes on with our own reader.
+        # Whatever an SDK does, capture continues with the built-in model.
         raise ModelTrouble(f"{name} failed ({type(wrong).__name__})") from None
 
 
 def body_of(raw: Any, name: str) -> Mapping[str, Any]:
-    """The body of an answer, read as what it is and not as the SDK's types would have it.
-
-    Raises: Malformed.
-    """
+    """The JSON object of a response, independent of the SDK's types. Raises: Malformed."""
     response = raw.http_response
     try:
         found = json.loads(response.content)
@@ -77,10 +81,7 @@ def body_of(raw: Any, name: str) -> Mapping[str, Any]:
 
 
 def answered(text: str, usage: Usage | None, name: str) -> ModelAnswer:
-    """The object that an answer's text consists of.
-
-    Raises: Malformed.
-    """
+    """Parses the text of an answer, which must be a JSON object. Raises: Malformed."""
     try:
         return ModelAnswer(value=object_in(text), usage=usage)
     except ValueError as instead:
@@ -88,10 +89,10 @@ def answered(text: str, usage: Usage | None, name: str) -> ModelAnswer:
 
 
 def tokens(found: Any, *names: str) -> int | None:
-    """A count of tokens, the first of these that there is; none where it is missing or can't be one."""
+    """The first valid token count under these names; None if there is none."""
     for name in names:
         value = found.get(name) if isinstance(found, dict) else None
-        if type(value) is int and 0 <= value <= _MOST_TOKENS:
+        if type(value) is int and 0 <= value <= _MAX_TOKENS:
             return value
     return None
 
@@ -104,7 +105,7 @@ def truncated(name: str, usage: Usage | None) -> Truncated:
     return Truncated(f"{name} was cut off at the maximum length", usage=usage)
 
 
-def _refused(refused: Any, name: str) -> ModelTrouble:
+def _status_error(refused: Any, name: str) -> ModelTrouble:
     code = refused.status_code
     wait = seconds(refused.response.headers.get("retry-after"))
     if code in _BUSY:
@@ -117,5 +118,44 @@ def _refused(refused: Any, name: str) -> ModelTrouble:
 
 
 def no_key(name: str, variable: str) -> Unavailable:
-    """Said before a vendor's own server is asked without a key."""
+    """The error if the vendor's own server would be called without a key."""
     return Unavailable(f"{name} needs a key: set {variable}")
+
+
+LARGEST = 4 * 1024 * 1024  # bytes of an answer
+
+
+def bounded_client(url: str, within: float) -> "httpx2.Client":
+    """A client for the server at `url`; a response that takes longer than `within` seconds fails."""
+    import httpx2
+
+    class Bounded(httpx2.SyncByteStream):
+        """The body of a response, with a limit on size and time."""
+
+        def __init__(self, stream: Any, ends: float) -> None:
+            self._stream = stream
+            self._ends = ends
+
+        def __iter__(self) -> Iterator[bytes]:
+            size = 0
+            for piece in self._stream:
+                size += len(piece)
+                if size > LARGEST:
+                    raise httpx2.ReadError(f"returned more than {LARGEST // 2**20} MiB")
+                if time.monotonic() > self._ends:
+                    raise httpx2.ReadTimeout(f"did not finish within {within:.3g} s")
+                yield piece
+
+        def close(self) -> None:
+            self._stream.close()
+
+    def bound(response: "httpx2.Response") -> None:
+        response.stream = Bounded(response.stream, time.monotonic() + within)
+
+    return httpx2.Client(
+        follow_redirects=False,
+        trust_env=not is_here(url),
+        timeout=within,
+        event_hooks={"response": [bound]},
+        headers={"Accept-Encoding": "identity"},  # a small answer must not unpack to a huge one
+    )
