@@ -21,7 +21,7 @@ from holdfast.engine.embedding import cosine, search_model, text_of
 from holdfast.engine.ports import Embedder, Transaction
 from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.errors import Unavailable
-from holdfast.language.compare import Statement
+from holdfast.language.comparison import Statement
 from holdfast.language.judge import by_exact_rules
 
 FEW = 3  # pairs of one draft that are judged

@@ -34,8 +34,7 @@ from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
-from holdfast.language.compare import Statement, Verdict
-from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
+from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
 
 _ACROSS = 0.8  # how surely two say the same that are labelled differently
 _AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does

@@ -10,7 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from holdfast.domain.subjects import names, same_subject
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.language.judge import Pair, decided
 from holdfast.models import own_models
 from holdfast.models.own_models import DEADLINE, MAX_TOKENS, Network, cut_pair, framed_pair
