@@ -88,8 +88,8 @@ class OwnFinder:
         answers = role == "user" and bool(before) and before[-1][0] != role
         asked = answers and _QUESTION.search(before[-1][1]) is not None
         said_by = (float(role == "assistant"), float(asked))
-        found = _passages(text, places[: len(marks)], marks, kinds)
-        return [(passage, (*told, *said_by)) for passage, told in found]
+        passages = _passages(text, places[: len(marks)], marks, kinds)
+        return [(passage, (*told, *said_by)) for passage, told in passages]
 
     def replaced(self, memories: Sequence[str], said: str) -> list[float]:
         """How likely a message makes each memory outdated. Raises: Unavailable, as `facts`."""
