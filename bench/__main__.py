@@ -3,6 +3,7 @@
 import click
 
 from bench.commands.capture import capture
+from bench.commands.cli import command_line
 from bench.commands.conversations import locomo, longmemeval, months
 from bench.commands.dashboard import dashboard
 from bench.commands.files import files
@@ -41,7 +42,7 @@ def bench(ctx: click.Context, as_json: bool) -> None:
 
 for command in (
     relations, queries, gate, week, tasks, capture, locomo, longmemeval, months, speed, load, files,
-    dashboard, hooks, overview,
+    dashboard, hooks, command_line, overview,
 ):  # fmt: skip
     bench.add_command(command)
 

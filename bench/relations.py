@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, get_args
 
-from holdfast.language.compare import Relation, Statement, Verdict
+from holdfast.language.comparison import Relation, Statement, Verdict
 
 #: The rows that nobody trained on.
 TEST = Path(__file__).parent.parent / "training" / "data" / "test"

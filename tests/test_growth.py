@@ -16,10 +16,10 @@ from holdfast.domain.secrets import redact
 from holdfast.domain.terms import asked, telling
 from holdfast.domain.text import clean, is_visible, normal_form
 from holdfast.files import frontmatter
-from holdfast.language.compare import PairJudge
 from holdfast.language.comparison import Statement
 from holdfast.language.extract import extract
 from holdfast.language.injected_text import typed
+from holdfast.language.judge import PairJudge
 from holdfast.language.named_days import named_days
 from holdfast.language.sentences import own_voice
 from holdfast.language.wording import Utterance

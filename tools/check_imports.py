@@ -125,7 +125,7 @@ RULES: Mapping[str, Rule] = {
     "cli.chat": Rule((*COMPOSERS, "app.*", "cli"), third_parties=True),
     "cli.telegram": Rule(("errors", "engine.memories", "agents", "app", "cli"), third_parties=True),
     "cli": Rule((*COMPOSERS, "app.*", "client"), third_parties=True),
-    "__main__": Rule(("cli",)),
+    "__main__": Rule(("cli", "app")),
 }
 
 HEAVY = frozenset({"numpy", "sqlalchemy", "alembic", "rich", "mcp", "fastapi"})

@@ -37,8 +37,8 @@ class Case:
 class _Recorder:
     """A reader that finds nothing, and keeps what the finder weighed of each window."""
 
-    def __init__(self) -> None:
-        self._finder = OwnFinder()
+    def __init__(self, finder: OwnFinder) -> None:
+        self._finder = finder
         self.windows: list[tuple[str, Passage, tuple[float, ...]]] = []
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Passage]:
@@ -48,10 +48,11 @@ class _Recorder:
 
 def passages(name: str, week: Sequence[WeekSession]) -> Iterator[Case]:
     """Every passage that the finder marks at all, and whether it holds a fact."""
+    finder = OwnFinder()
     for session in week:
         turns = [turn for turn in session.turns if turn.role != "tool"]
         for at, turn in enumerate(turns):
-            reader = _Recorder()
+            reader = _Recorder(finder)
             statements([(each.role, each.text) for each in turns[:at]], turn.role, turn.text, reader)
             for window, passage, evidence in reader.windows:
                 yield Case(name, evidence, any(_holds(window, passage, fact) for fact in turn.facts))

@@ -84,18 +84,6 @@ class Settings:
         return _key("OPENAI_API_KEY", self.openai_key or "") if spec.kind == "openai" else None
 
 
-def public_place(db: str) -> str:
-    """A database as it can be named to other programs: a whole path, or a URL without its password."""
-    db = db.removeprefix("sqlite:///")
-    if "://" not in db:
-        return os.path.realpath(os.path.expanduser(db))
-    parts = urlsplit(db)
-    user, at, host = parts.netloc.rpartition("@")
-    query = "&".join(each for each in parts.query.split("&") if not each.startswith("password="))
-    server = f"{parts.scheme.partition('+')[0]}://{user.partition(':')[0]}{at}{host}{parts.path}"
-    return f"{server}?{query}" if query else server
-
-
 def portable_place(db: str) -> str:
     """The same for a file that starts other programs later, from another directory.
 
@@ -107,7 +95,7 @@ def portable_place(db: str) -> str:
             "remove it from the URL and put it in ~/.pgpass",
             field="db",
         )
-    return public_place(db)
+    return paths.public_place(db)
 
 
 def default_path() -> Path:

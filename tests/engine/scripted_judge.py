@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 
 _TEXT = re.compile(r"fact(\d+) equals value(\d+) variant(\w)")
 

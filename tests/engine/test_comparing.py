@@ -10,7 +10,7 @@ import pytest
 from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Reinforced
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement

@@ -8,9 +8,8 @@ from itertools import combinations
 import pytest
 
 from holdfast.errors import Unavailable
-from holdfast.language.compare import PairJudge, Relation, Statement, Verdict
-from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
-from holdfast.language.judge import Pair, decided
+from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Relation, Statement, Verdict
+from holdfast.language.judge import Pair, PairJudge, decided
 
 FIGURES = (
     "7", "22", "25", "50", "50%", "53", "80", "200", "301", "302", "404", "443", "5432", "8080", "v2", "v3",

@@ -126,6 +126,35 @@ def test_what_points_back_gets_the_sentence_before_or_is_left_out() -> None:
     assert content(f"{'We talked for long ' * 10}. It was about Kafka.", start="It") is None
 
 
+def test_a_question_comes_with_the_sentence_that_it_points_at() -> None:
+    asked = "A: Five minutes would silence it. Apply it to all depots?"
+
+    assert content(asked, "no, bramley only") == (
+        "Five minutes would silence it. Apply it to all depots? No, bramley only."
+    )
+    assert content("A: Done. Which of them?", "the red ones") == "Which of them? The red ones."
+
+
+def test_a_question_is_kept_for_the_second_part_of_an_answer() -> None:
+    asked = "A: Who is called at night?"
+
+    assert content(asked, "siobhan, weekdays. weekends tariq.", start="weekends") == (
+        "Who is called at night? Weekends tariq."
+    )
+
+
+def test_an_item_of_a_list_comes_with_its_heading() -> None:
+    listed = "cost report:\n1. mondays 08:00\n2. mail to payments@"
+
+    assert content(listed, start="mail") == "Cost report: mail to payments@."
+
+
+def test_a_part_of_an_open_sentence_gets_its_beginning() -> None:
+    assert content("The export grows daily, so it goes to MinIO.", start="it goes") == (
+        "The export grows daily, so it goes to MinIO."
+    )
+
+
 def test_no_memory_begins_with_a_quotation_of_something_else() -> None:
     found = content("A: The export needs a separator.", "semicolons in every csv file of this team")
 

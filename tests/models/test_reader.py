@@ -15,7 +15,8 @@ from holdfast.domain.outcomes import Added, Reinforced
 from holdfast.engine.candidates import FEW
 from holdfast.engine.memories import Memories
 from holdfast.errors import Unavailable
-from holdfast.language.compare import PairJudge, Statement
+from holdfast.language.comparison import Statement
+from holdfast.language.judge import PairJudge
 from holdfast.language.news import News
 from holdfast.models import own_models
 from holdfast.models.builtin_model import OwnReader

@@ -10,7 +10,7 @@ import pytest
 
 from bench.relations import Pair, load, measure
 from holdfast.app.wiring import own_judge
-from holdfast.language.compare import Relation, Statement, Verdict
+from holdfast.language.comparison import Relation, Statement, Verdict
 from tests.requirements_ledger import requirement
 
 TOLD = 24  # clusters of the test part that the suite looks at; `python -m bench relations` takes all

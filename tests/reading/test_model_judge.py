@@ -12,8 +12,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Added, Contradicting, Outcome, Reinforced
 from holdfast.engine.model_judge import REST
-from holdfast.language.compare import Statement, Verdict
-from holdfast.language.comparison import NEARLY_SAME
+from holdfast.language.comparison import NEARLY_SAME, Statement, Verdict
 from holdfast.models.factory import open_model
 from holdfast.models.specs import parse_language
 from holdfast.testing import FixedClock

@@ -10,7 +10,7 @@ from holdfast import Added, Memories, Memory, NotFound, Refused, Reinforced, Upd
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add, now

@@ -15,7 +15,7 @@ from holdfast import Memories
 from holdfast.domain.memory import State
 from holdfast.domain.outcomes import settled
 from holdfast.domain.query import Filter
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.store import sqlite
 from holdfast.store.database import Database
 from tests.requirements_ledger import requirement

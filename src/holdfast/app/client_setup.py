@@ -14,7 +14,7 @@ from holdfast.app import paths, wiring
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Invalid, Unavailable
-from holdfast.settings import Settings, portable_place, public_place
+from holdfast.settings import Settings, portable_place
 
 
 def connection(
@@ -92,7 +92,7 @@ class ClientState:
 def client_states(space: str, db: str | None = None) -> list[ClientState]:
     """The state of every installed client with respect to the space; changes nothing."""
     used = clients_in_use()
-    place = public_place(db) if db else None
+    place = paths.public_place(db) if db else None
     return [_state(name, space, place, used=name in used) for name in CLIENTS]
 
 

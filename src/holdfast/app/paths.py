@@ -37,13 +37,27 @@ def database() -> str:
     return os.path.join(home(), "holdfast.db")
 
 
+def public_place(db: str) -> str:
+    """A database as it can be named to other programs: a whole path, or a URL without its password."""
+    db = db.removeprefix("sqlite:///")
+    if "://" not in db:
+        return os.path.realpath(os.path.expanduser(db))
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(db)
+    user, at, host = parts.netloc.rpartition("@")
+    query = "&".join(each for each in parts.query.split("&") if not each.startswith("password="))
+    server = f"{parts.scheme.partition('+')[0]}://{user.partition(':')[0]}{at}{host}{parts.path}"
+    return f"{server}?{query}" if query else server
+
+
 def token_file() -> str:
     """Holds the token that every request to the service must carry; for its owner only."""
     return os.path.join(home(), "token")
 
 
 def service_file() -> str:
-    """Says where the running service listens: {"url": "http://127.0.0.1:PORT", "pid": N, "db": PLACE}."""
+    """Says where the running service listens, {"url": "http://127.0.0.1:PORT", "pid": N, …}."""
     return os.path.join(home(), "service.json")
 
 

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from holdfast.web.service.background_tasks import Chore, Worker
     from holdfast.web.service.logs import LogForm
 
+#: Carries out what a command line on this machine asks for; answers nothing where it has to do so itself.
+Commands = Callable[[SpaceRegistry, Mapping[str, Any]], Mapping[str, Any]]
+NO_COMMANDS: Commands = lambda registry, asked: {}  # noqa: E731
+
 PORT = 7437
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -54,6 +58,7 @@ def serve(
     outside: Sequence[str] = (),
     log: "LogForm" = "off",
     said: Callable[[str, str], None] = lambda url, login: None,
+    commands: Commands = NO_COMMANDS,
 ) -> None:
     """Runs the service until a signal; `said` gets its URL and a login link.
 
@@ -68,10 +73,9 @@ def serve(
         registry = SpaceRegistry(db, space)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
-            worker = _worker(registry)
-            own = service_lock.own_token()
+            worker, own = _worker(registry), service_lock.own_token()
             browsers = _browsers(own, registry)
-            app = assembled(registry, worker, own=own, outside=outside, browsers=browsers)
+            app = assembled(registry, worker, own=own, outside=outside, browsers=browsers, commands=commands)
             with suppress(HoldfastError):  # before the first request, which reports errors itself
                 registry.memories()
             with http_server.until_a_signal(), service_lock.address(url, registry.db), _watch(worker.wake):
@@ -108,6 +112,7 @@ def assembled(
     own: str,
     outside: Sequence[str] = (),
     browsers: "Browsers | None" = None,
+    commands: Commands = NO_COMMANDS,
 ) -> "ASGIApp":
     """Builds the ASGI app: all interfaces (REST, MCP, hooks, proxy, dashboard) behind the auth middleware."""
     from holdfast.agents import proxy
@@ -122,6 +127,7 @@ def assembled(
     board, entrance = dashboard.dashboard(browsers or _browsers(own, registry))
     parts = Parts(
         answer_hook=_hooks(registry, worker.wake),
+        answer_command=lambda asked, grant: commands(registry, asked) if grant == EVERYTHING else {},
         check=registry.check,
         mcp=MountedMcp(lambda: _mcp(lambda: _for_model(registry, ASKING.get()))),
         registry=registry,

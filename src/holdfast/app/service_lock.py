@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from holdfast.app import paths
+from holdfast.app import paths, served_command
 from holdfast.errors import Conflict, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -69,7 +69,8 @@ def address(url: str, db: str) -> Iterator[None]:
     """Writes the address file, for hooks and commands, and deletes it at the end."""
     file = paths.service_file()
     try:
-        paths.write_private(file, json.dumps({"url": url, "pid": os.getpid(), "db": db}).encode())
+        told = {"url": url, "pid": os.getpid(), "db": db, **served_command.character()}
+        paths.write_private(file, json.dumps(told).encode())
     except OSError as error:
         _log.warning("hooks and commands won't find the service: %s: %s", file, error.strerror)
         yield

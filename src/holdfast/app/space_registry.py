@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
-from holdfast.app import wiring
+from holdfast.app import paths, wiring
 from holdfast.app.checkup import Checkup, checkup
 from holdfast.domain.access import EVERYTHING, Grant
 from holdfast.engine.administration import Administration
@@ -13,7 +13,7 @@ from holdfast.engine.ports import InProcess, Store
 from holdfast.engine.stats import Figures
 from holdfast.engine.tokens import grant_by_hash, grant_of
 from holdfast.errors import HoldfastError, Invalid
-from holdfast.settings import Settings, public_place
+from holdfast.settings import Settings
 
 
 class SpaceRegistry:
@@ -32,7 +32,7 @@ class SpaceRegistry:
     @property
     def db(self) -> str:
         """The database, as it can be named to other programs."""
-        return public_place(self._db or self._settings.db)
+        return paths.public_place(self._db or self._settings.db)
 
     @property
     def reads(self) -> bool:
@@ -50,14 +50,17 @@ class SpaceRegistry:
             if found is None:
                 if self._store is None:
                     self._store = wiring.open_store(self._db or self._settings.db)
-                found = self._opened[name] = Memories.of(
-                    self._store,
-                    name,
-                    embedder=self.embedder,
-                    budget=self._settings.budget,
-                    readers=self._readers,
-                )
+                found = self._opened[name] = self._memories(self._store, name)
             return found
+
+    def opened(self, space: str) -> Memories:
+        """The same, opened anew: whatever other processes did to the space, its profile is as it is now."""
+        return self._memories(self.memories().store, space)
+
+    def _memories(self, store: Store, space: str) -> Memories:
+        return Memories.of(
+            store, space, embedder=self.embedder, budget=self._settings.budget, readers=self._readers
+        )
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories:
         """The memories of `space` for a grant; without a name, the only space of the grant.

@@ -5,24 +5,24 @@ import secrets
 import string
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from holdfast.app import paths
 from holdfast.domain.budget import estimate_tokens
-from holdfast.domain.health import Health
-from holdfast.domain.space import Space
-from holdfast.engine.ports import Clock, Embedder, FileBacked, NewId, Reader, Store
+from holdfast.engine.ports import Clock, Embedder, FileBacked, Judge, NewId, Reader, Store
 from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
 from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
-from holdfast.language.compare import PairJudge, PairModel
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     from holdfast.agents.brief_files import BriefFiles
+    from holdfast.domain.health import Health
+    from holdfast.domain.space import Space
     from holdfast.files.bindings import Directories
+    from holdfast.language.judge import PairJudge, PairModel
     from holdfast.models.builtin_model import OwnReader
 
 JUDGED_WITHIN = 10.0  # seconds: a user waits while a model judges
@@ -51,7 +51,16 @@ def open_store(db: str | None = None, *, clock: Clock = utc_now) -> Store:
 
     database = Database.open(db or Settings.read().db)
     _CLOCKS[database] = clock
-    database.watchers.append(brief_files(database).changed)
+
+    @cache
+    def briefs() -> "BriefFiles":
+        return brief_files(database)
+
+    def briefs_follow(space: str) -> None:
+        if os.path.exists(paths.briefs()) or os.path.exists(paths.context_files()):  # else nothing is loaded
+            briefs().changed(space)
+
+    database.watchers.append(briefs_follow)
     database.watchers.append(lambda space: _files_follow(database, space))
     return database
 
@@ -147,9 +156,21 @@ def own_reader() -> "OwnReader":
 
 
 @lru_cache(maxsize=1)
-def own_judge() -> PairJudge:
+def own_judge() -> "PairJudge":
     """The judge shared by all spaces, with its cache of verdicts."""
+    from holdfast.language.judge import PairJudge
+
     return PairJudge(own_reader())
+
+
+class _Later:
+    """A model whose code is loaded when it is first asked: most verbs ask none."""
+
+    def __init__(self, opened: Callable[[], object]) -> None:
+        self._opened = opened
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._opened(), name)
 
 
 def try_embedder(embedder: Embedder | None) -> str | None:
@@ -185,7 +206,7 @@ def migrate(db: str | None = None) -> tuple[str | None, str]:
     return found, HEAD
 
 
-def examine(db: str | None = None) -> Health:
+def examine(db: str | None = None) -> "Health":
     """Inspects the database without opening it for writing. Raises: Unavailable, Invalid."""
     from holdfast.store.health import examine as look_at
 
@@ -198,7 +219,7 @@ def context_for(
     *,
     clock: Clock = utc_now,
     ids: NewId = new_id,
-    judge: PairModel | None = None,
+    judge: "PairModel | None" = None,
     reader: Reader | None = None,
     embedder: Embedder | None = None,
     open_embedder: Callable[[str], Embedder | None] = reopened,
@@ -213,12 +234,12 @@ def context_for(
         space=space,
         profile=profile_of(_existing(space, store, clock)),
         store=store,
-        judge=PairJudge(judge) if judge is not None else own_judge(),
+        judge=_judging(judge) if judge is not None else cast("Judge", _Later(own_judge)),
         clock=clock,
         new_id=ids,
         estimate=estimate_tokens,
         embedder=embedder,
-        reader=reader if reader is not None else own_reader(),
+        reader=reader if reader is not None else cast("Reader", _Later(own_reader)),
         open_embedder=open_embedder,
         budget=budget,
         readers=readers,
@@ -226,7 +247,13 @@ def context_for(
     )
 
 
-def _existing(space: str, store: Store, clock: Clock) -> Space:
+def _judging(model: "PairModel") -> "PairJudge":
+    from holdfast.language.judge import PairJudge
+
+    return PairJudge(model)
+
+
+def _existing(space: str, store: Store, clock: Clock) -> "Space":
     found = store.space(space)
     if found is None and space == DEFAULT:
         try:

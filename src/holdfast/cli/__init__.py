@@ -15,6 +15,7 @@ import click
 
 from holdfast import __version__, errors
 from holdfast.cli.call import Call, exit_code, kind_of, space_options, tell_json, told
+from holdfast.cli.say import OnlyHere, echo
 
 # name: (module:function, one line of help)
 SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
@@ -149,13 +150,22 @@ class OneLineErrors(click.Group):
     """A command group that reports every error in one line."""
 
     def main(self, args: Sequence[str] | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
-        call = extra.setdefault("obj", Call())
-        given = list(sys.argv[1:] if args is None else args)
+        call = extra.pop("obj", None) or Call()
         if os.environ.get("NO_COLOR"):
             extra.setdefault("color", False)
-        extra["standalone_mode"] = False
+        code = self.carried_out(list(sys.argv[1:] if args is None else args), call, **extra)
+        _let_go_of_a_lost_output()
+        sys.exit(code)
+
+    def carried_out(self, given: list[str], call: Call, **extra: Any) -> int:
+        """The exit code of a command, after its output.
+
+        Raises: OnlyHere.
+        """
         try:
-            code = super().main(given, **extra)
+            code = super().main(given, obj=call, standalone_mode=False, **extra)
+        except OnlyHere:
+            raise
         except click.Abort as abort:
             if abort.__cause__ is None:  # at a question: click has not ended its line
                 click.echo(err=True)
@@ -173,8 +183,7 @@ class OneLineErrors(click.Group):
                 raise
             said = f"{_unforeseen(error)} (set HOLDFAST_DEBUG=1 for a traceback)"
             code = _tell(call, given, "unforeseen", said, code=UNFORESEEN)
-        _let_go_of_a_lost_output()
-        sys.exit(code if isinstance(code, int) else 0)
+        return code if isinstance(code, int) else 0
 
 
 class Holdfast(OneLineErrors, LazyGroup):
@@ -192,7 +201,7 @@ def _tell(
         with suppress(OSError):  # the error may be a full disk
             tell_json({"error": {"kind": kind, "message": message, "field": field}})
     with suppress(OSError):
-        click.echo(f"holdfast: {one_line(message)}", err=True)
+        echo(f"holdfast: {one_line(message)}", err=True)
     return code
 
 

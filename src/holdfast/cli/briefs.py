@@ -10,7 +10,7 @@ import click
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wrong_usage
 from holdfast.cli.recall import hit_lines
-from holdfast.cli.tables import on_terminal
+from holdfast.cli.say import echo, on_terminal
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.errors import Invalid
 
@@ -48,7 +48,7 @@ def brief(
         rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
         call.tell("", {**answer, **rest})
     else:
-        click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
+        echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
 
 
 @click.command()
@@ -79,7 +79,7 @@ def context(call: Call, session: str | None, **fields: Any) -> None:
     if call.json or fields["explain"]:
         call.tell(_explained(made), made)
     else:
-        click.echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
+        echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
 
 
 def _explained(made: "Context") -> str:

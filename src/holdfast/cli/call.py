@@ -3,6 +3,7 @@
 Global options may be given before or after the sub-command. Results are formatted by `say` and `wire.values`.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
+from holdfast.cli.say import echo, encoding, here_only
 from holdfast.errors import HoldfastError, Invalid, Unavailable
 
 if TYPE_CHECKING:
@@ -32,6 +34,16 @@ class Call:
     space: str | None = None
     json: bool = False
     clock: "Clock | None" = None  # for tests; none = the real time
+
+    @property
+    def directory(self) -> str:
+        """Where the command was given."""
+        return os.getcwd()
+
+    @property
+    def usual_space(self) -> str:
+        """The space that is meant when none is named."""
+        return os.environ.get("HOLDFAST_SPACE") or "default"
 
     @contextmanager
     def store(self) -> Iterator["Store"]:
@@ -80,7 +92,7 @@ class Call:
         elif not isinstance(text, str):
             text.show()
         elif text:
-            click.echo(text)
+            echo(text)
 
     @contextmanager
     def progress(
@@ -127,10 +139,10 @@ def tell_json(answer: object) -> None:
     told = to_json(answer)
     line = json.dumps(told, ensure_ascii=False)
     try:
-        line.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        line.encode(encoding())
     except UnicodeEncodeError:
         line = json.dumps(told)
-    click.echo(line)
+    echo(line)
 
 
 # --------------------------------------------------------------------------------------------- shared options
@@ -184,6 +196,7 @@ def confirm(consequence: str, *, yes: bool) -> None:
     """Asks for confirmation unless --yes was given; ends the command otherwise."""
     if yes:
         return
+    here_only()
     if sys.stdin is None or not sys.stdin.isatty():
         raise NotConfirmed(f"{consequence[:1].lower()}{consequence[1:]}: add --yes to confirm")
     if not click.confirm(f"{consequence}. Continue?", err=True):
@@ -209,7 +222,7 @@ class Results(Generic[Done]):
             answer["errors"] = [{"kind": kind_of(error), "message": told(error)} for error in self.failed]
         call.tell("\n".join(texts), answer)
         for error in self.failed:
-            click.echo(f"holdfast: {say.one_line(told(error))}", err=True)
+            echo(f"holdfast: {say.one_line(told(error))}", err=True)
         if self.failed:
             raise click.exceptions.Exit(exit_code(self.failed[0]))
 
@@ -260,4 +273,5 @@ def text_or_input(ctx: click.Context, param: click.Parameter, value: str | None)
 
 def read_input(most: int = -1) -> bytes:
     """Standard input, at most so many bytes of it; empty when there is none."""
+    here_only()
     return sys.stdin.buffer.read(most) if sys.stdin is not None else b""

@@ -86,8 +86,7 @@ def _taken(call: Call, found: "FileDrafts", session: str, review: bool, dry_run:
         began = time.monotonic()
 
         def report(done: int) -> None:
-            rate = done / max(time.monotonic() - began, 0.1)
-            bar(completed=done, description=f"Importing, {rate:,.0f}/s")
+            bar(completed=done, description=f"Importing, {done / (time.monotonic() - began):,.0f}/s")
 
         told = import_notes.take(found, memories, review=review, dry_run=dry_run, report=report)
     counts, refused = _tally(told)

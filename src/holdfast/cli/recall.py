@@ -1,6 +1,5 @@
 """The commands recall and list."""
 
-import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +8,8 @@ import click
 from holdfast.app import paths
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space
-from holdfast.cli.tables import Table, TableColumn, on_terminal, width
+from holdfast.cli.say import echo, on_terminal, width
+from holdfast.cli.tables import Table, TableColumn
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
 
@@ -73,7 +73,7 @@ def recall(
         category=category,
         subject=subject,
         tags=tags,
-        project=None if all_projects else project or paths.project_of(os.getcwd()),
+        project=None if all_projects else project or paths.project_of(call.directory),
         other_projects=all_projects,
     )
     given_only = {name: value for name, value in asked.items() if value is not None}
@@ -162,8 +162,8 @@ def list_(
     if page.memories and on_terminal() and width() >= least:
         _table(page, weighed=weighed, state=state)
     elif page.memories:
-        click.echo("\n".join(say.line(memory, weighed=weighed) for memory in page.shown))
-    click.echo(click.style(_total(page, offset, narrowed=where != Filter() or as_of is not None), dim=True))
+        echo("\n".join(say.line(memory, weighed=weighed) for memory in page.shown))
+    echo(click.style(_total(page, offset, narrowed=where != Filter() or as_of is not None), dim=True))
 
 
 def _table(page: "Page", *, weighed: bool, state: str) -> None:

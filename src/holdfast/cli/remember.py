@@ -6,6 +6,7 @@ import click
 
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, confirm, each, in_space, wrong_usage
+from holdfast.cli.say import echo
 from holdfast.domain.memory import LINK_KINDS, ORIGINS, LinkKind, Memory, Origin
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, expect_version: int | No
     with call.memories() as memories:
         if memories.profile.policy.removal == "permanent" and not yes:
             for memory_id in ids:
-                click.echo(say.line(memories.show(memory_id).memory), err=True)
+                echo(say.line(memories.show(memory_id).memory), err=True)
             profile = memories.profile.name
             confirm(f"The profile {profile!r} deletes for good", yes=False)
         results = each(ids, lambda one: memories.forget(one, expect_version=expect_version))

@@ -1,11 +1,15 @@
-"""How the command line formats memories and outcomes for people.
+"""How the command line formats memories and outcomes for people, and where its output goes.
 
 Stored text is never sent raw to the terminal: control characters are written as escapes.
 """
 
 import os
 import re
+import shutil
+import sys
 from collections.abc import Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_never
 
@@ -63,8 +67,9 @@ def identifier(memory_id: str) -> str:
 def command(*words: str) -> str:
     """A follow-up command, in the same space as this one."""
     context = click.get_current_context(silent=True)
-    space = getattr(context.obj, "space", None) if context else None
-    if space and space != (os.environ.get("HOLDFAST_SPACE") or "default"):
+    call = context.obj if context else None
+    space = getattr(call, "space", None)
+    if call is not None and space and space != call.usual_space:
         words = (*words, "--space", space)
     return f"`{one_line(' '.join(['holdfast', *words]))}`"
 
@@ -206,3 +211,67 @@ def _waiting(memory: "Memory", reason: str, known: Iterable["Memory"]) -> str:
     lines += [f"  Existing: {line(other)}" for other in known]
     lines.append(f"  Approve it with {command('inbox approve', memory.id)}, or use `reject`")
     return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------------------------- where it goes
+
+
+class OnlyHere(Exception):
+    """A command that the service can't carry out for another process: it asks, or reads standard input."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """A command line that has asked the service; what it gets is collected."""
+
+    columns: int | None  # of its terminal; none when it has none that can draw
+    colour: bool
+    draws_colour: bool
+    encoding: str
+    output: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+RECIPIENT: ContextVar[Recipient | None] = ContextVar("recipient", default=None)
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True, color: bool | None = None) -> None:
+    """Prints `text`, without its styles where they can't be shown; `color` decides that if it is given."""
+    recipient = RECIPIENT.get()
+    if recipient is None:
+        click.echo(text, err=err, nl=nl, color=color)
+        return
+    styled = recipient.colour if color is None else color
+    shown = text if styled else click.unstyle(text)
+    (recipient.errors if err else recipient.output).append(f"{shown}\n" if nl else shown)
+
+
+def here_only() -> None:
+    """Raises: OnlyHere, in the service."""
+    if RECIPIENT.get() is not None:
+        raise OnlyHere
+
+
+def encoding() -> str:
+    """The encoding of the output."""
+    recipient = RECIPIENT.get()
+    return recipient.encoding if recipient else getattr(sys.stdout, "encoding", None) or "utf-8"
+
+
+def width() -> int:
+    """Characters in a line of the terminal."""
+    recipient = RECIPIENT.get()
+    return recipient.columns or 0 if recipient else shutil.get_terminal_size().columns
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at the output on something that can draw."""
+    if recipient := RECIPIENT.get():
+        return recipient.columns is not None
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def draws_colour() -> bool:
+    """Whether a terminal may show colours."""
+    recipient = RECIPIENT.get()
+    return recipient.draws_colour if recipient else not os.environ.get("NO_COLOR")

@@ -51,6 +51,7 @@ def serve(call: Call, host: str, port: int | None, outside: tuple[str, ...], log
         _example(call, host, port, log)
         return
     from holdfast.app import service_host
+    from holdfast.cli import served
 
     def said(url: str, login: str) -> None:
         terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -64,6 +65,7 @@ def serve(call: Call, host: str, port: int | None, outside: tuple[str, ...], log
         outside=outside,
         log=log,  # type: ignore[arg-type]  # click has checked it
         said=said,
+        commands=served.answer,
     )
 
 

@@ -1,15 +1,11 @@
 """Tables: styled on a terminal, plain aligned columns elsewhere."""
 
-import os
-import shutil
-import sys
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import click
-
-from holdfast.cli.say import one_line
+from holdfast.cli.say import draws_colour, echo, encoding, on_terminal, one_line, width
 
 _WRAPPED = 12  # characters of a line in a column of text, below which it is hard to read
 
@@ -61,7 +57,18 @@ class Table:
             )
         for row in self.rows:
             table.add_row(*(Text(one_line(cell)) for cell in row))
-        Console(highlight=False, markup=False, emoji=False).print(table)
+        drawn = io.TextIOWrapper(io.BytesIO(), encoding=encoding(), errors="backslashreplace")
+        Console(
+            file=drawn,
+            force_terminal=True,
+            no_color=not draws_colour(),
+            width=width(),
+            highlight=False,
+            markup=False,
+            emoji=False,
+        ).print(table)
+        drawn.seek(0)
+        echo(drawn.read(), nl=False, color=True)
 
     def _show_plain(self) -> None:
         for line in self._lines():
@@ -69,7 +76,7 @@ class Table:
                 cell.rjust(size) if column.justify == "right" else cell.ljust(size)
                 for cell, size, column in zip(line, self._widths(), self.columns, strict=True)
             )
-            click.echo("  ".join(cells).rstrip())
+            echo("  ".join(cells).rstrip())
 
     def _lines(self) -> list[list[str]]:
         titles = [column.title for column in self.columns]
@@ -84,13 +91,3 @@ def _needed(column: TableColumn, longest: int) -> int:
     if column.wraps:
         return min(longest, column.least or _WRAPPED)
     return longest if column.most is None else min(longest, column.most)
-
-
-def width() -> int:
-    """Characters in a line of the terminal."""
-    return shutil.get_terminal_size().columns
-
-
-def on_terminal() -> bool:
-    """Whether a person looks at the output on something that can draw."""
-    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -8,6 +8,8 @@ Estimate = Callable[[str], int]
 #: The default size of the block for a prompt.
 CONTEXT_TOKENS = 150
 CONTEXT_LINES = 3
+#: What a block of news in a session holds.
+DELTA_BUDGET = 400
 
 # Tokenizers work on UTF-8 bytes and have learned mostly Latin text, so that about four of its characters make
 # a token. A letter of another alphabet in two bytes shares a token with at most one more; one in three bytes

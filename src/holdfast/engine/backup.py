@@ -8,7 +8,7 @@ from holdfast.engine.archive import Archive, lines
 from holdfast.engine.imports import Imported, take_rows
 from holdfast.engine.ports import Clock, Judge, Store, Transaction
 from holdfast.errors import Conflict, Unavailable
-from holdfast.language.compare import PairJudge as ExactJudge
+from holdfast.language.judge import PairJudge as ExactJudge
 
 
 @dataclass(frozen=True, slots=True)

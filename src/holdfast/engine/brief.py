@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from holdfast.domain.budget import estimate_tokens
+from holdfast.domain.budget import DELTA_BUDGET, estimate_tokens
 from holdfast.domain.file_paths import assigned
 from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.memory import PEOPLE, Memory, Source
@@ -34,7 +34,6 @@ class Brief:
     frozen: bool = False  # true: what this session was given before, byte for byte
 
 
-DELTA_BUDGET = 400  # tokens
 _MOST = 200  # memories that are looked at, newest first
 
 

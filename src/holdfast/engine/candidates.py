@@ -21,7 +21,7 @@ from holdfast.engine.embedding import cosine, search_model, text_of
 from holdfast.engine.ports import Embedder, Transaction
 from holdfast.engine.space_context import SpaceContext, known_spelling
 from holdfast.errors import Unavailable
-from holdfast.language.compare import Statement
+from holdfast.language.comparison import Statement
 from holdfast.language.judge import by_exact_rules
 
 FEW = 3  # pairs of one draft that are judged
@@ -57,11 +57,6 @@ class TextVector:
 
     embedder: Embedder
     parts: Sequence[bytes]
-
-    @property
-    def vector(self) -> bytes:
-        """That of the text's beginning."""
-        return self.parts[0]
 
 
 def statement_of(known: Memory | Tombstone | Draft) -> Statement:
@@ -225,7 +220,7 @@ def by_meaning(
     if meaning is None:
         return {}
     try:
-        found = tx.memory_vectors.nearest([meaning.vector], meaning.embedder.name, limit, also)
+        found = tx.memory_vectors.nearest([meaning.parts[0]], meaning.embedder.name, limit, also)
     except Unavailable:
         return {}
     return dict(sorted(((one, cosines[0]) for one, cosines in found.items()), key=lambda each: -each[1]))
@@ -241,7 +236,7 @@ def _placed_by_meaning(found: Sequence[Candidate], meaning: TextVector | None) -
     except Unavailable:
         return list(found)
     nearer = {
-        id(each): max(each.nearness, cosine(vector, meaning.vector))
+        id(each): max(each.nearness, cosine(vector, meaning.parts[0]))
         for each, vector in zip(unplaced, vectors, strict=True)
     }
     return [replace(each, nearness=nearer.get(id(each), each.nearness)) for each in found]

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from holdfast import engine
 from holdfast.domain.history import Story, recollected
 from holdfast.domain.memory import Link, Memory, Message, Version
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in_order, newer_first
 from holdfast.engine.ports import Transaction
-from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.engine.supersession import mark, mark_past
 from holdfast.errors import Invalid, NotFound
@@ -124,7 +124,7 @@ def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> Story:
         if to_agent and not memory.active:
             raise NotFound(f"memory {memory_id} is {memory.state}: only a person can view it")
         versions = tx.versions.of(memory_id)
-        quotations = Quotations(ctx.profile.policy, tx, everything=not to_agent)
+        quotations = engine.quote_rules.Quotations(ctx.profile.policy, tx, everything=not to_agent)
         return Story(
             memory=memory,
             versions=tuple(versions),

@@ -19,7 +19,7 @@ from holdfast.engine.remember import decide
 from holdfast.engine.space_context import SpaceContext
 from holdfast.engine.spaces import profile_of
 from holdfast.errors import Conflict, Invalid
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 
 _BATCH = 200  # drafts in one transaction
 _NOT_YET = Verdict(relation="distinct", certain=True, similarity=0.0)

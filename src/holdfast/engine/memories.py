@@ -4,116 +4,74 @@ A method declares its scope, builds the value that a verb works on, and calls th
 """
 # budget: all verbs of a space are one list.
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
+from holdfast import engine
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
-from holdfast.domain.budget import CONTEXT_TOKENS
-from holdfast.domain.dialogue import Dialogue, Turn
+from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
 from holdfast.domain.health import HealthFinding
-from holdfast.domain.history import Story
-from holdfast.domain.jobs import Job, JobState
-from holdfast.domain.memory import (
-    Draft,
-    DraftFields,
-    Link,
-    LinkKind,
-    Memory,
-    Message,
-    Origin,
-    Revision,
-    RevisionFields,
-    Session,
-    SessionFields,
-    Source,
-)
-from holdfast.domain.operations import Attempt, Event, Standing
-from holdfast.domain.outcomes import Outcome, Waiting
-from holdfast.domain.profile import Profile
-from holdfast.domain.query import (
-    EventFields,
-    Filter,
-    ListFields,
-    MemoryCursor,
-    Query,
-    QueryFields,
-    TimeCursor,
-)
-from holdfast.domain.spend import GroupedBy, SpendReport
-from holdfast.engine import (
-    archive,
-    audit,
-    brief,
-    cache_report,
-    capture,
-    context,
-    dialogues,
-    embedding,
-    erase,
-    events,
-    find,
-    forget,
-    imports,
-    inbox,
-    jobs,
-    link,
-    look,
-    meter,
-    models_in_use,
-    reading,
-    reading_queue,
-    recall,
-    recapture,
-    remember,
-    revise,
-    session_story,
-    sessions,
-    spaces,
-    split,
-    stats,
-    tend,
-    transcripts,
-    undo,
-)
-from holdfast.engine.audit import Audit
-from holdfast.engine.brief import DELTA_BUDGET, Brief
-from holdfast.engine.cache_report import CacheReport
-from holdfast.engine.capture import Captured
-from holdfast.engine.context import Context, ContextFields
-from holdfast.engine.dialogues import Attended
-from holdfast.engine.erase import Erasure
-from holdfast.engine.find import Details, Page
-from holdfast.engine.forget import Forgotten
-from holdfast.engine.imports import Imported, ImportResult
-from holdfast.engine.inbox import Item, Pile, Waiter
-from holdfast.engine.look import Look
-from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
+from holdfast.domain.memory import Draft, Origin, Revision, Source
+from holdfast.domain.query import Filter, Query
 from holdfast.engine.ports import Clock, Embedder, NewId, Quiet, Reader, Store, TimeUp, never_quiet
-from holdfast.engine.reading import ChunkResult
-from holdfast.engine.recall import Recall
-from holdfast.engine.recapture import Recaptured
-from holdfast.engine.revise import Revised
-from holdfast.engine.session_story import SessionStory
-from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
 from holdfast.engine.space_context import Readers, SpaceContext
-from holdfast.engine.spaces import Overview
-from holdfast.engine.split import Split
-from holdfast.engine.stats import Stats
-from holdfast.engine.tend import Preview, Tended
-from holdfast.engine.transcripts import SessionNotes
-from holdfast.engine.undo import Undone
 from holdfast.errors import HoldfastError
-from holdfast.language.compare import PairModel
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
+    from holdfast.domain.dialogue import Dialogue, Turn
+    from holdfast.domain.history import Story
+    from holdfast.domain.jobs import Job, JobState
+    from holdfast.domain.memory import (
+        DraftFields,
+        Link,
+        LinkKind,
+        Memory,
+        Message,
+        RevisionFields,
+        Session,
+        SessionFields,
+    )
+    from holdfast.domain.operations import Attempt, Event, Standing
+    from holdfast.domain.outcomes import Outcome, Waiting
+    from holdfast.domain.profile import Profile
+    from holdfast.domain.query import EventFields, ListFields, MemoryCursor, QueryFields, TimeCursor
+    from holdfast.domain.spend import GroupedBy, SpendReport
+    from holdfast.engine.audit import Audit
+    from holdfast.engine.brief import Brief
+    from holdfast.engine.cache_report import CacheReport
+    from holdfast.engine.capture import Captured
+    from holdfast.engine.context import Context, ContextFields
+    from holdfast.engine.dialogues import Attended
+    from holdfast.engine.erase import Erasure
+    from holdfast.engine.find import Details, Page
+    from holdfast.engine.forget import Forgotten
+    from holdfast.engine.imports import Imported, ImportResult
+    from holdfast.engine.inbox import Item, Pile, Waiter
+    from holdfast.engine.look import Look
+    from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
+    from holdfast.engine.reading import ChunkResult
+    from holdfast.engine.recall import Recall
+    from holdfast.engine.recapture import Recaptured
+    from holdfast.engine.revise import Revised
+    from holdfast.engine.session_story import SessionStory
+    from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
+    from holdfast.engine.spaces import Overview
+    from holdfast.engine.split import Split
+    from holdfast.engine.stats import Stats
+    from holdfast.engine.tend import Preview, Tended
+    from holdfast.engine.transcripts import SessionNotes
+    from holdfast.engine.undo import Undone
     from holdfast.files.bindings import DirectoryState
     from holdfast.files.scan import SyncReport
     from holdfast.files.verbs import FileChange, FileEntry, FileText
+    from holdfast.language.judge import PairModel
 
 
 class Memories:
@@ -149,7 +107,7 @@ class Memories:
         ids: NewId = wiring.new_id,
         judge: PairModel | None = None,
         embedder: Embedder | None = None,
-    ) -> "Memories":
+    ) -> Memories:
         """The memories of `space` in `db`, a file path or a postgresql:// URL; the user's own by default.
 
         Raises: NotFound, Unavailable, NewerSchema, Invalid.
@@ -184,7 +142,7 @@ class Memories:
         embedder: Embedder | None = None,
         budget: int | None = None,
         readers: Readers | None = None,
-    ) -> "Memories":
+    ) -> Memories:
         """The memories of `space` in an open store; without an embedder, recall goes by words.
 
         Without `readers` no language model is asked: our own `reader` captures alone.
@@ -204,14 +162,14 @@ class Memories:
 
     def speaking_as(
         self, origin: Origin, *, session: str | None = None, project: str | None = None
-    ) -> "Memories":
+    ) -> Memories:
         """The same memories for another speaker: an assistant in a session, a tool, an import.
 
         Where no project is named, `project` is meant; what holds everywhere is still kept for all.
         """
         return Memories(self._ctx, origin=origin, session=session, project=project, grant=self._grant)
 
-    def granted(self, grant: Grant) -> "Memories":
+    def granted(self, grant: Grant) -> Memories:
         """The same memories for whoever holds `grant`: each verb asks for its scope.
 
         Raises: NotFound, for a space that the grant does not reach; it looks like one that is not there.
@@ -248,7 +206,7 @@ class Memories:
         """Lets go of the database."""
         self._ctx.store.close()
 
-    def __enter__(self) -> "Memories":
+    def __enter__(self) -> Memories:
         return self
 
     def __exit__(
@@ -293,7 +251,9 @@ class Memories:
         draft = Draft.of(content, self._source(message), **fields)
         project = None if self.profile.holds_everywhere(draft.category) else self._project
         draft = replace(draft, project=draft.project or project)
-        return remember.remember(draft, ctx=self._synced, key=key, anyway=anyway, unattended=unattended)
+        return engine.remember.remember(
+            draft, ctx=self._synced, key=key, anyway=anyway, unattended=unattended
+        )
 
     @needs("write")
     def revise(
@@ -311,78 +271,78 @@ class Memories:
         `drop_tags` leave those alone that others gave it.
         """
         revision = Revision.of(content, **fields)
-        return revise.revise(
+        return engine.revise.revise(
             memory_id, revision, ctx=self._synced, source=self._source(), expect_version=expect_version
         )
 
     @needs("write")
     def promote(self, memory_id: str) -> Revised | Waiting:
         """Lets a memory of one project hold in all of them."""
-        return revise.promote(memory_id, ctx=self._synced, source=self._source())
+        return engine.revise.promote(memory_id, ctx=self._synced, source=self._source())
 
     @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
         """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
-        return forget.forget(
+        return engine.forget.forget(
             memory_id, ctx=self._synced, source=self._source(), expect_version=expect_version
         )
 
     @needs("write")
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back."""
-        return forget.restore(memory_id, ctx=self._synced, source=self._source())
+        return engine.forget.restore(memory_id, ctx=self._synced, source=self._source())
 
     @needs("write")
     def split(self, memory_id: str, number: int) -> Split:
         """Makes a wording that was counted as a repetition a memory of its own."""
-        return split.split(memory_id, number, ctx=self._synced, source=self._source())
+        return engine.split.split(memory_id, number, ctx=self._synced, source=self._source())
 
     @needs("read")
     def erasure(self, *memory_ids: str) -> Erasure:
         """What `erase` would remove."""
-        return erase.erasure(memory_ids, ctx=self._synced)
+        return engine.erase.erasure(memory_ids, ctx=self._synced)
 
     @needs("admin")
     def erase(self, *memory_ids: str) -> Erasure:
         """Removes memories and every trace of them, for good."""
-        return erase.erase(memory_ids, ctx=self._synced, source=self._source())
+        return engine.erase.erase(memory_ids, ctx=self._synced, source=self._source())
 
     @needs("write")
     def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
         """Links two memories; false when they were linked so already."""
-        return link.link(from_id, to_id, kind, ctx=self._synced, source=self._source())
+        return engine.link.link(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
     @needs("write")
     def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
         """Removes links from one memory to another."""
-        return link.unlink(from_id, to_id, kind, ctx=self._synced, source=self._source())
+        return engine.link.unlink(from_id, to_id, kind, ctx=self._synced, source=self._source())
 
     @needs("write")
     def undo(self, *memory_ids: str, since: int) -> list[Memory]:
         """Takes back what this speaker did to memories after the change numbered `since`."""
-        return undo.undo(memory_ids, since=since, ctx=self._synced, source=self._source())
+        return engine.undo.undo(memory_ids, since=since, ctx=self._synced, source=self._source())
 
     @needs("write")
     def undo_session(self, session_id: str) -> Undone:
         """Takes back what one session wrote."""
-        return undo.undo_session(session_id, ctx=self._synced, source=self._source())
+        return engine.undo.undo_session(session_id, ctx=self._synced, source=self._source())
 
     @needs("read")
     def undo_session_preview(self, session_id: str) -> Undone:
         """What `undo_session` would take back, and what would stay; nothing is changed."""
-        return undo.undoing(session_id, ctx=self._synced)
+        return engine.undo.undoing(session_id, ctx=self._synced)
 
     @needs("admin")
     def export(self) -> Iterator[str]:
         """The whole space as lines of an archive."""
         with self._synced.read() as tx:
-            yield from archive.lines(tx)
+            yield from engine.archive.lines(tx)
 
     @needs("admin")
     def import_archive(self, stream: Iterable[str], *, dry_run: bool = False) -> list[Imported]:
         """Takes archives of spaces into this one, field by field; a dry run only says what would come in."""
-        parts = list(archive.read(stream))
-        return [imports.restore_rows(part, ctx=self._synced, dry_run=dry_run) for part in parts]
+        parts = list(engine.archive.read(stream))
+        return [engine.imports.restore_rows(part, ctx=self._synced, dry_run=dry_run) for part in parts]
 
     @needs("write")
     def import_drafts(
@@ -397,34 +357,36 @@ class Memories:
 
         A dry run says what would become of each, and changes nothing; `report` hears how many are done.
         """
-        return imports.import_drafts(drafts, ctx=self._synced, review=review, dry_run=dry_run, report=report)
+        return engine.imports.import_drafts(
+            drafts, ctx=self._synced, review=review, dry_run=dry_run, report=report
+        )
 
     # ------------------------------------------------------------------------------------------------- inbox
 
     @needs("read")
     def inbox(self) -> list[Item]:
         """What waits for a person, oldest first."""
-        return inbox.inbox(ctx=self._synced)
+        return engine.inbox.inbox(ctx=self._synced)
 
     @needs("read")
     def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
         """What waits for a person, oldest first, with its origin and the known ones beside it."""
-        return inbox.review(ctx=self._synced, limit=limit, after=after)
+        return engine.inbox.review(ctx=self._synced, limit=limit, after=after)
 
     @needs("read")
     def stakes(self, *memory_ids: str) -> list[Waiter]:
         """What a decision about these waiting memories would change."""
-        return inbox.stakes(memory_ids, ctx=self._synced)
+        return engine.inbox.stakes(memory_ids, ctx=self._synced)
 
     @needs("admin")
     def approve(self, *memory_ids: str) -> list[Memory]:
         """Lets waiting memories in."""
-        return inbox.approve(memory_ids, ctx=self._synced, source=self._source())
+        return engine.inbox.approve(memory_ids, ctx=self._synced, source=self._source())
 
     @needs("admin")
     def reject(self, *memory_ids: str) -> list[Memory]:
         """Turns waiting memories down for good."""
-        return inbox.reject(memory_ids, ctx=self._synced, source=self._source())
+        return engine.inbox.reject(memory_ids, ctx=self._synced, source=self._source())
 
     # -------------------------------------------------------------------------------------- finding memories
 
@@ -435,7 +397,7 @@ class Memories:
         `listing` is order, group, limit, offset, after, as_of. Without `exact`, a total that would take long
         to count may be 10,000 and `more`.
         """
-        return find.find(where or Filter(), ctx=self._synced, **listing)
+        return engine.find.find(where or Filter(), ctx=self._synced, **listing)
 
     @needs("read")
     def subjects(self, *, limit: int = 200) -> list[tuple[str | None, int]]:
@@ -452,17 +414,17 @@ class Memories:
     @needs("read")
     def linked(self, memory_id: str) -> list[tuple[Link, Memory]]:
         """The links of a memory with what stands at their other ends."""
-        return find.linked(memory_id, ctx=self._synced)
+        return engine.find.linked(memory_id, ctx=self._synced)
 
     @needs("read")
     def show(self, memory_id: str) -> Details:
         """One memory with its wordings and links."""
-        return find.show(memory_id, ctx=self._synced)
+        return engine.find.show(memory_id, ctx=self._synced)
 
     @needs("read")
     def why(self, memory_id: str) -> Story:
         """Where a memory came from, how its confidence came about, and which prompts it went into."""
-        return find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
+        return engine.find.why(memory_id, ctx=self._synced, to_agent=self._origin == "assistant")
 
     @needs("read")
     def recall(self, query: str, **fields: Unpack[QueryFields]) -> Recall:
@@ -471,7 +433,7 @@ class Memories:
         `fields` are those of a `Query`: limit (default: 5), threshold, where, project, as_of, messages. Days
         like "last week" are counted from `asked_at`, now if not said.
         """
-        return recall.recall(self._query(query, fields), ctx=self._synced)
+        return engine.recall.recall(self._query(query, fields), ctx=self._synced)
 
     @needs("read")
     def look(
@@ -488,7 +450,7 @@ class Memories:
         Of all projects, unless one is named.
         """
         asked = self._query(query, {"limit": limit, "project": project, "as_of": as_of})
-        return look.look(asked, ctx=self._synced, budget=budget)
+        return engine.look.look(asked, ctx=self._synced, budget=budget)
 
     @needs("read")
     def brief(
@@ -496,7 +458,7 @@ class Memories:
     ) -> Brief:
         """The block for a prompt, within its budget; in a session always the same one."""
         project = project or self._project
-        return brief.brief(
+        return engine.brief.brief(
             ctx=self._synced, session=self._session, project=project, subject=subject, budget=budget
         )
 
@@ -508,14 +470,14 @@ class Memories:
         why each line is there and what was left out, and does not count as showing it.
         """
         fields["project"] = fields.get("project") or self._project
-        return context.context(said, ctx=self._synced, session=self._session, **fields)
+        return engine.context.context(said, ctx=self._synced, session=self._session, **fields)
 
     @needs("read")
     def delta(self, *, budget: int = DELTA_BUDGET) -> str:
         """What others added since this session's brief, once; empty when there is nothing."""
         if self._session is None:
             return ""
-        return brief.delta(self._session, ctx=self._synced, project=self._project, budget=budget)
+        return engine.brief.delta(self._session, ctx=self._synced, project=self._project, budget=budget)
 
     # ----------------------------------------------------------------------------------------- what was said
 
@@ -532,7 +494,9 @@ class Memories:
 
         With `upkeep` also those in which `tend` proposed to make two memories one.
         """
-        return sessions.listed(ctx=self._synced, limit=limit, offset=offset, after=after, upkeep=upkeep)
+        return engine.sessions.listed(
+            ctx=self._synced, limit=limit, offset=offset, after=after, upkeep=upkeep
+        )
 
     @needs("read")
     def session_tallies(self, *session_ids: str) -> dict[str, tuple[int, int]]:
@@ -543,12 +507,12 @@ class Memories:
     @needs("read")
     def session_story(self, session_id: str, *, first: int = 1, limit: int = 100) -> SessionStory:
         """What was said in a session from message `first` on, what it was given, and what it wrote."""
-        return session_story.session_story(session_id, ctx=self._synced, first=first, limit=limit)
+        return engine.session_story.session_story(session_id, ctx=self._synced, first=first, limit=limit)
 
     @needs("read")
     def session(self, session_id: str) -> Conversation:
         """One session and what was said in it."""
-        return sessions.conversation(session_id, ctx=self._synced)
+        return engine.sessions.conversation(session_id, ctx=self._synced)
 
     @needs("read")
     def cache_report(self, *session_ids: str, limit: int = 20) -> CacheReport:
@@ -556,17 +520,17 @@ class Memories:
 
         These sessions, or the latest ones.
         """
-        return cache_report.cache_report(session_ids, ctx=self._synced, limit=limit)
+        return engine.cache_report.cache_report(session_ids, ctx=self._synced, limit=limit)
 
     @needs("read")
     def message(self, message_id: str) -> Message:
         """One message of a session."""
-        return sessions.message(message_id, ctx=self._synced)
+        return engine.sessions.message(message_id, ctx=self._synced)
 
     @needs("read")
     def around(self, message_id: str, *, reach: int = 2) -> list[Message]:
         """A message between those that were said before and after it."""
-        return sessions.around(message_id, ctx=self._synced, reach=reach)
+        return engine.sessions.around(message_id, ctx=self._synced, reach=reach)
 
     @needs("write")
     def open_session(
@@ -576,7 +540,7 @@ class Memories:
 
         `fields` are name, client, directory and project.
         """
-        return sessions.open_session(session_id, ctx=self._synced, tier=tier, **fields)
+        return engine.sessions.open_session(session_id, ctx=self._synced, tier=tier, **fields)
 
     @needs("write")
     def close_session(
@@ -588,7 +552,7 @@ class Memories:
         ended_at: datetime | None = None,
     ) -> Session:
         """Ends a session, now or when it did end, with what it cost as far as that is known."""
-        return sessions.close_session(
+        return engine.sessions.close_session(
             session_id, ctx=self._synced, exit_code=exit_code, usage=usage, ended_at=ended_at
         )
 
@@ -598,8 +562,8 @@ class Memories:
 
         `fields` are speaker, message_id and said_at.
         """
-        said = NewMessage(role=role, content=content, **fields)
-        return sessions.say(session_id, said, ctx=self._synced)
+        said = engine.sessions.NewMessage(role=role, content=content, **fields)
+        return engine.sessions.say(session_id, said, ctx=self._synced)
 
     @needs("write")
     def say_all(self, session_id: str, said: Sequence[NewMessage]) -> list[Message]:
@@ -607,7 +571,7 @@ class Memories:
 
         Raises: Conflict, where something else was said under one of the ids; Invalid, for an unknown role.
         """
-        return sessions.say_all(session_id, said, ctx=self._synced, own_ids=True)
+        return engine.sessions.say_all(session_id, said, ctx=self._synced, own_ids=True)
 
     @needs("write")
     def take_session(
@@ -628,7 +592,7 @@ class Memories:
         says, or else the log. Ended by `time_up`, `notes` say so. A dry run answers how many would be new,
         and keeps none. `fields` are name, client, directory, project.
         """
-        return transcripts.take_session(
+        return engine.transcripts.take_session(
             session_id,
             said,
             ctx=self._synced,
@@ -649,7 +613,7 @@ class Memories:
         wanted: Callable[[], bool] = lambda: True,
     ) -> Attended:
         """What belongs into the prompt of a client that knows of no memory: the same at every turn."""
-        return dialogues.proxy_context(dialogue, ctx=self._synced, quiet=quiet, wanted=wanted)
+        return engine.dialogues.proxy_context(dialogue, ctx=self._synced, quiet=quiet, wanted=wanted)
 
     @needs("proxy")
     def proxy_record(
@@ -661,24 +625,24 @@ class Memories:
         quiet: Quiet = never_quiet,
     ) -> list[Message]:
         """Keeps what is new of such a conversation, and answers it."""
-        return dialogues.proxy_record(
+        return engine.dialogues.proxy_record(
             dialogue, ctx=self._synced, session_id=session_id, answer=answer, quiet=quiet
         )
 
     @needs("write")
     def capture(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> list[Captured]:
         """Reads now what waits to be read, of one session or of all, and remembers what is worth keeping."""
-        return capture.capture(ctx=self._synced, session_id=session_id, quiet=quiet)
+        return engine.capture.capture(ctx=self._synced, session_id=session_id, quiet=quiet)
 
     @needs("write")
     def capture_due(self, *, quiet: Quiet = never_quiet, time_up: TimeUp = lambda: False) -> Captured | None:
         """Reads the next session whose time has come, until the time is up; none when there is none."""
-        return capture.capture_due(ctx=self._synced, quiet=quiet, time_up=time_up)
+        return engine.capture.capture_due(ctx=self._synced, quiet=quiet, time_up=time_up)
 
     @needs("write")
     def recapture(self, *, quiet: Quiet = never_quiet, dry_run: bool = False) -> Recaptured:
         """Reads all kept messages again, for what a better reader finds; undone as one session."""
-        return recapture.recapture(ctx=self._synced, quiet=quiet, dry_run=dry_run)
+        return engine.recapture.recapture(ctx=self._synced, quiet=quiet, dry_run=dry_run)
 
     @needs("write")
     def read_due(self, session_id: str | None = None, *, quiet: Quiet = never_quiet) -> ChunkResult | None:
@@ -686,29 +650,29 @@ class Memories:
 
         None without a piece or a model.
         """
-        return reading.read_due(ctx=self._synced, session_id=session_id, quiet=quiet)
+        return engine.reading.read_due(ctx=self._synced, session_id=session_id, quiet=quiet)
 
     @needs("write")
     def read_again(self, *, drop: bool = False) -> int:
         """Lets a model try again what it could not read, or leaves it unread; answers how many."""
-        return jobs.again(reading_queue.READING, ctx=self._synced, drop=drop)
+        return engine.jobs.again(engine.reading_queue.READING, ctx=self._synced, drop=drop)
 
     # ------------------------------------------------------------------------------------- upkeep and figures
 
     @needs("read")
     def overview(self) -> Overview:
         """The space and how much is in it."""
-        return spaces.overview(self.space, store=self._synced.store)
+        return engine.spaces.overview(self.space, store=self._synced.store)
 
     @needs("read")
     def stats(self) -> Stats:
         """The space in figures: growth, kinds, belief, use, capture and jobs."""
-        return stats.stats(ctx=self._synced)
+        return engine.stats.stats(ctx=self._synced)
 
     @needs("read")
     def attention(self) -> list[HealthFinding]:
         """What in this space needs a look: work that failed or rests, files that ask."""
-        found = audit.attention(ctx=self._synced)
+        found = engine.audit.attention(ctx=self._synced)
         state = self.directory()
         if state is not None and state.asks:
             says = "the files of this space need a decision"
@@ -718,16 +682,16 @@ class Memories:
     @needs("read")
     def models(self) -> Models:
         """The models that the space works with, by name."""
-        return models_in_use.models(ctx=self._synced)
+        return engine.models_in_use.models(ctx=self._synced)
 
     @needs("admin")
     def try_models(self) -> list[Trial]:
         """Asks the embedder and each language model something short, and tells which answered."""
-        found = models_in_use.trials(ctx=self._synced)
+        found = engine.models_in_use.trials(ctx=self._synced)
         embedder = self._ctx.embedder
         if embedder is None:
             return found
-        return [Trial(embedder.name, "meaning", wiring.try_embedder(embedder)), *found]
+        return [engine.models_in_use.Trial(embedder.name, "meaning", wiring.try_embedder(embedder)), *found]
 
     @needs("write")
     def tend(
@@ -740,22 +704,22 @@ class Memories:
 
         After a pause of more than 180 days nothing fades, unless somebody says that `clock_is_right`.
         """
-        return tend.tend(ctx=self._synced, report=report, clock_is_right=clock_is_right)
+        return engine.tend.tend(ctx=self._synced, report=report, clock_is_right=clock_is_right)
 
     @needs("write")
     def upkeep(self) -> Iterator[Tended]:
         """The same without the vectors, in small steps: begin each when nothing more urgent is to be done."""
-        return tend.upkeep(ctx=self._synced)
+        return engine.tend.upkeep(ctx=self._synced)
 
     @needs("read")
     def tend_preview(self) -> Preview:
         """What the upkeep would let fade, archive and propose now; nothing is changed."""
-        return tend.preview(ctx=self._synced)
+        return engine.tend.preview(ctx=self._synced)
 
     @needs("read")
     def audit(self, seen: Callable[[int, int], None] = lambda done, total: None) -> Audit:
         """What is junk or may become it, with ids and what to do; `seen` hears how far it is."""
-        return audit.audit(ctx=self._synced, seen=seen)
+        return engine.audit.audit(ctx=self._synced, seen=seen)
 
     @needs("write")
     def embed(self, limit: int, *, time_up: TimeUp = lambda: False) -> int:
@@ -763,22 +727,24 @@ class Memories:
 
         Raises: Unavailable, when the embedder fails.
         """
-        return embedding.embed_missing(self._synced, limit=limit, changing=limit, time_up=time_up)
+        return engine.embedding.embed_missing(self._synced, limit=limit, changing=limit, time_up=time_up)
 
     @needs("read")
     def jobs(self, state: JobState = "queued", *, limit: int = 100) -> list[Job]:
         """The jobs in one state, oldest first."""
-        return jobs.listed(state, ctx=self._synced, limit=limit)
+        return engine.jobs.listed(state, ctx=self._synced, limit=limit)
 
     @needs("read")
     def spend(self, *, by: GroupedBy = "purpose", days: int | None = None) -> SpendReport:
         """What models cost the space, of the last days or ever, by one label, and what they may cost."""
-        return meter.spend(ctx=self._synced, by=by, days=days)
+        return engine.meter.spend(ctx=self._synced, by=by, days=days)
 
     @needs("write")
     def record_event(self, level: str, content: str, *, service: str | None = None) -> Event:
         """Keeps what happened to a service, or in general."""
-        return events.record_event(level, content, ctx=self._synced, service=service, session=self._session)
+        return engine.events.record_event(
+            level, content, ctx=self._synced, service=service, session=self._session
+        )
 
     @needs("read")
     def events(self, **listing: Unpack[EventFields]) -> list[Event]:
@@ -786,33 +752,33 @@ class Memories:
 
         `listing` is level, service, session, limit, offset and after.
         """
-        return events.events(ctx=self._synced, **listing)
+        return engine.events.events(ctx=self._synced, **listing)
 
     @needs("write")
     def record_attempt(
         self, action: str, service: str, succeeded: bool, *, content: str | None = None
     ) -> Attempt:
         """Keeps that an action was taken on a service, so that it is not taken too often."""
-        return events.record_attempt(
+        return engine.events.record_attempt(
             action, service, succeeded, ctx=self._synced, content=content, session=self._session
         )
 
     @needs("read")
     def cooldowns(self, *, service: str | None = None) -> list[Standing]:
         """The actions inside their window, by service, and whether another one is allowed."""
-        return events.cooldowns(ctx=self._synced, service=service)
+        return engine.events.cooldowns(ctx=self._synced, service=service)
 
     # ------------------------------------------------------------------------------------- memories as files
 
     @needs("read")
-    def files(self) -> "list[FileEntry]":
+    def files(self) -> list[FileEntry]:
         """The memories as files, by path."""
         from holdfast.files import verbs
 
         return verbs.listed(ctx=self._synced)
 
     @needs("read")
-    def file(self, path: str) -> "FileText":
+    def file(self, path: str) -> FileText:
         """One file: its whole text, and the memory behind it."""
         from holdfast.files import verbs
 
@@ -835,7 +801,7 @@ class Memories:
         description: str | None = None,
         type: str | None = None,  # noqa: A002  # the word that files have for it
         expect: str | None = None,
-    ) -> "FileChange":
+    ) -> FileChange:
         """Creates or overwrites a file with a heading; what is not given stays as it was."""
         from holdfast.files import verbs
 
@@ -846,7 +812,7 @@ class Memories:
         )  # fmt: skip
 
     @needs("write")
-    def put_file(self, path: str, text: str, *, new: bool = False, expect: str | None = None) -> "FileChange":
+    def put_file(self, path: str, text: str, *, new: bool = False, expect: str | None = None) -> FileChange:
         """Makes a file say exactly `text`; `expect` is the sha256 of what the caller last saw in it."""
         from holdfast.files import verbs
 
@@ -869,18 +835,18 @@ class Memories:
         return verbs.delete(path, ctx=self._synced, source=self._source())
 
     @needs("read")
-    def directory(self) -> "DirectoryState | None":
+    def directory(self) -> DirectoryState | None:
         """How the directory that this space is bound to stands; none without one."""
         return wiring.directories(self._ctx.store).state(self._ctx)
 
     @needs("write")
-    def sync_directory(self, *, accept_empty: bool = False, write_back: bool = False) -> "SyncReport":
+    def sync_directory(self, *, accept_empty: bool = False, write_back: bool = False) -> SyncReport:
         """Brings the bound directory and this space to agree."""
         found = wiring.directories(self._ctx.store)
         return found.sync(self._ctx, accept_empty=accept_empty, write_back=write_back)
 
     @needs("admin")
-    def bind_directory(self, path: str, *, layout: str | None = None) -> "SyncReport":
+    def bind_directory(self, path: str, *, layout: str | None = None) -> SyncReport:
         """Binds this space to a directory of this machine, which is the same memory from then on."""
         return wiring.directories(self._ctx.store).bind(self._ctx, path, layout)
 

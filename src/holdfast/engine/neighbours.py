@@ -34,8 +34,7 @@ from holdfast.engine.intake import text_hash
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
-from holdfast.language.compare import Statement, Verdict
-from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME
+from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
 
 _ACROSS = 0.8  # how surely two say the same that are labelled differently
 _AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does
@@ -99,7 +98,7 @@ class Batch:
         self._now: dict[str, Memory] = {}  # what memories were made of drafts, or changed by them
         self._ids: dict[int, str] = {}  # of the drafts that are memories by now
         embedded = [place for place, meaning in enumerate(meanings) if meaning is not None]
-        vectors = [meaning.vector for meaning in meanings if meaning is not None]
+        vectors = [meaning.parts[0] for meaning in meanings if meaning is not None]
         cosines: list[list[float]] = []
         with ctx.read() as tx:
             self.seq = tx.journal.last()

@@ -4,36 +4,39 @@ Small Protocols, so that storage and models depend on the engine and never the o
 """
 # budget: all that the engine asks of the outside is one list.
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypeVar, Unpack, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, runtime_checkable
 
-from holdfast.domain.health import Damage
-from holdfast.domain.history import Action, Entry, Receipt, Use
-from holdfast.domain.jobs import Embedded, Job, JobTally, Missing, VectorModel
-from holdfast.domain.memory import (
-    Citation,
-    Link,
-    LinkKind,
-    Memory,
-    Message,
-    Origin,
-    Repetition,
-    Session,
-    Source,
-    State,
-    Tombstone,
-    Version,
-)
-from holdfast.domain.operations import Attempt, Event
-from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Order, TimeCursor
-from holdfast.domain.ranking import Wording
-from holdfast.domain.space import Bound, FileRow, Space, Token
-from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
-from holdfast.language.compare import Statement, Verdict
-from holdfast.language.model_call import ModelAnswer, ModelPrompt
-from holdfast.language.passages import FactReader
+if TYPE_CHECKING:
+    from holdfast.domain.health import Damage
+    from holdfast.domain.history import Action, Entry, Receipt, Use
+    from holdfast.domain.jobs import Embedded, Job, JobTally, Missing, VectorModel
+    from holdfast.domain.memory import (
+        Citation,
+        Link,
+        LinkKind,
+        Memory,
+        Message,
+        Origin,
+        Repetition,
+        Session,
+        Source,
+        State,
+        Tombstone,
+        Version,
+    )
+    from holdfast.domain.operations import Attempt, Event
+    from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Order, TimeCursor
+    from holdfast.domain.ranking import Wording
+    from holdfast.domain.space import Bound, FileRow, Space, Token
+    from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
+    from holdfast.language.comparison import Statement, Verdict
+    from holdfast.language.model_call import ModelAnswer, ModelPrompt
+    from holdfast.language.passages import Marked
 
 Clock = Callable[[], datetime]
 NewId = Callable[[], str]
@@ -48,8 +51,8 @@ def never_quiet(project: str | None, session: str) -> str | None:
     return None
 
 
-Owner_co = TypeVar("Owner_co", bound=Memory | Message, covariant=True)
-Owner_contra = TypeVar("Owner_contra", bound=Memory | Message, contravariant=True)
+Owner_co = TypeVar("Owner_co", bound="Memory | Message", covariant=True)
+Owner_contra = TypeVar("Owner_contra", bound="Memory | Message", contravariant=True)
 
 
 CountedBy = Literal["category", "confidence", "state", "importance", "accesses", "from_message"]
@@ -61,9 +64,10 @@ class Judge(Protocol):
     def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]: ...
 
 
-class Reader(FactReader, Protocol):
+class Reader(Protocol):
     """Reads what was said: what carries facts, what it makes untrue, which facts it states, what helps."""
 
+    def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]: ...
     def replaced(self, memories: Sequence[str], said: str) -> list[float]: ...
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]: ...
     def states(self, passage: str, facts: Sequence[str]) -> list[float]: ...

@@ -20,8 +20,7 @@ from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.quote_rules import quotable
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
-from holdfast.language.compare import Statement
-from holdfast.language.comparison import NEARLY_SAME
+from holdfast.language.comparison import NEARLY_SAME, Statement
 
 KIND = "rewordings"
 _AT_A_TIME = 50  # messages that are read in one go

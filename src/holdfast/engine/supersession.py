@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from holdfast import engine
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import successors
 from holdfast.domain.ranking import Hit, MemoryHit
-from holdfast.engine import changes
 from holdfast.engine.ports import Transaction
 
 
@@ -46,7 +46,7 @@ def supersede(newer: Memory, older: Memory, tx: Transaction, *, source: Source, 
     """Lets the one lead that was said later; an old transcript supersedes nothing that is known since."""
     if _said_at(newer, tx) < _said_at(older, tx):
         newer, older = older, newer
-    changes.connect(tx, newer.id, older.id, "supersedes", source=source, now=now)
+    engine.changes.connect(tx, newer.id, older.id, "supersedes", source=source, now=now)
 
 
 def lead_again(
@@ -57,7 +57,7 @@ def lead_again(
     for newer in over:
         if newer.id == successor:
             tx.links.remove(memory.id, newer.id, "supersedes")  # of an earlier turn: the latest link counts
-            changes.connect(tx, memory.id, newer.id, "supersedes", source=source, now=now)
+            engine.changes.connect(tx, memory.id, newer.id, "supersedes", source=source, now=now)
 
 
 def end_leading(memory_id: str, tx: Transaction) -> None:

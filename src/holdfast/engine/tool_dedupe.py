@@ -18,8 +18,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import project_of
 from holdfast.engine.space_context import SpaceContext
 from holdfast.language.chunks import PERSON
-from holdfast.language.compare import Statement, Verdict
-from holdfast.language.comparison import NEARLY_CONTRADICTS
+from holdfast.language.comparison import NEARLY_CONTRADICTS, Statement, Verdict
 from holdfast.language.grounding import Grounds, answers, parts, statements, within
 
 _MOST = 200  # memories that a session saved by tools among which one is looked for

@@ -10,7 +10,7 @@ from hashlib import sha256
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Source
 from holdfast.domain.subjects import subject_key
 from holdfast.domain.text import normal_form
-from holdfast.language.compare import Verdict
+from holdfast.language.comparison import Verdict
 
 #: How long a contradiction may stand open before it is proposed that the newer word counts.
 SETTLED_AFTER = timedelta(days=14)

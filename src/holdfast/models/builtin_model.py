@@ -10,7 +10,7 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from holdfast.domain.subjects import names, same_subject
-from holdfast.language.compare import Statement, Verdict
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.language.judge import Pair, decided
 from holdfast.models import own_models
 from holdfast.models.own_models import DEADLINE, MAX_TOKENS, Network, cut_pair, framed_pair
@@ -86,8 +86,8 @@ class OwnFinder:
         answers = role == "user" and bool(before) and before[-1][0] != role
         asked = answers and _QUESTION.search(before[-1][1]) is not None
         said_by = (float(role == "assistant"), float(asked))
-        found = _passages(text, places[: len(marks)], marks, kinds)
-        return [(passage, (*told, *said_by)) for passage, told in found]
+        passages = _passages(text, places[: len(marks)], marks, kinds)
+        return [(passage, (*told, *said_by)) for passage, told in passages]
 
     def replaced(self, memories: Sequence[str], said: str) -> list[float]:
         """How likely a message makes each memory outdated. Raises: Unavailable, as `facts`."""

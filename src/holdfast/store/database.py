@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 
 from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
-from holdfast.store import health, migrate, postgres, scrub, sqlite
+from holdfast.store import migrate, postgres, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.full_text import MEMORIES, MESSAGES
 from holdfast.store.full_text_sqlite import SqliteFullText
@@ -159,6 +159,8 @@ class Database:
         self, texts: Sequence[str], memory_ids: Sequence[str], space: str, message_ids: Sequence[str] = ()
     ) -> list[str]:
         """Removes what deleting rows leaves behind; answers what is left that can't be reached from here."""
+        from holdfast.store import scrub
+
         with self._troubles(), self._writing():
             self.check()
             if self.path is None:
@@ -277,4 +279,6 @@ class Database:
         if self.path is None:
             return False
         with self._connected() as connection:
+            from holdfast.store import health
+
             return bool(health.of_another_kind(sqlite.driver_of(connection)))

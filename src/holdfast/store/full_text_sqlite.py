@@ -14,6 +14,8 @@ from holdfast.store import sqlite
 from holdfast.store.full_text import Indexed, Owner, Totals, best, counted, prefix, telling
 from holdfast.store.types import DamagedValue
 
+_READ_WHOLE = 2_000  # texts that hold some of the words
+
 
 class SqliteFullText(Generic[Owner]):
     """The searchable words of one space's memories, or of its messages."""
@@ -74,11 +76,18 @@ class SqliteFullText(Generic[Owner]):
     def matching(self, words: Sequence[str], limit: int, most_rows: int | None = None) -> list[str]:
         """Ids of those that hold any of the rarer `words`: most and rarest words first, then the newest."""
         driver = sqlite.driver_of(self._connection)
-        query = f"SELECT rowid FROM {self._words} WHERE {self._words} MATCH ?"
+        query = f"SELECT rowid FROM {self._words} WHERE {self._words} MATCH ? ORDER BY rowid DESC LIMIT ?"
         scores: dict[int, float] = {}
-        for word, weight in telling(self.frequencies(words), most_rows).items():
-            for (doc,) in driver.execute(query, (f'"{self._term(word)}"',)):
+        weights = telling(self.frequencies(words), most_rows)
+        rarer: list[str] = []
+        for word, weight in weights.items():
+            term = f'"{self._term(word)}"'
+            # Where there are enough, a common word only tells them apart: most that hold it are not read.
+            enough = len(scores) >= limit and len(scores) + self._counts[word] > _READ_WHOLE
+            asked = f"({' OR '.join(rarer)}) AND {term}" if enough else term
+            for (doc,) in driver.execute(query, (asked, limit if len(weights) == 1 else -1)):
                 scores[doc] = scores.get(doc, 0.0) + weight
+            rarer.append(term)
         docs = best(scores, limit)
         found = f"SELECT doc, {self._index.owner} FROM json_each(?) JOIN {self._docs} ON doc = value"
         owners = dict(driver.execute(found, (json.dumps(docs),)))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, Text, func, select, type_coerce
@@ -29,7 +30,6 @@ class MemoryTable(MemoryFigures):
         super().__init__(connection, space)
         self._vectors = vectors
         self._ranks = ranks
-        self._waiting: bool | None = None  # not known
 
     def get(self, memory_id: str) -> Memory | None:
         return self._value(Memory, self._select(Memory, memories.c.id == memory_id))
@@ -75,7 +75,7 @@ class MemoryTable(MemoryFigures):
         among: Sequence[str] | None = None,
     ) -> list[Memory]:
         """The memories that `where` admits, in order; with `among`, of those alone."""
-        if where.states == ("waiting",) and not self._are_waiting():
+        if where.states == ("waiting",) and not self._are_waiting:
             return []
         query = narrowed_in_any_state(self._select(Memory), where, self._sql)
         if among is not None:
@@ -85,15 +85,10 @@ class MemoryTable(MemoryFigures):
             few=among is not None,
         )  # fmt: skip
 
-    def _note_waiting(self, *changed: Memory) -> None:
-        if any(memory.state == "waiting" for memory in changed):
-            self._waiting = True
-
+    @cached_property
     def _are_waiting(self) -> bool:
         """Whether memories of the space wait: asked at every write, and mostly none does."""
-        if self._waiting is None:
-            self._waiting = self._is_any(memories, memories.c.state == "waiting")
-        return self._waiting
+        return self._is_any(memories, memories.c.state == "waiting")
 
     def matching(self, where: Filter, limit: int) -> list[str]:
         """Ids of memories that `where` admits, in no order."""
@@ -177,19 +172,22 @@ class MemoryTable(MemoryFigures):
         """Adds it; false when the id is taken, and then nothing was changed."""
         if not self._add_new(memory):
             return False
-        self._note_waiting(memory)
+        if memory.state == "waiting":
+            self._are_waiting = True
         self._ranks.added(memory)
         return True
 
     def add_all(self, new: Sequence[Memory]) -> None:
         """Adds memories whose ids are known to be free."""
         self._add(new)
-        self._note_waiting(*new)
+        if any(memory.state == "waiting" for memory in new):
+            self._are_waiting = True
         self._ranks.added(*new)
 
     def save(self, memory: Memory) -> None:
         self._save(memory)
-        self._note_waiting(memory)
+        if memory.state == "waiting":
+            self._are_waiting = True
         self._ranks.changed(memory)
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:

@@ -15,7 +15,6 @@ from holdfast.domain.confidence import next_step_at
 from holdfast.domain.memory import Memory
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import in_order, successors
-from holdfast.domain.render import folded, rank_of
 from holdfast.domain.space import Space
 from holdfast.profiles import profile_named
 from holdfast.store.relations import superseding
@@ -79,6 +78,8 @@ class RankTable(SpaceRows):
         self.changed(*(each for each in found if each.id in self._changed))
         # Nothing but the rank depends on it: neither whether a memory is shown nor when it fades.
         if only := {each.id: each for each in found if each.id not in self._changed}:
+            from holdfast.domain.render import rank_of
+
             rows = [{"id": each.id, "rank": rank_of(each, self._profile)[0]} for each in only.values()]
             self._connection.execute(_MOVE, [{"space": self._space, **row} for row in rows])
             self._tally((project, 0) for project in self._shown(list(only)).values())
@@ -148,6 +149,8 @@ class RankTable(SpaceRows):
         shown = memory.active and memory.confidence >= policy.floor and not led
         if not shown and fades is None:
             return None
+        from holdfast.domain.render import folded, rank_of
+
         rank, size = rank_of(memory, self._profile)
         return {
             "space": self._space,

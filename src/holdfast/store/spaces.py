@@ -19,6 +19,7 @@ Connected = Callable[[], AbstractContextManager[Connection]]
 
 # Made once: every transaction begins with it.
 _NAMED = select(spaces).where(spaces.c.name == bindparam("wanted"))
+_LOCKED = select(heads.c.seq).where(heads.c.space == bindparam("wanted")).with_for_update()
 
 
 class SpaceTable:
@@ -54,8 +55,7 @@ class SpaceTable:
 
     def lock(self, name: str) -> bool:
         """Waits until no other writer is in the space; false when there is no such space."""
-        query = select(heads.c.seq).where(heads.c.space == name).with_for_update()
-        return self._connection.execute(query).one_or_none() is not None
+        return self._connection.execute(_LOCKED, {"wanted": name}).one_or_none() is not None
 
 
 def _first_numbers(space: Space) -> dict[str, Any]:

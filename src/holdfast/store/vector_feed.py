@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Column, Table, Text, and_, case, null, or_, select, type_coerce
+from sqlalchemy import Column, Table, Text, and_, bindparam, case, null, or_, select, type_coerce
 
 from holdfast.domain.jobs import Missing, VectorModel
 from holdfast.domain.memory import Memory, Message
@@ -54,6 +54,21 @@ MESSAGE_VECTORS = Kind(
     "message", message_vectors, vector_models.c.messages_to, heads.c.messages, vector_models.c.message_mean
 )
 KINDS = (MEMORY_VECTORS, MESSAGE_VECTORS)
+_MODELS = (
+    select(
+        vector_models.c.model.label("name"),
+        vector_models.c.memories_to,
+        vector_models.c.messages_to,
+        heads.c.seq.label("last_change"),
+        heads.c.messages.label("last_message"),
+        vector_models.c.ready,
+        vector_models.c.calibration,
+        vector_models.c.created_at,
+    )
+    .join(heads, heads.c.space == vector_models.c.space)
+    .where(vector_models.c.space == bindparam("of"))
+    .order_by(vector_models.c.created_at, vector_models.c.model)
+)
 
 
 def of_model(kind: Kind, space: str, model: str) -> Any:
@@ -66,22 +81,7 @@ class ModelTable(SpaceRows):
 
     def all(self) -> list[VectorModel]:
         """The models, oldest first, with how far each has come."""
-        query = (
-            select(
-                vector_models.c.model.label("name"),
-                vector_models.c.memories_to,
-                vector_models.c.messages_to,
-                heads.c.seq.label("last_change"),
-                heads.c.messages.label("last_message"),
-                vector_models.c.ready,
-                vector_models.c.calibration,
-                vector_models.c.created_at,
-            )
-            .join(heads, heads.c.space == vector_models.c.space)
-            .where(vector_models.c.space == self._space)
-            .order_by(vector_models.c.created_at, vector_models.c.model)
-        )
-        return [VectorModel(**row._mapping) for row in self._connection.execute(query)]
+        return [VectorModel(**row._mapping) for row in self._connection.execute(_MODELS, {"of": self._space})]
 
     def begin(self, model: str, now: datetime) -> None:
         """Begins to keep vectors of a model, if it has not begun already."""

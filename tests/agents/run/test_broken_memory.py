@@ -16,9 +16,9 @@ from holdfast import Memories
 from holdfast.agents import run
 from holdfast.agents.hooks import spool
 from holdfast.agents.hooks.captures import end_later, take_in
+from holdfast.app.paths import public_place
 from holdfast.domain.memory import Session
 from holdfast.errors import Unavailable
-from holdfast.settings import public_place
 from holdfast.testing import FixedClock
 from tests.agents.run.listening import Listener
 from tests.agents.run.script import Script

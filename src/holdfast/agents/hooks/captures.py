@@ -22,7 +22,6 @@ from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
 from holdfast.engine.transcripts import OTHER_TEXT
 from holdfast.errors import HoldfastError, Invalid, NotFound, Unavailable
-from holdfast.settings import public_place
 
 Open = Callable[[str | None], Memories]  # by the name of its space, None for the default
 
@@ -190,4 +189,4 @@ def end_noted(memories: Memories) -> None:
 
 
 def _place(memories: Memories) -> str:
-    return public_place(memories.store.where())
+    return paths.public_place(memories.store.where())

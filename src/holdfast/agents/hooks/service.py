@@ -1,10 +1,11 @@
-"""One request to the running service, over loopback and within a deadline.
+"""Requests to the running service, over loopback and within a deadline.
 
 Uses sockets, because the HTTP client of the standard library takes longer to load than the request takes.
 """
 
 import os
 import socket
+from collections.abc import Mapping
 from json import dumps, loads
 from time import monotonic
 
@@ -13,6 +14,7 @@ from holdfast.app import paths
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _MAX_FILE = 4_096
 _MAX_ANSWER = 256 * 1024
+_NAMED = {"db": "database"}
 
 
 class NoAnswer(Exception):
@@ -31,27 +33,74 @@ class Unusable(NoAnswer):
     """An error or an invalid response of the service."""
 
 
+class Lost(Exception):
+    """The service began with a request, but its answer is missing; the message says why."""
+
+
 def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
     """The service's answer to an event, until `until` (`time.monotonic`).
 
     Raises: NotRunning, Slow, Unusable.
     """
+    db = body.get("db")
     try:
-        host, port = _address(body.get("db"))
-        token = _token()
+        host, port = _address({} if db is None else {"db": db})
         left = until - monotonic()
         asked = dumps({**body, "deadline_ms": max(int(left * 1000), 0)}).encode()
-        head = (
-            f"POST /hooks/{event} HTTP/1.0\r\nHost: {host}:{port}\r\nAuthorization: Bearer {token}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(asked)}\r\nConnection: close\r\n\r\n"
-        )
-        return _read(_exchanged(host, port, head.encode("ascii") + asked, until))
+        head = _head(f"/hooks/{event}", host, port, len(asked))
+        with socket.socket(_family(host)) as connection:
+            _connect(connection, host, port, until)
+            connection.sendall(head + b"\r\n" + asked)
+            found = _read(_received(connection, until))
+        if not isinstance(found.get("context", ""), str):
+            raise ValueError("the answer has an unexpected format")
+        return found
     except (FileNotFoundError, ProcessLookupError, ConnectionRefusedError) as error:
         raise NotRunning(_describe(error)) from None
     except TimeoutError as error:
         raise Slow(_describe(error)) from None
     except (OSError, ValueError, RecursionError) as error:
         raise Unusable(_describe(error)) from None
+
+
+def request(
+    place: str,
+    body: Mapping[str, object],
+    wanted: Mapping[str, object],
+    *,
+    begins_within: float,
+    ends_within: float,
+    most: int,
+) -> dict[str, object]:
+    """The answer of a service whose service.json has the `wanted` values.
+
+    The body is sent when the service is ready for it. Raises: NoAnswer, if it did not begin; Lost, if it did.
+    """
+    began = False
+    try:
+        host, port = _address(wanted)
+        until = monotonic() + begins_within
+        asked = dumps(body).encode()
+        head = _head(place, host, port, len(asked), "Expect: 100-continue\r\n")
+        with socket.socket(_family(host)) as connection:
+            _connect(connection, host, port, until)
+            connection.sendall(head + b"\r\n")
+            ready, _, rest = _received(connection, until, most, until_ready=True).partition(b"\r\n\r\n")
+            if not ready.startswith(b"HTTP/1.1 100"):
+                raise ValueError(f"the service answered {ready[:40]!r}")
+            began = True
+            connection.sendall(asked)
+            return _read(_received(connection, monotonic() + ends_within, most, rest))
+    except (OSError, ValueError, RecursionError) as error:
+        raise (Lost if began else Unusable)(_describe(error)) from None
+
+
+def _head(place: str, host: str, port: int, length: int, more: str = "") -> bytes:
+    return (
+        f"POST {place} HTTP/1.{1 if more else 0}\r\nHost: {host}:{port}\r\n"
+        f"Authorization: Bearer {_token()}\r\n{more}"
+        f"Content-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n"
+    ).encode("ascii")
 
 
 def _describe(error: Exception) -> str:
@@ -66,8 +115,8 @@ def _token() -> str:
         raise ValueError("the token file is missing") from None
 
 
-def _address(db: object) -> tuple[str, int]:
-    """The address of the service; `db` is the database that it must use, None for any."""
+def _address(wanted: Mapping[str, object]) -> tuple[str, int]:
+    """The address of the service, whose file must have the `wanted` values, such as the database."""
     with open(paths.service_file(), encoding="utf-8") as file:
         found = loads(file.read(_MAX_FILE))
     if not isinstance(found, dict):
@@ -78,29 +127,41 @@ def _address(db: object) -> tuple[str, int]:
     # Not to another process on a dead service's port: the token is secret.
     if scheme != "http" or host not in LOOPBACK or not port.isdigit():
         raise ValueError("service.json has no loopback address")
-    if db is not None and found.get("db") != db:
-        raise ProcessLookupError(f"the service uses a database other than {db}")
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise ProcessLookupError(f"the service uses a {_NAMED.get(name, name)} other than {value}")
     if type(pid) is int and pid > 0 and os.name == "posix":
         os.kill(pid, 0)
     return host, int(port)
 
 
-def _exchanged(host: str, port: int, request: bytes, until: float) -> bytes:
-    family = socket.AF_INET6 if host == "[::1]" else socket.AF_INET
-    numeric = {"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host)
-    with socket.socket(family, socket.SOCK_STREAM) as connection:
+def _connect(connection: socket.socket, host: str, port: int, until: float) -> None:
+    connection.settimeout(_time_left(until))
+    connection.connect(({"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host), port))
+
+
+def _family(host: str) -> int:
+    return socket.AF_INET6 if host == "[::1]" else socket.AF_INET
+
+
+def _received(
+    connection: socket.socket,
+    until: float,
+    most: int = _MAX_ANSWER,
+    answer: bytes = b"",
+    *,
+    until_ready: bool = False,
+) -> bytes:
+    """The whole answer, or its start until the service is ready for the body of a request."""
+    while len(answer) <= most:
+        # Some servers keep the connection open anyway.
+        if _missing(answer) == 0 or (until_ready and b"\r\n\r\n" in answer):
+            return answer
         connection.settimeout(_time_left(until))
-        connection.connect((numeric, port))
-        connection.sendall(request)
-        answer = b""
-        while len(answer) <= _MAX_ANSWER:
-            connection.settimeout(_time_left(until))
-            piece = connection.recv(65536)
-            if not piece:
-                return answer
-            answer += piece
-            if _missing(answer) == 0:  # some servers keep the connection open anyway
-                return answer
+        piece = connection.recv(65536)
+        if not piece:
+            return answer
+        answer += piece
     raise ValueError("the answer is too long")
 
 
@@ -129,6 +190,6 @@ def _read(answer: bytes) -> dict[str, object]:
     if _missing(answer) not in (None, 0):
         raise ValueError("the answer is truncated")
     found = loads(body)
-    if not isinstance(found, dict) or not isinstance(found.get("context", ""), str):
+    if not isinstance(found, dict):
         raise ValueError("the answer has an unexpected format")
     return found

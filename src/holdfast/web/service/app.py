@@ -22,6 +22,8 @@ from holdfast.web.service.logs import Watcher, watched
 
 #: The answer to a hook, from its event, its input and the grant of its token.
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
+#: What a command line asks for and what its token allows, to what it prints.
+Commands = Callable[[Mapping[str, Any], Grant], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
 NOT_THERE = "the database file was removed or replaced: restore it, then restart the service"
@@ -34,6 +36,7 @@ class Parts:
     """The services that routes find at `request.state`, by field name."""
 
     answer_hook: Answer
+    answer_command: Commands
     check: Callable[[], None]  # raises Unavailable when the database is gone
     mcp: "MountedMcp"
     registry: Any  # the spaces, for REST and pages
@@ -97,6 +100,13 @@ async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping
     """The answer to an agent's hook."""
     answer: Answer = request.state.answer_hook
     return await _unless_gone(request, lambda: answer(event, payload, request.state.grant))
+
+
+@_own.post("/command", include_in_schema=False)
+def command(payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
+    """What the command line of this user asks for."""
+    answer: Commands = request.state.answer_command
+    return answer(payload, request.state.grant)
 
 
 async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
