@@ -51,9 +51,7 @@ class Grant:
         return scope in self.scopes
 
     def require(self, scope: Scope, *, everywhere: str | None = None) -> None:
-        """Checks a scope. Raises: Forbidden; with the text `everywhere`, if the grant covers only some
-        spaces.
-        """
+        """Checks a scope. Raises: Forbidden; with the text `everywhere`, if only some spaces are covered."""
         if scope not in self.scopes:
             raise Forbidden(f"this token may not {_DOES[scope]}: it needs the scope {scope!r}")
         if everywhere is not None and self.spaces is not None:
@@ -92,10 +90,7 @@ Method = Callable[Concatenate[HolderT, Given], Result]
 def needs(
     scope: Scope, *, everywhere: str | None = None
 ) -> Callable[[Method[HolderT, Given, Result]], Method[HolderT, Given, Result]]:
-    """Declares the scope that a method needs, and checks it before each call.
-
-    `everywhere` is the error for a grant that covers only some spaces.
-    """
+    """Declares the scope of a method; `everywhere` is the error for a grant of only some spaces."""
 
     def declared(method: Method[HolderT, Given, Result]) -> Method[HolderT, Given, Result]:
         @wraps(method)

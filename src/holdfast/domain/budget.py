@@ -23,10 +23,7 @@ _DEARER = (
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimates the tokens of `text`: characters / 4, rounded up, and more outside Latin-1.
-
-    Monotonic: a part never costs more than the whole.
-    """
+    """Estimates the tokens of `text`: characters / 4, rounded up, and more outside Latin-1. Monotonic."""
     quarters = len(text)
     if not text.isascii():
         for script, more in _DEARER:

@@ -39,10 +39,7 @@ def calibrated(cosine: float, calibration: Calibration) -> float:
 
 
 def fitted(cosines: Sequence[Sequence[float]]) -> Calibration:
-    """The calibration of a model from the cosines of each question (row) with each answer (column).
-
-    Question and answer have the same index.
-    """
+    """The calibration of a model from the cosines of each question (row) with each answer (column)."""
     wrong = [[cosine for place, cosine in enumerate(row) if place != own] for own, row in enumerate(cosines)]
     noise = _mean([cosine for row in wrong for cosine in row])
     best = _mean([max(row) for row in wrong])

@@ -57,9 +57,8 @@ def next_step_at(memory: Memory, policy: Policy) -> datetime | None:
 
 
 def clock_doubt(settled: datetime | None, now: datetime) -> str | None:
-    """Why nothing should decay now; None if the clock looks right.
-
-    `settled` is the time of the newest change that is a week old or older.
+    """Why nothing should decay; None if the clock looks right. `settled`: the newest change before this
+    week.
     """
     if settled is None or now - settled <= LONGEST_PAUSE:
         return None

@@ -60,10 +60,7 @@ _DEVICES = RESERVED - {"memory"}
 
 
 def checked_path(path: str, *, folders: int = MOST_FOLDERS) -> str:
-    """`path` as it may be used, relative and with `/` between its parts.
-
-    Raises: Invalid, saying what would be right.
-    """
+    """`path` normalized: relative, with `/` between its parts. Raises: Invalid."""
     if not path or not path.strip():
         raise _wrong(path, "it is empty: give a name like `notes.md`")
     if "\0" in path:

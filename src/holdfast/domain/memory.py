@@ -299,9 +299,7 @@ class Message:
 
     @property
     def findable(self) -> bool:
-        """Whether recall may quote it: messages of people and agents on the record, not of tools and
-        systems.
-        """
+        """Whether recall may quote it: by people and agents on the record, not by tools and systems."""
         spoken = self.role in ("user", "assistant") or self.speaker is not None
         said = spoken and self.role not in ("tool", "system") and not self.off_record
         return said and bool(self.content)

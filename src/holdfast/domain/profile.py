@@ -144,10 +144,7 @@ class Profile:
         self._tags(draft.tags)
 
     def checked(self, draft: Draft) -> Draft:
-        """`draft` with its text cleaned and its defaults filled in.
-
-        Raises: Invalid, UnknownCategory, TooShort, TooLong.
-        """
+        """`draft`, cleaned, with defaults. Raises: Invalid, UnknownCategory, TooShort, TooLong."""
         category = self.checked_category(draft.category)
         return replace(
             draft,

@@ -202,11 +202,7 @@ def in_order(memories: Iterable[Memory], order: Order, group: Group | None = Non
 
 
 def successors(links: Iterable[Link]) -> dict[str, str]:
-    """The successor of each superseded memory, by `supersedes` links, oldest first.
-
-    The latest link counts: of several successors the last one, and of two that superseded each other the
-    later statement.
-    """
+    """The latest successor of each superseded memory, by `supersedes` links, oldest first."""
     latest = {frozenset((link.from_id, link.to_id)): link for link in links}
     ordered = sorted(latest.values(), key=lambda link: (link.created_at, link.from_id, link.to_id))
     return {link.to_id: link.from_id for link in ordered}
@@ -218,10 +214,7 @@ def successors_first(
     owner: Callable[[Item], str],
     beside: Callable[[Item, Item], bool] = lambda older, newer: True,
 ) -> list[Item]:
-    """The items in their order, but each successor directly above the first item that it supersedes.
-
-    `beside` limits which two may change places.
-    """
+    """The items, but each successor directly above the first that it supersedes, if `beside` allows."""
     if not superseded:
         return list(items)
     found = {owner(item): item for item in items}

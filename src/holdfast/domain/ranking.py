@@ -190,10 +190,7 @@ def floor(*, by_meaning: bool) -> float:
 
 
 def bounded(evidence: float, *, by_meaning: bool) -> float:
-    """The relevance, from 0 to 1, that the sum of all evidence comes to; more evidence is always more.
-
-    Without meaning it is a share, which is bounded as it is.
-    """
+    """The relevance, from 0 to 1, of the sum of all evidence. Without meaning it is a share already."""
     if not by_meaning:
         return min(evidence, 1.0)
     if evidence < _LOW:

@@ -41,11 +41,7 @@ def maybe_due(memories: Iterable[Memory], profile: Profile, now: datetime) -> li
 def due(
     memories: Iterable[Memory], profile: Profile, now: datetime, shown: Mapping[str, datetime]
 ) -> list[Due]:
-    """The memories to archive now, least recently used first. `shown` has the time when each was last in a
-    prompt.
-
-    Pinned memories are exempt, and do not count towards the maximum of a category.
-    """
+    """The memories to archive now, least recently used first; pinned ones are exempt and not counted."""
     categories = {each.name: each for each in profile.categories}
     found: list[Due] = []
     staying: dict[str, list[Memory]] = {}

@@ -134,10 +134,7 @@ def total(sums: Iterable[Spent]) -> Spent:
 
 
 def over(caps: Caps, more: int, today: int, session: int | None) -> str | None:
-    """The limit that a call for `more` would exceed, as a message; None if it is allowed.
-
-    A free call is always allowed.
-    """
+    """The limit that a call for `more` would exceed, as a message; None if allowed, as free calls are."""
     if more <= 0:
         return None
     if caps.daily is not None and today + more > caps.daily:

@@ -15,10 +15,7 @@ _BETWEEN = re.compile(r"[\s_-]+")
 
 
 def subject_key(subject: str) -> str:
-    """The form shared by all spellings of a subject: no case, no spaces, no `-` and `_`.
-
-    A name of nothing else stays unchanged.
-    """
+    """The form shared by all spellings of a subject: no case, no spaces, no `-` and `_`."""
     folded = unicodedata.normalize("NFKC", subject).casefold()
     return _BETWEEN.sub("", folded) or folded
 

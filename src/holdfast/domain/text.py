@@ -28,10 +28,7 @@ _PUNCTUATION = re.compile(r"[^\w\s%+#.:/@-]|(?<!\w):|(?<!\w)-(?!\d)|[.:/-](?!\w)
 
 
 def clean(text: str, *, one_line: bool = False) -> str:
-    """Removes characters that can't be stored or only deceive: controls, bidi marks, half characters.
-
-    Line breaks of every kind become newlines, or spaces if `one_line`.
-    """
+    """Removes characters that can't be stored or only deceive; line breaks become newlines, or spaces."""
     if text.isascii() and not _ODD_ASCII.search(text):  # as most texts are: nothing to remove
         return _SPACES.sub(" ", text) if one_line else text
     text = _SURROGATES.sub("\ufffd", text)
@@ -44,10 +41,7 @@ def clean(text: str, *, one_line: bool = False) -> str:
 
 
 def parts(text: str) -> Iterator[str]:
-    """Splits `text` after breaks between words, so that each part can be cleaned or read by itself.
-
-    Parts have at most 16,384 characters, except where there is no break in so many.
-    """
+    """Splits `text` after breaks between words, into parts of at most 16,384 characters if possible."""
     return (found[0] for found in _PART.finditer(text))
 
 

@@ -31,17 +31,11 @@ class OwnEmbedder:
         own_models.find(own_models.EMBEDDER, self._folder)
 
     def load(self) -> None:
-        """Loads the network, which the first text would wait for otherwise.
-
-        Raises: Unavailable, as `documents`.
-        """
+        """Loads the network, so that the first text need not wait for it. Raises: Unavailable."""
         self.query("")
 
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
-        """For each text the vectors of its parts, as float32.
-
-        Raises: Unavailable, when the model's file is not there or not the right one.
-        """
+        """For each text the vectors of its parts, as float32. Raises: Unavailable, without the file."""
         return [list(self.parts(text)) for text in texts]
 
     def parts(self, text: str) -> Iterator[bytes]:
@@ -150,10 +144,7 @@ class Multilingual:
         self.query("a")
 
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
-        """For each text the vectors of its parts, as float32.
-
-        Raises: Unavailable, when the package is not installed.
-        """
+        """For each text the vectors of its parts, as float32. Raises: Unavailable, without the package."""
         cut = [parts_of(text, _LONGEST_PART) for text in texts]
         found = iter(self._run([part for parts in cut for part in parts]))
         return [[next(found) for _ in parts] for parts in cut]

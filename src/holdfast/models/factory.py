@@ -41,10 +41,7 @@ def open_model(spec: LanguageSpec, *, key: str | None = None, within: float = WI
 
 
 def open_chat(spec: LanguageSpec, *, key: str | None) -> ChatModel:
-    """The chat model of a spec.
-
-    Raises: Unavailable, without the vendor's SDK or a key, with the command to run.
-    """
+    """The chat model of a spec. Raises: Unavailable, without the vendor's SDK or a key."""
     if spec.kind == "anthropic":
         from holdfast.models.anthropic_api import AnthropicModel, AnthropicTalk
 

@@ -42,10 +42,7 @@ class Server:
     key: str | None = field(default=None, repr=False)
 
     def post(self, path: str, body: object, *, within: float) -> Any:
-        """The server's response to `body`; retried once if that may help and time is left.
-
-        Raises: ServerRefusal.
-        """
+        """The response to `body`; retried once if that may help. Raises: ServerRefusal."""
         ends = time.monotonic() + within
         request = urllib.request.Request(
             self.url + path, data=json.dumps(body).encode("ascii"), headers=self._headers(), method="POST"

@@ -60,10 +60,7 @@ FINDER = Shipped(
 
 
 def find(model: Shipped, folder: str | None = None) -> Path:
-    """The model's file, from `folder` if given, else from its package.
-
-    Raises: Unavailable, with the command that installs it.
-    """
+    """The model's file, from `folder` if given, else from its package. Raises: Unavailable."""
     path = Path(folder).expanduser() / FILE if folder else _packaged(model)
     if path is None or not path.is_file():
         where = f"{path} does not exist" if path else f"the package {model.package} is not installed"
@@ -155,10 +152,7 @@ class Network:
             return list(side_by_side.map(one, inputs))
 
     def heads(self, given: Input, names: list[str], patience: float) -> Any:
-        """The output of several heads for each token of one input; `patience` multiplies the deadline.
-
-        Raises: Unavailable.
-        """
+        """The outputs of heads for each token; `patience` multiplies the deadline. Raises: Unavailable."""
         return self._timed(self._session, names, given, patience * self._deadline)
 
     @cached_property

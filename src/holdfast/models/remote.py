@@ -133,10 +133,7 @@ class RemoteEmbedder:
         return self._vectors(asked, within=self._query_within)
 
     def _embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The vectors of texts. One that is too long for the model is found by bisection and truncated.
-
-        Otherwise it would block all others forever.
-        """
+        """The vectors of texts; one that is too long for the model is found by bisection and truncated."""
         try:
             return self._vectors(texts, within=self._documents_within)
         except ServerRefusal as error:

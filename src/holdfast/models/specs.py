@@ -108,10 +108,7 @@ def parse_language(text: str) -> LanguageSpec | None:
 
 
 def parse_model(text: str, forms: str = MODELS) -> LanguageSpec:
-    """Parses the name of a language model, where one is required.
-
-    Raises: Invalid, listing the allowed forms.
-    """
+    """Parses the name of a required language model. Raises: Invalid, listing the allowed forms."""
     shown = text.partition("@")[0]  # what follows may hold a secret
     vendors: tuple[Vendor, ...] = get_args(Vendor)
     kind, model, url = _parts(text, vendors)

@@ -117,10 +117,7 @@ class ServiceConnection:
         headers: Mapping[str, str] | None = None,
         also: tuple[int, ...] = (),
     ) -> Any:
-        """The JSON of a response; statuses in `also` are not errors.
-
-        Raises: the service's error; Unavailable, if it can't be reached.
-        """
+        """The JSON of a response with status 2xx or `also`. Raises: the service's error; Unavailable."""
         answer = self.send(method, path, query=query, body=body, headers=headers, also=also)
         return self._json(answer)
 

@@ -96,9 +96,7 @@ def _accounts(text: str) -> Found:
 
 
 def _checks(number: str) -> bool:
-    """The checksum of an account number: letters count from 10, the first four characters last, modulo 97 is
-    1.
-    """
+    """The checksum: letters count from 10, the first four characters come last, modulo 97 is 1."""
     return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
 
 
