@@ -256,9 +256,6 @@ def _add(whole: "Tally", part: "Tally") -> None:
     whole.refused += part.refused
 
 
-# ----------------------------------------------------------------------------------------------------- saying
-
-
 def told(tally: "Tally", *, dry_run: bool = False, verbose: bool | None = None) -> list[str]:
     """What was read, what was new, and what was skipped; `verbose` None where there is no option for it."""
     files = ", ".join(f"{number:,} {name}" for name, number in tally.files.most_common())
