@@ -26,9 +26,9 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (56_619, 44_000)
-CORE_LINES = (26_615, 19_000)
-MODULES = (346, 330)
+LINES = (56_689, 44_000)
+CORE_LINES = (26_617, 19_000)
+MODULES = (347, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (6, 6)
 CLASS_NAMES = (0, 0)

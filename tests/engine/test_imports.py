@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from holdfast.language.comparison import Statement, Verdict
 
 from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Draft, Source
 from holdfast.engine import imports
 from holdfast.engine.ports import Store, Transaction
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.models.embedders import OwnEmbedder
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge, wording
