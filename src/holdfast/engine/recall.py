@@ -92,8 +92,7 @@ def recall(query: Query, *, ctx: SpaceContext) -> Recall:
         above, below = found.above_floor(threshold)
         ranking = Ranking(ctx.profile.policy, as_of or ctx.now(), asked.question.terms, quotations, as_of)
         hits = best(above, ranking, query.limit, tx, query.session)
-        wide = where.other_projects or as_of is not None
-        elsewhere = found.near.count_elsewhere(threshold) if found.near and not wide else 0
+        elsewhere = found.near.count_elsewhere(threshold) if found.near else 0
     answer = Recall(tuple(hits), len(below), found.matched(asked), elsewhere)
     if as_of is None and answer.hits:
         _note(text, answer, query.session, ctx)
@@ -127,11 +126,11 @@ def search(
     """All that may answer, with what speaks for it."""
     enough = max(limit, _ENOUGH)
     near = None
-    if as_of is None:
+    if as_of is not None:
+        memories = memory_search.search_past(asked, where, as_of, tx)
+    else:
         near = memory_search.candidates(asked, where, tx, enough)
         memories = memory_search.best_of(near, asked, tx, enough)
-    else:
-        memories = memory_search.search_past(asked, where, as_of, tx)
     if not messages:
         return RecallCandidates(memories, (), near)
     within = Within(where, until=as_of, not_in=session if where.session is None else None)
