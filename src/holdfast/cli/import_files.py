@@ -192,9 +192,6 @@ def take_one(
     return reading
 
 
-# -------------------------------------------------------------------------------------------------- following
-
-
 def follow(call: Call, found: "Transcripts") -> None:
     """Imports what is there and what is added, until a signal stops it."""
     from holdfast.agents.transcripts import Tally

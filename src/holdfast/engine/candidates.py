@@ -178,8 +178,13 @@ def sharing_rare_words(text: str, tx: Transaction, limit: int, *, least: int = 1
     return tx.words.matching(rare[:_RARE_WORDS], limit, _MOST_ROWS)
 
 
-def meanings_of(drafts: Sequence[Draft], ctx: SpaceContext) -> list[TextVector | None]:
-    """The drafts' vectors, where there are vectors to hold them against and more than can be judged."""
+def meanings_of(
+    drafts: Sequence[Draft], ctx: SpaceContext, *, stored: bool = False
+) -> list[TextVector | None]:
+    """The drafts' vectors, where there are vectors to hold them against and more than can be judged.
+
+    `stored`: of the text that they are stored with, which ends without a full stop.
+    """
     if ctx.embedder is None:
         return [None] * len(drafts)
     with ctx.read() as tx:
@@ -191,7 +196,8 @@ def meanings_of(drafts: Sequence[Draft], ctx: SpaceContext) -> list[TextVector |
         ):
             return [None] * len(drafts)
         model = search_model(ctx, tx)
-    return _vectors_by(model, [text_of(draft) for draft in drafts])
+    said = text_of if stored else lambda one: f"{one.subject}. {one.content}" if one.subject else one.content
+    return _vectors_by(model, [said(draft) for draft in drafts])
 
 
 def vector_of(text: str, ctx: SpaceContext) -> TextVector | None:

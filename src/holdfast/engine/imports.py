@@ -153,7 +153,8 @@ def _ready(batch: Sequence[tuple[int, Draft]], ctx: SpaceContext, review: bool) 
         begun = [one for one in sessions if tx.memories.matching(Filter(session=one), 1)]
         stored = {id(one) for one in new if one.source.session in begun and known_word_by_word(one, tx)}
     unknown = [one for one in new if id(one) not in stored]
-    meanings = {id(one): meaning for one, meaning in zip(unknown, meanings_of(unknown, ctx), strict=True)}
+    vectors = meanings_of(unknown, ctx, stored=True)
+    meanings = {id(one): meaning for one, meaning in zip(unknown, vectors, strict=True)}
     return [(line, one, meanings.get(id(one))) for line, one in checked]
 
 
