@@ -19,11 +19,11 @@ _NEAR = 3  # memories that are read: what is corrected is nearly always the near
 _LEAST = 0.3  # cosine
 _LOOKED_AT = 40  # the nearest of the space, of which some are of other projects
 # Fitted on the fortnights of the validation part by `python -m training capture_fit`.
-REPLACED_FROM = 0.25
+REPLACED_FROM = 0.3
 #: What each says: the finder's word (log odds), how many memories are nearer (a logarithm), whether an agent
 #: speaks, whether an agent said what is known, and how many words the news has (a logarithm).
-REPLACED_BIAS = -4.81
-REPLACED_WEIGHTS = (0.91, -1.64, -1.14, -0.80, 1.65)
+REPLACED_BIAS = -4.27
+REPLACED_WEIGHTS = (0.89, -2.64, -1.68, -0.34, 1.51)
 _log = logging.getLogger(__name__)
 
 
