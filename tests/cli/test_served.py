@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agents.hooks.service import Lost
 from holdfast.app import paths, served_command
 from holdfast.app.served_command import command_of
 from tests.cli.test_process import on_terminal
@@ -213,7 +214,7 @@ def test_a_service_that_does_not_answer_is_not_waited_for(
 
 def test_a_change_whose_answer_is_lost_is_not_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*_: object, **__: object) -> dict[str, object]:
-        raise served_command.Lost("reset")
+        raise Lost("reset")
 
     monkeypatch.setattr(served_command, "request", lost)
 
