@@ -15,7 +15,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from holdfast import Memories
+from holdfast import Memories, __version__
 from tests.requirements_ledger import requirement
 from tests.web.service.conftest import Service
 
@@ -32,7 +32,13 @@ def test_it_makes_a_store_says_where_it_is_and_nothing_else_while_it_is_there(tm
     _, log = service.process.communicate(timeout=60)
 
     database = str((service.home / "holdfast.db").resolve())
-    assert told == {"url": service.url, "pid": service.process.pid, "db": database}
+    assert told == {
+        "url": service.url,
+        "pid": service.process.pid,
+        "db": database,
+        "version": __version__,
+        "settings": {"HOLDFAST_EMBEDDER": "none"},
+    }
     assert healthy == {"ok": True}
     assert kept.status_code == 201
     assert (service.process.returncode, log) == (0, "")
