@@ -47,3 +47,13 @@ def test_what_could_tip_the_scales_is_read_and_what_was_read_counts() -> None:
     assert set(order) <= {0, 1, 2, 3}
     assert order[:2] == [0, 1]
     assert plan.floor > 1
+
+
+def test_where_the_first_may_not_help_those_below_the_page_are_read() -> None:
+    cosines = [0.62, 0.41, 0.4, 0.4, 0.39, 0.39, 0.38, 0.3]
+
+    surely, _ = read(cosines, [3.0, *[-2.5] * 7])
+    perhaps, _ = read(cosines, [0.2, *[-2.5] * 7])
+
+    assert surely == [0]
+    assert {5, 6} <= set(perhaps)

@@ -15,6 +15,9 @@ _LEAST_ERROR, _ERROR_EACH, _ERROR_FROM = 0.38, 0.41, -4.0  # the usual error of 
 _SILENT = 1.5  # too low, where nothing is answered
 _ANSWERED = 1.0  # too high, where something is answered
 _LEADS = 2.0  # either, where one candidate comes first
+_ENTERS = 1.0  # too low, where one stays below the first few
+_PAGE = 5  # candidates that a page shows
+_HELPS = 1.0  # log odds of one that surely helps
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,18 @@ class ReadingPlan:
         low, high = self._relevances(-_LEADS), self._relevances(_LEADS)
         leader = low.index(max(low))
         leads = all(each <= low[leader] for place, each in enumerate(high) if place != leader)
-        if leads and self._floor_of(self._shifted(-_ANSWERED)) == ANSWER:
+        answered = self._floor_of(self._shifted(-_ANSWERED)) == ANSWER
+        if leads and answered and not self._may_enter_the_page(leader, unread):
             return None
         return max(unread, key=lambda place: high[place], default=None)
+
+    def _may_enter_the_page(self, leader: int, unread: Sequence[int]) -> bool:
+        """Whether a reading may bring one among the first few; where the first surely helps, nobody minds."""
+        if not self._errors[leader] and self.odds[leader] >= _HELPS:
+            return False
+        likely, high = self._relevances(0.0), self._relevances(_ENTERS)
+        last = min(sorted(likely)[-_PAGE:])
+        return any(likely[place] < last < high[place] for place in unread)
 
     def read(self, place: int, odds: float) -> None:
         """Notes what the reader said of a candidate."""
