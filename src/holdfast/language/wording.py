@@ -19,6 +19,7 @@ from holdfast.language.third_person import in_third_person
 MOST_CHARACTERS = 480  # of a memory: the strictest profile takes 500
 _LONGEST_BEFORE = 40  # words of a sentence that is put before another
 _FRAGMENT = 6  # words of an answer that is no sentence
+_LIST = 2_000  # characters of a list between its heading and an item
 _LEAST = 2  # words: fewer say nothing without a question
 _SHORT = 3  # words of a message that says nothing alone
 _HE = re.compile(r"(?:she|he|they)(?=['’ ]|s\b)", re.IGNORECASE)
@@ -96,7 +97,8 @@ def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -
     told = _bare(words)
     if _FOLLOWS.match(told) and _BEGINS_LINE.search(turn.text, 0, start):
         told = told.split(" ", 1)[1]
-    if (item := _ITEM.search(turn.text, 0, start)) and len(told.split()) <= _FRAGMENT:
+    few = len(told.split()) <= _FRAGMENT
+    if few and (item := _ITEM.search(turn.text, max(start - _LIST, 0), start)):
         return _checked(_finished(f"{item[1].strip()} {told}", turn), ((0, item[1]), (0, words)))
     if not _points(words, told) and not _scrap(told, turn, start):
         return _checked(_finished(told, turn), ((0, words),))
@@ -123,7 +125,7 @@ def _pointing(
     if not _SAYS.search(_bare(sentence)):
         where, by = 1, before[-1] if before else turn
         sentence = _last_sentence(before[-1].text) if before else ""
-    elif _OPEN.search(turn.text, 0, start) and len(sentence.split()) <= _LONGEST_BEFORE:
+    elif _OPEN.search(turn.text, max(start - _LEAST, 0), start) and len(sentence.split()) <= _LONGEST_BEFORE:
         whole = f"{sentence} {words}"
         return _checked(_finished(_bare(whole), turn), ((0, whole),))
     taken = ((where, sentence), (0, words))
