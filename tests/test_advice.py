@@ -17,6 +17,7 @@ OF_THE_COMMAND_LINE = (
     "agents/hooks/command.py",  # the only way to start a service
     "app/service_host.py",
     "app/run_host.py",
+    "app/served_command.py",
     "app/service_lock.py",
     "store/migrations/",
     "domain/secrets/",

@@ -127,7 +127,7 @@ def assembled(
     board, entrance = dashboard.dashboard(browsers or _browsers(own, registry))
     parts = Parts(
         answer_hook=_hooks(registry, worker.wake),
-        answer_command=lambda asked, grant: commands(registry, asked) if grant == EVERYTHING else {},
+        answer_command=lambda asked: commands(registry, asked),
         check=registry.check,
         mcp=MountedMcp(lambda: _mcp(lambda: _for_model(registry, ASKING.get()))),
         registry=registry,

@@ -135,4 +135,13 @@ PROXY = {
     }.items()
     for path in paths
 }
-BESIDE = {*PROXY, "/health", "/hooks/{event}", "/mcp", "/metrics", "/api/openapi.json", "/api/docs"}
+BESIDE = {
+    *PROXY,
+    "/health",
+    "/command",
+    "/hooks/{event}",
+    "/mcp",
+    "/metrics",
+    "/api/openapi.json",
+    "/api/docs",
+}

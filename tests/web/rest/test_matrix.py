@@ -249,6 +249,17 @@ def test_hooks_are_for_the_user_of_the_machine(world: World, caller: str) -> Non
     assert MARK not in answer.text
 
 
+@requirement("trust.spaces", "trust.local")
+@pytest.mark.parametrize("caller", ["read", "write", "admin", "stranger", "proxy"])
+def test_commands_are_for_the_user_of_the_machine(world: World, caller: str) -> None:
+    client = world.served.caller(world.secrets[caller])
+
+    answer = client.post("/command", json={"arguments": ["list", "--space", "ours"], "directory": "/"})
+
+    assert answer.status_code == 403
+    assert MARK not in answer.text
+
+
 @pytest.mark.parametrize("path", ["/api/openapi.json", "/api/docs"])
 def test_the_descriptions_are_for_holders_of_a_token_and_name_nothing_of_a_space(
     world: World, path: str

@@ -13,8 +13,8 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import __version__
-from holdfast.domain.access import Grant
-from holdfast.errors import Unavailable
+from holdfast.domain.access import EVERYTHING, Grant
+from holdfast.errors import Forbidden, Unavailable
 from holdfast.web.service.background_tasks import Worker
 from holdfast.web.service.error_responses import tell_problems
 from holdfast.web.service.guard import LOCAL, Admit, Guard, Pages
@@ -22,8 +22,8 @@ from holdfast.web.service.logs import Watcher, watched
 
 #: The answer to a hook, from its event, its input and the grant of its token.
 Answer = Callable[[str, Mapping[str, Any], Grant], Mapping[str, Any]]
-#: What a command line asks for and what its token allows, to what it prints.
-Commands = Callable[[Mapping[str, Any], Grant], Mapping[str, Any]]
+#: The output of a command line's command.
+Commands = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 #: Requests at once. Those that write wait for each other in their threads; those that read need not.
 THREADS = 128
 NOT_THERE = "the database file was removed or replaced: restore it, then restart the service"
@@ -104,9 +104,11 @@ async def hook(event: str, payload: dict[str, Any], request: Request) -> Mapping
 
 @_own.post("/command", include_in_schema=False)
 def command(payload: dict[str, Any], request: Request) -> Mapping[str, Any]:
-    """What the command line of this user asks for."""
+    """Runs a command of this user's command line."""
+    if request.state.grant != EVERYTHING:
+        raise Forbidden("commands need the local token of this user")
     answer: Commands = request.state.answer_command
-    return answer(payload, request.state.grant)
+    return answer(payload)
 
 
 async def _unless_gone(request: Request, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
