@@ -45,7 +45,7 @@ _HERE = re.compile(
 _YES_OR_NO = re.compile(
     r"(?:yes|yep|yeah|yup|no|nope|nah|ja|nein|oui|non|sí|always|never|only|not)(?!\w)", re.IGNORECASE
 )
-_HANGS = re.compile(r"[\s,;]*\b(?:and|but|or|so|because|then)[\s,;]*$", re.IGNORECASE)
+_HANGS = re.compile(r"(?<![\s,;])[\s,;]*\b(?:and|but|or|so|because|then)[\s,;]*$", re.IGNORECASE)
 _REFERS = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|hers?|that|this|those|these|which(?: ones?)?|both"
     r"|the (?:two|same)|there(?! (?:is|are)\b))\b",

@@ -33,7 +33,7 @@ KINDS = (
 )  # fmt: skip
 _RULES = ("preference", "feedback")
 _SENTENCE_END = re.compile(r"(?:[.!?]\s+|\n\s*)\Z")
-_QUESTION = re.compile(r"[?？][^.!?]*[.!]?\W*$")  # at the end, or one sentence before it
+_QUESTION = re.compile(r"[?？][^.!?？]*[.!]?[^\w?？]*$")  # at the end, or one sentence before it
 _GAP = 8  # characters between two sentences
 _NO_FACT = "retraction"  # only retracts an earlier statement
 _UNHURRIED = 5  # times the deadline: no user waits for it
