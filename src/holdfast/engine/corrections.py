@@ -53,7 +53,7 @@ def _replaced(news: News, meaning: TextVector | None, project: str | None, ctx: 
         _log.warning("space %s: corrections are not looked for: %s", ctx.space, trouble)
         return []
     sure = [
-        replaced_probability(evidence(each, nearer, news, memory))
+        replaced_probability(evidence(each, nearer if meaning is not None else 0, news, memory))
         for nearer, (each, memory) in enumerate(zip(said, known, strict=True))
     ]
     likeliest = sorted(zip(sure, known, strict=True), key=lambda pair: -pair[0])
