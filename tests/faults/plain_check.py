@@ -29,7 +29,8 @@ def check(database: Path, ledger: Path) -> dict[str, object]:
     added = Counter(memory for (memory,) in ask("SELECT memory_id FROM journal WHERE action = 'added'"))
     texts = Counter(content for _, content in stored.values())
     ((entries, last),) = ask("SELECT count(*), coalesce(max(seq), 0) FROM journal")
-    ((head,),) = ask("SELECT seq FROM heads")
+    # A copy from before the first checkpoint has no head yet.
+    ((head,),) = ask("SELECT coalesce(max(seq), 0) FROM heads")
     return {
         "acked": len(acked),
         "stored": len(stored),
