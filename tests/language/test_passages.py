@@ -35,6 +35,15 @@ def test_what_is_nearly_a_sentence_is_the_sentence() -> None:
     assert stated("Fine. So it is.", "it is.") == ["So it is."]
 
 
+def test_a_statement_begins_with_its_clause_and_behind_what_only_leads_to_it() -> None:
+    text = "leave it. and when you report: five bullets at most"
+    assert stated(text, text[14:]) == ["when you report: five bullets at most"]
+    assert stated("since may our messages start with the ticket", "messages start with the ticket") == [
+        "since may our messages start with the ticket"
+    ]
+    assert stated("fine, coffee. i sold the bike", ". i sold the bike") == ["i sold the bike"]
+
+
 def test_scraps_of_sentences_are_nothing() -> None:
     assert stated("do not count all the days for me please, will you", "count") == []
     assert stated("Now in config.php (SEATS, HOURS). Shall I go on?", ".") == []
@@ -62,6 +71,15 @@ def test_code_and_quotations_are_nobodys_statements() -> None:
     assert stated("```\nport = 8080 for ever and ever\n```", "port = 8080 for ever and ever") == []
     assert stated("> never deploy on a Friday at all", "never deploy on a Friday at all") == []
     assert stated("always run `make test` first", "always run `make test` first") != []
+
+
+def test_what_another_memory_of_the_message_begins_with_is_none_of_its_own() -> None:
+    text = "The club moved our boat to Fridays. So those mornings are out."
+    reader = SpanReader(text[:35], text[36:])
+
+    found = extract([], Utterance("user", text), reader)
+
+    assert [each.content for each in found] == [text]
 
 
 def test_a_long_message_is_read_in_windows_with_what_stands_before() -> None:

@@ -74,7 +74,12 @@ def extract(before: Sequence[Utterance], turn: Utterance, reader: FactReader) ->
                 end=each.end,
             )
             found.setdefault(made.content, new)
-    return list(found.values())
+    return [each for each in found.values() if not any(_tells(other, each) for other in found.values())]
+
+
+def _tells(longer: Extracted, shorter: Extracted) -> bool:
+    """Whether a memory begins with all that another one of the same message says."""
+    return longer is not shorter and longer.content.startswith(f"{shorter.content} ")
 
 
 def takes_back(text: str) -> bool:

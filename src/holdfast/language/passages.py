@@ -25,6 +25,8 @@ _BULLET = re.compile(r"[ \t]*(?:(?:[-+*•·–]|\d{1,3}[.)]|\[[ x]\])[ \t]+)*")
 _LINE = re.compile(r"[^\n]+")
 _CLAUSE = 12  # words
 _CLAUSE_ENDS = re.compile(r"[,;:.!?…)\]](?=\s|$)|\s[–—-]\s|\n")
+_JOINS = re.compile(r"\W*(?:and|but|also|plus)\W+", re.IGNORECASE)  # what leads to a statement and is none
+_BEFORE_WORDS = re.compile(r"[\s.,;:!?…)\]–—-]*")
 
 
 class Marked(Protocol):
@@ -197,6 +199,8 @@ def _whole(
 
     What stands before `low` and behind `high` belongs to others.
     """
+    begins = _BEFORE_WORDS.match(text, marked.start, marked.end)
+    marked = replace(marked, start=begins.end() if begins else marked.start)
     touched = [(a, b) for a, b in sentences if a < marked.end and b > marked.start]
     if not touched:
         return None
@@ -205,13 +209,15 @@ def _whole(
     if len(touched) == 1 and (end - start) * 2 < last_end - first and _little(text[start:end]):
         return None
     if low <= first and _little(text[first:start]):
-        start = first
+        joins = _JOINS.match(text, first, start)
+        start = joins.end() if joins else first
     elif len(touched) > 1 and (first_end - start) * 2 < first_end - first:
         start = first_end
     if last_end <= high and _little(text[end:last_end]):
         end = last_end
     elif len(touched) > 1 and (end - last) * 2 < last_end - last:
         end = last
+    start = _to_clause_start(text, start, max(low, first))
     end = _to_clause_end(text, end, min(high, last_end))
     while start > low and not (text[start - 1].isspace() or text[start].isspace()):
         start -= 1
@@ -225,6 +231,14 @@ def _to_clause_end(text: str, end: int, high: int) -> int:
     found = _CLAUSE_ENDS.search(text, max(end - 1, 0), high)
     stop = found.start() if found else high
     return stop if stop > end and len(text[end:stop].split()) <= _CLAUSE else end
+
+
+def _to_clause_start(text: str, start: int, low: int) -> int:
+    """The start of the clause in which a part begins, behind its conjunction, unless that is far away."""
+    stop = max((found.end() for found in _CLAUSE_ENDS.finditer(text, low, start)), default=low)
+    joins = _JOINS.match(text, stop, start)
+    stop = joins.end() if joins else stop
+    return stop if text[stop:start].strip() and len(text[stop:start].split()) <= _CLAUSE else start
 
 
 def _little(text: str) -> bool:
