@@ -21,7 +21,7 @@ from holdfast.language.extract import extract
 from holdfast.language.injected_text import typed
 from holdfast.language.judge import PairJudge
 from holdfast.language.named_days import named_days
-from holdfast.language.sentences import own_voice
+from holdfast.language.sentences import MOST_CHARACTERS, own_voice
 from holdfast.language.wording import Utterance
 from holdfast.models.embedders import parts_of
 from holdfast.profiles import built_in
@@ -93,6 +93,10 @@ def test_twice_the_text_costs_a_reader_at_most_three_times_as_much(name: str) ->
     slow = {unit: times for unit in units if (times := growth(READERS[name], unit, FULL)) > MOST}
 
     assert not slow
+
+
+def test_twice_as_many_statements_in_a_message_cost_capture_at_most_three_times_as_much() -> None:
+    assert growth(_captured, "It needs that one then.\n", MOST_CHARACTERS // 24) <= MOST
 
 
 @pytest.mark.faults

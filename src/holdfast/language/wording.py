@@ -19,7 +19,7 @@ from holdfast.language.third_person import in_third_person
 MOST_CHARACTERS = 480  # of a memory: the strictest profile takes 500
 _LONGEST_BEFORE = 40  # words of a sentence that is put before another
 _FRAGMENT = 6  # words of an answer that is no sentence
-_LIST = 2_000  # characters of a list between its heading and an item
+_NEAR = 2_000  # characters before a part that are looked at, such as a list between its heading and an item
 _LEAST = 2  # words: fewer say nothing without a question
 _SHORT = 3  # words of a message that says nothing alone
 _HE = re.compile(r"(?:she|he|they)(?=['’ ]|s\b)", re.IGNORECASE)
@@ -95,10 +95,10 @@ def worded(before: Sequence[Utterance], turn: Utterance, start: int, end: int) -
     if asked and len(told) <= MOST_CHARACTERS:
         return _checked(told, ((1, asked), (0, words)))
     told = _bare(words)
-    if _FOLLOWS.match(told) and _BEGINS_LINE.search(turn.text, 0, start):
+    if _FOLLOWS.match(told) and _BEGINS_LINE.search(turn.text, max(start - _NEAR, 0), start):
         told = told.split(" ", 1)[1]
     few = len(told.split()) <= _FRAGMENT
-    if few and (item := _ITEM.search(turn.text, max(start - _LIST, 0), start)):
+    if few and (item := _ITEM.search(turn.text, max(start - _NEAR, 0), start)):
         return _checked(_finished(f"{item[1].strip()} {told}", turn), ((0, item[1]), (0, words)))
     if not _points(words, told) and not _scrap(told, turn, start):
         return _checked(_finished(told, turn), ((0, words),))
@@ -142,15 +142,15 @@ def _pointing(
 
 def _asked(before: Sequence[Utterance], turn: Utterance, start: int, words: str) -> str:
     """The question that a part answers and could not be understood without; empty where there is none."""
-    if not before or before[-1].role == turn.role:
+    if not before or before[-1].role == turn.role or start > _NEAR:
         return ""
     lead = _bare(turn.text[:start]).strip(" ,.!")
     fragment = len(_first_sentence(_bare(words)).split()) <= _FRAGMENT
     if len(lead.split()) > _FRAGMENT or (lead and not fragment):
         return ""
-    question = _question(before[-1].text)
+    question = _question(before[-1].text.rstrip()[-_NEAR:])
     if not question:
-        sentence = _last_sentence(before[-1].text) if len(_bare(turn.text).split()) <= _SHORT else ""
+        sentence = _last_sentence(before[-1].text) if len(_bare(turn.text[:_NEAR]).split()) <= _SHORT else ""
         return sentence if _SAYS.search(sentence) else ""
     opens = turn.text[:start] + words
     leans = _YES_OR_NO.match(_bare(opens, answer=True)) or _points(words, _bare(words))
@@ -229,8 +229,8 @@ def _leads_out() -> re.Pattern[str]:
 
 
 def _last_sentence(text: str) -> str:
-    parts = [text[start:end].strip() for start, end in spans(text)]
-    return next((part for part in reversed(parts) if part), "")
+    line = text.rstrip()[-_NEAR:].rpartition("\n")[2]
+    return next((line[start:end].strip() for start, end in reversed([*spans(line)])), "")
 
 
 def _first_sentence(text: str) -> str:
