@@ -61,6 +61,7 @@ VERBS = {
     "forget",
     "granted",
     "import_archive",
+    "import_batches",
     "import_drafts",
     "inbox",
     "jobs",

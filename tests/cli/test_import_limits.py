@@ -30,10 +30,11 @@ def long_line(path: Path, size: int) -> None:
         file.truncate(size)  # zeros that take no room on the disk
 
 
-def many_lines(path: Path, size: int) -> None:
+def large_graph(path: Path, size: int) -> None:
+    line = b'{"type": "entity", "name": "a", "entityType": "b"}\n'
     with path.open("wb") as file:
         for _ in range(size // MB):
-            file.write(b"a line of text\n" * (MB // 15))
+            file.write(line * (MB // len(line)))
 
 
 def deep_list(path: Path, size: int) -> None:
@@ -61,11 +62,11 @@ def gzip_bomb(path: Path, size: int) -> None:
             file.write((b" " * 999 + b"\n") * (MB // 1000))
 
 
-SIZES: dict[Callable[[Path, int], None], int] = {long_line: 300, many_lines: 70, zip_bomb: 100}  # MB
+SIZES: dict[Callable[[Path, int], None], int] = {long_line: 300, large_graph: 70, zip_bomb: 100}  # MB
 FILES: dict[str, tuple[str, Callable[[Path, int], None], str]] = {
     "a line of 300 MB": ("notes.jsonl", long_line, "line 1: longer than 16 MB"),
     "a transcript with such a line": ("chat.json", long_line, "line 1: longer than 16 MB"),
-    "too many lines": ("notes.txt", many_lines, "is larger than 64 MB"),
+    "a large graph": ("graph.jsonl", large_graph, "is larger than 64 MB"),
     "deep JSON in an export": ("conversations.json", deep_list, "nested"),
     "deep JSON in a line": ("notes.jsonl", deep_line, "invalid JSON"),
     "a zip bomb": ("export.zip", zip_bomb, "unpacks to more than 200 times its size"),

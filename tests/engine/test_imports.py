@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -94,10 +95,13 @@ class CountingEmbedder(OwnEmbedder):
         return super().documents(texts)
 
 
-def imported(memories: Memories, texts: Sequence[str], **told: Any) -> list[str]:
+def drafts_of(texts: Iterable[str]) -> Iterator[tuple[int, Draft]]:
     source = Source(origin="import", session="notes")
-    drafts = [(line, Draft(content=text, category="fact", source=source)) for line, text in enumerate(texts)]
-    return [type(one.outcome).__name__ for one in memories.import_drafts(drafts, **told)]
+    return enumerate(Draft(content=text, category="fact", source=source) for text in texts)
+
+
+def imported(memories: Memories, texts: Iterable[str]) -> list[str]:
+    return [type(one.outcome).__name__ for one in memories.import_drafts(drafts_of(texts))]
 
 
 def test_an_import_that_was_killed_goes_on_where_it_ended(
@@ -107,13 +111,10 @@ def test_an_import_that_was_killed_goes_on_where_it_ended(
     texts = [wording(2 * number, 0) for number in range(10)]
     embedder = CountingEmbedder()
 
-    def killed(done: int) -> None:
-        if done == 8:
-            raise KeyboardInterrupt
-
     with Memories.of(store, "default", clock=clock, embedder=embedder, judge=ScriptedJudge()) as memories:
-        with pytest.raises(KeyboardInterrupt):
-            imported(memories, texts, report=killed)
+        batches = memories.import_batches(drafts_of(texts))
+        assert [len(batch) for batch in islice(batches, 2)] == [4, 4]
+        del batches
         embedder.asked.clear()
 
         outcomes = imported(memories, texts)
@@ -122,6 +123,23 @@ def test_an_import_that_was_killed_goes_on_where_it_ended(
         assert embedder.asked == texts[8:]
         assert sorted(memory.content for memory in memories.find().memories) == sorted(texts)
         assert {memory.confidence for memory in memories.find().memories} == {0.7}
+
+
+def test_of_a_long_import_only_two_batches_are_in_memory(
+    store: Store, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "_BATCH", 4)
+    read: list[int] = []
+
+    def texts() -> Iterator[str]:
+        for number in range(20):
+            read.append(number)
+            yield wording(2 * number, 0)
+
+    with Memories.of(store, "default", clock=clock, embedder=None, judge=ScriptedJudge()) as memories:
+        reached = [(len(read), len(batch)) for batch in memories.import_batches(drafts_of(texts()))]
+
+    assert reached == [(8, 4), (12, 4), (16, 4), (20, 4), (20, 4)]
 
 
 def test_what_is_imported_is_embedded_once_and_found_at_once(store: Store, clock: FixedClock) -> None:

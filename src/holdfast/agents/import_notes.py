@@ -3,20 +3,24 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from holdfast.agents.importers import (
+    BY_LINE,
     FOREIGN_KINDS,
     GROWING,
     FileDrafts,
+    drafts_by_line,
     drafts_in,
     files_in,
     linked_notes,
     note_format,
     notes_of,
+    recognised,
 )
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.outcomes import Merged, Outcome, Refused, Waiting, settled
@@ -26,7 +30,10 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
 
-__all__ = ["GROWING", "FileDrafts", "drafts_in", "found_in", "refuse_other", "session_of", "take"]
+__all__ = [
+    "BY_LINE", "GROWING", "FileDrafts", "drafts_by_line", "drafts_in", "found_in", "recognised",
+    "refuse_other", "session_of", "take",
+]  # fmt: skip
 
 
 def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Path, str, FileDrafts]]:
@@ -85,35 +92,42 @@ def session_of(path: Path) -> str:
 
 
 def take(
-    found: FileDrafts,
-    memories: Memories,
-    *,
-    review: bool = False,
-    dry_run: bool = False,
-    report: Callable[[int], None] = lambda done: None,
-) -> list[ImportResult]:
-    """Stores drafts and links the related ones; `report` gets the number of finished ones.
+    found: FileDrafts, memories: Memories, *, review: bool = False, dry_run: bool = False
+) -> Iterator[list[ImportResult]]:
+    """Stores drafts, bit by bit, and links the related ones.
 
     A dry run returns what would happen, and changes nothing.
     """
     known = memories.profile.category_names
-    drafts = [(number, _fitting(draft, known, found.format)) for number, draft in found.drafts]
-    grown = {
-        place: _reworded(draft, memories, dry_run=dry_run)
-        for place, (_, draft) in enumerate(drafts)
-        if _is_note(draft)
+    drafts = ((number, _fitting(draft, known, found.format)) for number, draft in found.drafts)
+    if found.format in BY_LINE:
+        return memories.import_batches(drafts, review=review, dry_run=dry_run)
+    return _tied(tuple(drafts), found.ties, memories, review, dry_run)
+
+
+def _tied(
+    drafts: Sequence[tuple[int, Draft]],
+    ties: Sequence[tuple[int, int]],
+    memories: Memories,
+    review: bool,
+    dry_run: bool,
+) -> Iterator[list[ImportResult]]:
+    """Notes that grew get their new text, all others are imported, and then linked."""
+    told = {
+        place: ImportResult(number, outcome)
+        for place, (number, draft) in enumerate(drafts)
+        if _is_note(draft) and (outcome := _reworded(draft, memories, dry_run=dry_run))
     }
-    fresh = [each for place, each in enumerate(drafts) if not grown.get(place)]
-    rest = iter(memories.import_drafts(fresh, review=review, dry_run=dry_run, report=report))
-    told = [
-        ImportResult(number, outcome) if (outcome := grown.get(place)) else next(rest)
-        for place, (number, _) in enumerate(drafts)
-    ]
-    for from_place, to_place in () if dry_run else found.ties:
+    yield list(told.values())
+    fresh = [place for place in range(len(drafts)) if place not in told]
+    places = iter(fresh)
+    for batch in memories.import_batches((drafts[place] for place in fresh), review=review, dry_run=dry_run):
+        told.update(zip(islice(places, len(batch)), batch, strict=True))
+        yield batch
+    for from_place, to_place in () if dry_run else ties:
         one, other = settled(told[from_place].outcome), settled(told[to_place].outcome)
         if one is not None and other is not None and one.id != other.id:
             memories.link(one.id, other.id)
-    return told
 
 
 def _fitting(draft: Draft, categories: tuple[str, ...], form: str) -> Draft:

@@ -1,6 +1,7 @@
 """Reads and writes files atomically; never overwrites a file that Holdfast did not write."""
 
 import gzip
+import hashlib
 import io
 import os
 import tempfile
@@ -16,6 +17,7 @@ GZIP = b"\x1f\x8b"
 MOST_TEXT = (
     64 * 1024 * 1024
 )  # bytes of a file that is read whole; archives and transcripts may be of any length
+_HEAD = 100_000  # characters
 MOST_LINE = 16 * 1024 * 1024
 _MOST_RATIO = 200  # text is packed to a tenth or so of its size
 _SMALL = 1024 * 1024  # bytes of which it does not matter how well they are packed
@@ -51,8 +53,25 @@ def write_whole(path: Path, lines: Iterable[str], *, compressed: bool = False) -
     return last
 
 
-def read_text(path: str, given: bytes | None = None) -> tuple[str, bytes]:
-    """The text of a file, uncompressed, and its bytes; `given` replaces the content of the file.
+def digest(path: str, given: bytes | None = None) -> str:
+    """A hash of the bytes of a file, or of those that are `given`. Raises: Invalid."""
+    with _readable(path), Path(path).open("rb") if given is None else io.BytesIO(given) as raw:
+        return hashlib.file_digest(raw, "sha256").hexdigest()
+
+
+def read_head(path: str, given: bytes | None = None) -> str:
+    """The first lines of a file, as many as a format is recognised by. Raises: Invalid."""
+    found, size = [], 0
+    for line in read_lines(path, given):
+        found.append(line)
+        size += len(line)
+        if size > _HEAD:
+            break
+    return "".join(found)
+
+
+def read_text(path: str, given: bytes | None = None) -> str:
+    """The text of a file, uncompressed; `given` replaces the content of the file.
 
     Raises: Invalid.
     """
@@ -61,7 +80,7 @@ def read_text(path: str, given: bytes | None = None) -> tuple[str, bytes]:
         unpacked = _unpacked(raw).read(MOST_TEXT + 1) if raw.startswith(GZIP) else raw
         if max(len(raw), len(unpacked)) > MOST_TEXT:
             raise Invalid(f"{path!r} is larger than {MOST_TEXT >> 20} MB: split it; nothing was imported")
-        return unpacked.decode("utf-8-sig"), raw
+        return unpacked.decode("utf-8-sig")
 
 
 def read_lines(path: str, given: bytes | None = None) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """`import`: notes and records become memories, transcripts become sessions, once or with --follow."""
 
-import hashlib
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,29 +35,35 @@ class Report:
 def of_file(
     call: Call,
     path: str,
-    text: str,
-    raw: bytes,
+    given: bytes | None,
     format_name: str | None,
     *,
     review: bool,
     dry_run: bool = False,
 ) -> Report:
-    """Imports one file."""
+    """Imports one file, or what was `given` instead."""
     from holdfast.agents import import_notes
+    from holdfast.cli.atomic_files import digest, read_head, read_lines, read_text
     from holdfast.domain.memory import Source
 
     name = Path(path).name
     if format_name == "basic-memory" and path != "-":
         import_notes.refuse_other(name)
-    # The same bytes are the same session: a repetition within a session counts once.
-    session = f"import-{hashlib.sha256(raw).hexdigest()[:12]}"
-    found = import_notes.drafts_in(text, Source(origin="import", session=session), format_name, name=name)
-    if found.format in import_notes.GROWING and path != "-":
+    whole = name.endswith(".json")
+    form = format_name or import_notes.recognised((read_text if whole else read_head)(path, given), name)
+    if form in import_notes.GROWING and path != "-":
         # Such a file grows: all its versions are one session.
-        by_folder = found.format in ("auto-memory", "basic-memory")
+        by_folder = form in ("auto-memory", "basic-memory")
         session = import_notes.session_of(Path(path).parent if by_folder else Path(path))
-        origin: Any = "file" if found.format == "auto-memory" else "import"
-        found = import_notes.drafts_in(text, Source(origin=origin, session=session), found.format, name=name)
+    else:
+        # The same bytes are the same session: a repetition within a session counts once.
+        session = f"import-{digest(path, given)[:12]}"
+    origin: Any = "file" if form == "auto-memory" and path != "-" else "import"
+    source = Source(origin=origin, session=session)
+    if form in import_notes.BY_LINE:
+        found = import_notes.drafts_by_line(lambda: read_lines(path, given), source, form)
+    else:
+        found = import_notes.drafts_in(read_text(path, given), source, form, name=name)
     return _taken(call, found, session, review, dry_run)
 
 
@@ -83,13 +89,13 @@ def _taken(call: Call, found: "FileDrafts", session: str, review: bool, dry_run:
         call.memories("import", session) as memories,
         call.progress("Importing", total=len(found.drafts)) as bar,
     ):
-        began = time.monotonic()
-
-        def report(done: int) -> None:
-            bar(completed=done, description=f"Importing, {done / (time.monotonic() - began):,.0f}/s")
-
-        told = import_notes.take(found, memories, review=review, dry_run=dry_run, report=report)
-    counts, refused = _tally(told)
+        began, taken = time.monotonic(), 0
+        counts: Counter[str] = Counter()
+        refused: list[tuple[int, str]] = []
+        for batch in import_notes.take(found, memories, review=review, dry_run=dry_run):
+            _tally(batch, counts, refused)
+            taken += len(batch)
+            bar(completed=taken, description=f"Importing, {taken / (time.monotonic() - began):,.0f}/s")
     broken = sorted([*found.broken, *refused])
     unit = "file" if found.files else "line"
     names = {number: found.files[number - 1] if found.files else number for number, _ in broken}
@@ -114,12 +120,10 @@ def _taken(call: Call, found: "FileDrafts", session: str, review: bool, dry_run:
     return Report(lines, answer, nothing=bool(broken) and not counts)
 
 
-def _tally(told: "list[ImportResult]") -> tuple[dict[str, int], list[tuple[int, str]]]:
-    """Counts by outcome, and the refused lines with their reasons."""
+def _tally(told: "list[ImportResult]", counts: Counter[str], refused: list[tuple[int, str]]) -> None:
+    """Adds up outcomes by name, and the refused lines with their reasons."""
     from holdfast.domain.outcomes import Refused, Reinforced
 
-    counts: dict[str, int] = {}
-    refused = []
     for one in told:
         match one.outcome:
             case Refused(reason):
@@ -129,8 +133,7 @@ def _tally(told: "list[ImportResult]") -> tuple[dict[str, int], list[tuple[int, 
                 name = "known"
             case _:
                 name = str(to_json(one.outcome)["outcome"])
-        counts[name] = counts.get(name, 0) + 1
-    return counts, refused
+        counts[name] += 1
 
 
 _LOOKS_EVERY: Final = 1.0  # seconds

@@ -139,10 +139,14 @@ def _take_place(
 
 def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry_run: bool) -> None:
     from holdfast.cli import import_files
-    from holdfast.cli.atomic_files import MOST_TEXT, read_lines, read_text
+    from holdfast.cli.atomic_files import MOST_TEXT, read_lines
     from holdfast.engine.archive import is_archive
 
     given = read_input(MOST_TEXT + 1) if path == "-" else None
+    if given is not None and len(given) > MOST_TEXT:
+        raise Invalid(
+            f"standard input is larger than {MOST_TEXT >> 20} MB: give a file; nothing was imported"
+        )
     first = next((line for line in read_lines(path, given) if line.strip()), "")
     if not first:
         named = "standard input" if given is not None else repr(path)
@@ -152,8 +156,7 @@ def _take_file(call: Call, path: str, format_name: str | None, review: bool, dry
             raise wrong_usage("--review does not apply to archives: leave it out")
         _take_archive(call, read_lines(path, given), dry_run)
         return
-    text, raw = read_text(path, given)
-    report = import_files.of_file(call, path, text, raw, format_name, review=review, dry_run=dry_run)
+    report = import_files.of_file(call, path, given, format_name, review=review, dry_run=dry_run)
     call.tell("\n".join(report.lines), report.answer)
     if report.nothing:
         raise click.exceptions.Exit(1)

@@ -113,23 +113,20 @@ def import_drafts(
     ctx: SpaceContext,
     review: bool = False,
     dry_run: bool = False,
-    report: Callable[[int], None] = lambda done: None,
-) -> list[ImportResult]:
-    """Remembers drafts, each with its line; a bad one is reported and the rest goes on.
+) -> Iterator[list[ImportResult]]:
+    """Remembers drafts, each with its line, and answers by batches; a bad one is told and the rest goes on.
 
-    `report` hears now and then how many are done. A dry run answers what would become of each, of those that
-    say the same as an earlier one too, and changes nothing.
+    Only two batches are in memory. A dry run tells at the end what would become of each, of those that say
+    the same as an earlier one too, and changes nothing.
     """
-    told: list[ImportResult] = []
     tried: list[_Ready] = []
-    done = 0
     for ready in _batches(iter(drafts), ctx, review):
         if dry_run:
             tried += ready
         else:
-            told += _decided(ready, ctx)
-        report(done := done + len(ready))
-    return _decided(tried, ctx, dry_run=True) if dry_run else told
+            yield _decided(ready, ctx)
+    if dry_run:
+        yield _decided(tried, ctx, dry_run=True)
 
 
 def _batches(coming: Iterator[tuple[int, Draft]], ctx: SpaceContext, review: bool) -> Iterator[list[_Ready]]:

@@ -351,15 +351,20 @@ class Memories:
         *,
         review: bool = False,
         dry_run: bool = False,
-        report: Callable[[int], None] = lambda done: None,
     ) -> list[ImportResult]:
         """Remembers drafts from elsewhere, each with its line number; `review` sends them to the inbox.
 
-        A dry run says what would become of each, and changes nothing; `report` hears how many are done.
+        A dry run says what would become of each, and changes nothing.
         """
-        return engine.imports.import_drafts(
-            drafts, ctx=self._synced, review=review, dry_run=dry_run, report=report
-        )
+        batches = self.import_batches(drafts, review=review, dry_run=dry_run)
+        return [each for batch in batches for each in batch]
+
+    @needs("write")
+    def import_batches(
+        self, drafts: Iterable[tuple[int, Draft]], *, review: bool = False, dry_run: bool = False
+    ) -> Iterator[list[ImportResult]]:
+        """The same in batches, for any number of drafts: each is stored when it is asked for."""
+        return engine.imports.import_drafts(drafts, ctx=self._synced, review=review, dry_run=dry_run)
 
     # ------------------------------------------------------------------------------------------------- inbox
 

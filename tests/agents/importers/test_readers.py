@@ -30,7 +30,7 @@ def test_json_lines_become_drafts_with_their_line_numbers() -> None:
         confidence=1.0,
         source=SOURCE,
     )
-    assert (found.format, found.drafts, found.broken) == ("jsonl", ((2, draft),), ())
+    assert (found.format, tuple(found.drafts), found.broken) == ("jsonl", ((2, draft),), ())
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_json_lines_become_drafts_with_their_line_numbers() -> None:
 def test_a_broken_line_is_named_with_its_reason(line: str, reason: str) -> None:
     found = drafts_in(line, SOURCE, "jsonl")
 
-    assert found.drafts == ()
+    assert tuple(found.drafts) == ()
     assert found.broken[0][0] == 1
     assert found.broken[0][1].startswith(reason)
 

@@ -4,10 +4,10 @@ A new format is a reader in this package and an entry in `TRANSCRIPTS` or `_DRAF
 `note_format` detect formats of drafts.
 """
 
+import io
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -37,19 +37,17 @@ IN_PIECES: Final[dict[str, Callable[[Path, int, int], TranscriptPart]]] = {
 }
 
 
-def _by_record(read: Callable[[str], Iterator[tuple[int, Draft | str]]]) -> Callable[[str, str], Graph]:
-    """A reader of single records as one that returns all of them."""
+Records = Iterator[tuple[int, Draft | str]]
 
-    def read_all(text: str, name: str) -> Graph:
-        graph = Graph()
-        for number, found in read(text):
-            if isinstance(found, str):
-                graph.broken.append((number, found))
-            else:
-                graph.drafts.append((number, found))
-        return graph
 
-    return read_all
+def _all_of(records: Records) -> Graph:
+    graph = Graph()
+    for number, found in records:
+        if isinstance(found, str):
+            graph.broken.append((number, found))
+        else:
+            graph.drafts.append((number, found))
+    return graph
 
 
 def _one_note(text: str, name: str) -> Graph:
@@ -60,14 +58,17 @@ def _one_note(text: str, name: str) -> Graph:
 #: Formats of drafts with their readers, which get the text and the name of a file.
 _DRAFT_READERS: Final[dict[str, Callable[[str, str], Graph]]] = {
     "mcp-memory": lambda text, name: notes.read_mcp_memory(text),
-    "auto-memory": lambda text, name: _by_record(partial(notes.read_auto_memory, name=name))(text, name),
+    "auto-memory": lambda text, name: _all_of(notes.read_auto_memory(text, name)),
     "basic-memory": _one_note,
-    "mem0": _by_record(records.read_mem0),
-    "csv": _by_record(records.read_csv),
-    "jsonl": _by_record(records.read_json_lines),
-    "text": _by_record(records.read_text),
+    "mem0": lambda text, name: _all_of(records.read_mem0(text)),
 }
-DRAFTS: Final = tuple(_DRAFT_READERS)
+#: Those that are read line by line, whatever the length of the file.
+BY_LINE: Final[dict[str, Callable[[Iterable[str]], Records]]] = {
+    "csv": records.read_csv,
+    "jsonl": records.read_json_lines,
+    "text": records.read_text,
+}
+DRAFTS: Final = (*_DRAFT_READERS, *BY_LINE)
 #: Those with categories of their own: a category of the space if it has one of that name, else none.
 FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0"})
 #: Those of files that are rewritten with their earlier content.
@@ -79,12 +80,29 @@ _FIRST_LINES: Final = 5
 _MAX_NOTE: Final = 1024 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class DraftLines:
+    """The drafts of a file, read from it again each time they are asked for."""
+
+    records: Callable[[], Records]
+    source: Source
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[tuple[int, Draft]]:
+        for number, found in self.records():
+            if isinstance(found, Draft):
+                yield number, replace(found, source=self.source)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDrafts:
     """The content of a file: drafts, unreadable lines with the reason, and which drafts are related."""
 
     format: str
-    drafts: tuple[tuple[int, Draft], ...]
+    drafts: tuple[tuple[int, Draft], ...] | DraftLines
     broken: tuple[tuple[int, str], ...]
     ties: tuple[tuple[int, int], ...] = ()  # places in `drafts`
     files: tuple[str, ...] = ()  # of a folder: what the numbers count, instead of lines
@@ -99,9 +117,26 @@ def drafts_in(text: str, source: Source, format_name: str | None = None, *, name
     form = format_name or recognised(text, name)
     if form not in DRAFTS:
         raise Invalid(f"unknown format {form!r}: use one of {', '.join(DRAFTS)}", field="format")
+    if form in BY_LINE:
+        return drafts_by_line(lambda: io.StringIO(text, newline="\n"), source, form)
     graph = _DRAFT_READERS[form](text, name)
     sourced = tuple((number, replace(draft, source=source)) for number, draft in graph.drafts)
     return FileDrafts(format=form, drafts=sourced, broken=tuple(graph.broken), ties=tuple(graph.ties))
+
+
+def drafts_by_line(lines: Callable[[], Iterable[str]], source: Source, form: str) -> FileDrafts:
+    """The drafts of a file that is read line by line: once to see that it is whole, then as they are taken.
+
+    Raises: Invalid, when it is not whole.
+    """
+    broken, count = [], 0
+    for number, found in BY_LINE[form](lines()):
+        if isinstance(found, str):
+            broken.append((number, found))
+        else:
+            count += 1
+    drafts = DraftLines(lambda: BY_LINE[form](lines()), source, count)
+    return FileDrafts(format=form, drafts=drafts, broken=tuple(broken))
 
 
 def recognised(text: str, name: str = "") -> str:

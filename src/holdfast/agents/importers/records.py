@@ -1,13 +1,15 @@
 """Files of records that become one memory each: JSON lines, CSV, mem0's JSON, and plain text.
 
-Each reader yields the line of a record with its draft, or with the reason why it has none.
+Each reader yields the line of a record with its draft, or with the reason why it has none. All but mem0's
+take the lines of a file of any length, and hold one record at a time.
 """
 
 import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 from holdfast.agents.importers.transcript import Object, object_of, text_of
@@ -22,9 +24,9 @@ def is_json_lines(first_line: str) -> bool:
     return first_line.lstrip().startswith("{")
 
 
-def read_json_lines(text: str) -> Iterator[tuple[int, Draft | str]]:
+def read_json_lines(lines: Iterable[str]) -> Iterator[tuple[int, Draft | str]]:
     """Each line's draft, or why it has none. Unknown fields are left out."""
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             yield number, _json_draft(line)
 
@@ -86,14 +88,16 @@ def is_csv(first_line: str, name: str = "") -> bool:
     return len(heads) > 1 and len(known) == len(heads) and "content" in known
 
 
-def read_csv(text: str) -> Iterator[tuple[int, Draft | str]]:
+def read_csv(lines: Iterable[str]) -> Iterator[tuple[int, Draft | str]]:
     """Each line's draft, or why it has none. Columns with names of their own are left out.
 
     Raises: Invalid, with the line, when the file is no table or not whole.
     """
-    first = text.lstrip("\ufeff\r\n").split("\n", 1)[0]
-    whole = io.StringIO(text.lstrip("\ufeff"), newline="")
-    rows = csv.reader(whole, delimiter=_separator(first), strict=True)
+    apart = chain.from_iterable(io.StringIO(line.lstrip("\ufeff"), newline="") for line in lines)
+    head: list[str] = []
+    while not "".join(head).strip("\r\n") and (line := next(apart, "")):
+        head.append(line)
+    rows = csv.reader(chain(head, apart), delimiter=_separator("".join(head)), strict=True)
     places: dict[str, int] | None = None
     begins = 1
     while True:
@@ -235,9 +239,9 @@ def _list(value: Any) -> list[Any]:
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]\s+)?")
 
 
-def read_text(text: str) -> Iterator[tuple[int, Draft | str]]:
+def read_text(lines: Iterable[str]) -> Iterator[tuple[int, Draft | str]]:
     """A draft for each line that is not blank; list marks are removed."""
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(lines, start=1):
         content = _BULLET.sub("", line).strip()
         if content:
             yield number, Draft(content=content)
