@@ -40,6 +40,9 @@ def any_space(request: pytest.FixtureRequest, space: Callable[..., Memories]) ->
         "Off the record, Otto gets a salary of 90000 in the new job.",
         "Otto gets a salary of 90000 in the new job. Please do not store that!",
         "Otto <private>gets a salary of 90000</private> in the new job.",
+        "Don’t remember this but Otto gets a salary of 90000 in the new job.",
+        "Off-the-record: Otto gets a salary of 90000 in the new job.",
+        "Otto gets a salary of 90000 in the new job. Do not add this to your memory.",
     ],
 )
 @pytest.mark.on_postgres("default")
@@ -87,6 +90,58 @@ def test_what_a_person_does_not_want_remembered_goes_with_the_message_that_said_
 
 
 @requirement("trust.off-record")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Behalt das bitte nicht: {}",
+        "{} Bitte nicht speichern!",
+        "Non ricordare questo: {}",
+        "Não guarde isto: {}",
+        "No recuerdes esto: {}",
+        "N’enregistre pas ça : {}",
+        "{}" + " The weather was lovely." * 400 + "\nDon't remember this.",
+    ],
+)
+def test_it_may_be_asked_for_in_other_languages_and_below_a_long_text(memories: Memories, asked: str) -> None:
+    talk(memories, asked.format("Otto 90000 job."), "All right.")
+    memories.capture()
+
+    assert memories.session("talk").messages[0].off_record
+    assert "90000" not in given(memories, ASKED)
+
+
+@requirement("trust.off-record")
+@pytest.mark.parametrize(
+    ("offer", "answer"),
+    [
+        ("Shall I make a note of that?", "no"),
+        ("I can add that to my notes if you like?", "No, thank you."),
+        ("Soll ich mir das merken?", "Nein, danke."),
+        ("Wow.", "That was off the record."),
+        ("Wow.", "Don’t save what I just told you."),
+    ],
+)
+def test_it_may_be_declined_in_many_ways(memories: Memories, offer: str, answer: str) -> None:
+    talk(memories, "Otto gets a salary of 90000 in the new job.", offer, answer)
+    memories.capture()
+
+    assert memories.find().total == 0
+    assert "90000" not in given(memories, ASKED)
+
+
+@requirement("trust.off-record")
+def test_what_an_agent_answers_to_it_goes_with_it_until_the_next_prompt(memories: Memories) -> None:
+    talk(memories, "Off the record, Otto gets a salary of 90000 in the new job.")
+    memories.say("talk", "assistant", "Otto gets a salary of 90000, then!")
+    memories.say("talk", "assistant", "In his new job Otto earns 90000.")
+    talk(memories, "Where do the bikes stand?", "The bikes stand in the cellar.")
+    memories.capture()
+
+    assert [message.off_record for message in memories.session("talk").messages] == [True] * 3 + [False] * 2
+    assert "90000" not in given(memories, ASKED)
+
+
+@requirement("trust.off-record")
 def test_the_proxy_keeps_it_off_the_record_too(memories: Memories) -> None:
     said = Turn(role="user", text="Off the record: Otto gets a salary of 90000 in the new job.", place=0)
 
@@ -116,6 +171,8 @@ def test_it_has_no_vector_and_loses_one_that_it_had(store: Store, clock: FixedCl
         ("", "Don't store the salary of 90000 that Otto gets in the new job as text, use a number."),
         ("Shall I write the tests now?", "No, Otto gets a salary of 90000 in the new job."),
         ("Do you remember the port?", "No. Otto gets a salary of 90000 in the new job."),
+        ("", "Otto kann das Bild nicht speichern: salary of 90000 in the new job."),
+        ("", "Forget it, Otto gets a salary of 90000 in the new job."),
     ],
 )
 def test_other_talk_stays_on_the_record(memories: Memories, before: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 
 from holdfast.domain.memory import Message, Source
 from holdfast.engine.forget import forgotten
@@ -16,7 +17,10 @@ _LOOKED_BACK = 10  # messages
 
 
 def heeded(new: Sequence[Message], tx: Transaction, ctx: SpaceContext) -> list[Message]:
-    """The new messages of a session, marked where they or later ones ask for it; known ones are taken out."""
+    """The new messages of a session, marked where they or later ones ask for it; known ones are taken out.
+
+    What an agent answers to such a message may repeat it, and goes with it.
+    """
     if not new:
         return []
     first = new[0].number
@@ -26,6 +30,11 @@ def heeded(new: Sequence[Message], tx: Transaction, ctx: SpaceContext) -> list[M
     for place, message in enumerate(spoken):
         if message.number >= first and message.role == PERSON:
             off |= _meant(spoken, place)
+    answered = {one.id for one in spoken if one.off_record} | off
+    for before, message in pairwise(spoken):
+        if message.number >= first and message.role == AGENT and before.id in answered:
+            answered.add(message.id)
+            off.add(message.id)
     take_off(off & {one.id for one in known if not one.off_record}, tx, ctx, ctx.now())
     return [replace(one, off_record=True) if one.id in off else one for one in new]
 

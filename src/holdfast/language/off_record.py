@@ -7,12 +7,13 @@ from holdfast.domain.secrets.regions import find_regions
 from holdfast.domain.secrets.spans import PRIVATE
 from holdfast.language.injected_text import typed
 from holdfast.language.phrases import begins, phrases
-from holdfast.language.sentences import Sentence, sentences
+from holdfast.language.sentences import MOST_CHARACTERS, Sentence, sentences
 
 # "I don't remember that" asks for nothing.
 _OF_SOMEBODY = re.compile(r"\b(?:i|we|they|he|she)(?: \w+)? $", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|that)\b", re.IGNORECASE)
 _LITTLE = 2  # words that a mere request has besides
+_END = 1_000  # characters of a long message that are read as well: a request may stand below what was pasted
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ def wish(text: str, answered: str | None) -> Wish:
         return Wish(this=len(sentences(own)) < 2, before=True)
     if not phrases("off_record").search(own):  # nearly always, and soon seen
         return Wish()
-    said = sentences(own)
+    said = [*sentences(own), *(sentences(own[-_END:]) if len(own) > MOST_CHARACTERS else ())]
     asking = [number for number, each in enumerate(said) if _asks(each)]
     if not asking:
         return Wish()
     # A request that says nothing else is about what was said before it.
     first = said[0].own
-    bare = len(phrases("off_record").sub("", first).split()) <= _LITTLE
+    bare = len(re.findall(r"\w+", phrases("off_record").sub("", first))) <= _LITTLE
     points = len(said) == 1 or _POINTS_BACK.search(first) is not None
     return Wish(this=True, before=asking[0] == 0 and bare and points)
 

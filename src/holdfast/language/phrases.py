@@ -11,8 +11,9 @@ _LEADING = "ok|yes|no|yeah|nope|right|correct|exactly|perfect|actually|well|hm+|
 
 @cache
 def phrases(name: str) -> re.Pattern[str]:
-    """The set phrases of one kind, as a pattern between word bounds."""
-    return re.compile(rf"(?<![\w'])(?:{'|'.join(listed()[name])})(?![\w'])", re.IGNORECASE)
+    """The set phrases of one kind, as a pattern between word bounds; phones write the other apostrophe."""
+    either = "|".join(listed()[name]).replace("'", "['’]")
+    return re.compile(rf"(?<![\w'’])(?:{either})(?![\w'’])", re.IGNORECASE)
 
 
 @cache
