@@ -7,22 +7,20 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
 from bench.commands.figures import answer, at_home, with_result_file
 from bench.commands.stage import filled_home, serving
-from holdfast.cli.tables import Table, TableColumn
+from bench.goals import rows, table_of
 
-# Each with its goal in milliseconds without a service; `{}` is a number that is another in each run.
-_COMMANDS: dict[str, tuple[list[str], int]] = {
-    "list": (["list"], 150),
-    "remember": (["remember", "The relay number {} waits {} seconds before it answers"], 750),
-    "recall": (["recall", "how long does the relay wait"], 800),
-    "brief": (["brief"], 150),
+# `{}` is a number that is another in each run.
+_COMMANDS = {
+    "list": ["list"],
+    "remember": ["remember", "The relay number {} waits {} seconds before it answers"],
+    "recall": ["recall", "how long does the relay wait"],
+    "brief": ["brief"],
 }
-_SERVED = 60  # milliseconds, the goal of each with a service
 
 
 @click.command("cli")
@@ -46,20 +44,21 @@ def command_line(ctx: click.Context, size: int, runs: int, file: str | None) -> 
         here = _measured(runs)
         with serving(home):
             figures = {"memories": size, "runs": runs, "here": here, "served": _measured(runs)}
-    answer(ctx, figures, file, lambda: _show(figures))
+    answer(ctx, figures, file, lambda: table_of(rows("cli", figures)).show())
 
 
 def _measured(runs: int) -> dict[str, float]:
-    """The medians, and that of the bare interpreter."""
+    """The medians, as far as they exceed that of the bare interpreter."""
     found: dict[str, list[float]] = {name: [] for name in ("bare", *_COMMANDS)}
     program = [sys.executable, "-m", "holdfast"]
     for number in range(runs):
         found["bare"].append(_milliseconds([sys.executable, "-c", "pass"]))
-        for name, (arguments, _) in _COMMANDS.items():
+        for name, arguments in _COMMANDS.items():
             found[name].append(
                 _milliseconds([*program, *(each.format(number, number) for each in arguments)])
             )
-    return {name: round(statistics.median(each), 1) for name, each in found.items()}
+    bare = statistics.median(found.pop("bare"))
+    return {name: round(statistics.median(each) - bare, 1) for name, each in found.items()}
 
 
 def _milliseconds(command: list[str]) -> float:
@@ -67,15 +66,3 @@ def _milliseconds(command: list[str]) -> float:
     subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1_000
-
-
-def _show(figures: dict[str, Any]) -> None:
-    titles = ("command", "service", "ms over bare", "goal", "times bare")
-    table = Table([TableColumn(title=title, justify="right") for title in titles])
-    for where, label in (("here", "none"), ("served", "running")):
-        bare = figures[where]["bare"]
-        for name, (_, goal) in _COMMANDS.items():
-            spent = figures[where][name]
-            wanted = goal if where == "here" else _SERVED
-            table.rows.append([name, label, f"{spent - bare:.0f}", f"{wanted}", f"{spent / bare:.1f}"])
-    table.show()

@@ -1,54 +1,61 @@
-"""The benchmarks that need nothing but a clone, as one table beside their goals."""
+"""Every figure that has a goal, in one table beside the floor and the peers."""
 
 import json
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import click
 
-from bench.commands.figures import answer, progress, with_result_file
-from holdfast.cli.tables import Table, TableColumn
+from bench.commands.figures import answer, progress, with_result_file, write
+from bench.goals import GOALS, rows, say_missing, table_of
 from holdfast.errors import Unavailable
 
-_BENCHMARKS = (
+_QUICK = (
     ("relations",),
     ("gate",),
     ("queries",),
-    ("capture",),
-    ("speed", "--sizes", "1k"),
+    ("months",),
+    ("week",),
+    ("speed", "--sizes", "1k,10k", "--no-slices", "--against", "floor,chromadb,mem0,langgraph"),
+    ("hooks",),
+    ("cli",),
+    ("dashboard",),
 )
-#: What is wanted of a figure, as DESIGN and the requirements state it.
-_GOALS = {
-    ("relations", "accuracy"): 0.88,
-    ("relations", "false_merges"): 0.01,
-    ("gate", "accuracy"): 0.94,
-    ("gate", "captured"): 0.88,
-    ("queries", "hit@1"): 0.70,
-    ("queries", "hit@5"): 0.92,
-    ("queries", "silence.empty"): 0.90,
-}
+_FULL = (("speed", "--sizes", "10k,100k,1M", "--no-slices", "--against", "floor"),)
 
 
 @click.command()
+@click.option(
+    "--full", is_flag=True, help="10,000, 100,000 and 1,000,000 memories, ours and the floor alone."
+)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw cost by size as an SVG.")
 @with_result_file
 @click.pass_context
-def overview(ctx: click.Context, file: str | None) -> None:
-    """Run the quick benchmarks and print one table.
+def overview(ctx: click.Context, full: bool, plot: Path | None, file: str | None) -> None:
+    """Run the benchmarks that have goals and print one table.
 
-    relations, gate, queries and capture on our own data, and speed at 1,000 memories. The figures of
-    judgement and recall are training figures: the product was built with these files in view.
+    Medians of CPU milliseconds where no other unit is named; of the floor and of peers CPU / wall. The
+    figures of judgement and recall are training figures: the product was built with these files in view.
 
     \b
-        python -m bench overview --json figures.json
+        python -m bench overview --json figures.json --plot growth.svg
+        python -m bench overview --full
     """
-    figures = {}
-    with progress("benchmarks", len(_BENCHMARKS)) as bar:
-        for words in _BENCHMARKS:
+    benchmarks, figures = _FULL if full else _QUICK, {}
+    with tempfile.TemporaryDirectory() as scratch, progress("benchmarks", len(benchmarks)) as bar:
+        drawing = Path(scratch) / "growth.svg"
+        for words in benchmarks:
             bar.doing(words[0])
-            figures[words[0]] = _run(words)
+            also = ("--plot", str(drawing)) if plot and words[0] == "speed" else ()
+            figures[words[0]] = _run((*words, *also))
             bar.done()
-    answer(ctx, figures, file, lambda: _show(figures))
+        if plot:
+            write(plot, drawing.read_text(encoding="utf-8"), field="plot")
+    told = {"rows": [row for name, found in figures.items() for row in rows(name, found)], "figures": figures}
+    answer(ctx, told, file, lambda: _show(told))
 
 
 def _run(words: tuple[str, ...]) -> dict[str, Any]:
@@ -61,25 +68,14 @@ def _run(words: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _show(figures: dict[str, dict[str, Any]]) -> None:
-    value, goal = (TableColumn(title=title, justify="right") for title in ("value", "goal"))
-    table = Table([TableColumn(title="benchmark"), TableColumn(title="figure"), value, goal])
-    for name, found in figures.items():
-        rows: list[tuple[str, float, float | str | None]]
-        if name == "speed":
-            rows = [(goal["goal"], goal["figure"], _limit(goal)) for goal in found["goals"]]
-        else:
-            rows = [
-                (figure, value, _GOALS.get((name, figure)))
-                for figure, value in found.get("metrics", found).items()
-                if isinstance(value, int | float)
-            ]
-        for title, measured, wanted in rows:
-            table.rows.append([name, title, f"{measured:,}", "" if wanted is None else str(wanted)])
-    table.show()
+def _show(told: dict[str, Any]) -> None:
+    from bench.speed.report import machine
 
-
-def _limit(goal: dict[str, Any]) -> str | None:
-    if goal.get("at_most") is not None:
-        return f"at most {goal['at_most']}"
-    return f"at least {goal['at_least']}" if goal.get("at_least") is not None else None
+    table_of(told["rows"]).show()
+    measured = {row["figure"] for row in told["rows"]}
+    left_out = dict.fromkeys(goal.bench for goal in GOALS if goal.figure not in measured)
+    click.echo(
+        f"not everything was measured; see also: {', '.join(f'python -m bench {name}' for name in left_out)}"
+    )
+    say_missing(told["figures"]["speed"]["missing"])
+    click.echo(f"load {machine()['load']}")

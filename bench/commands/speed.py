@@ -12,6 +12,7 @@ import click
 
 from bench.commands.figures import Bar, answer, progress, with_result_file, write
 from bench.commands.stage import Stage
+from bench.goals import PEERS
 from holdfast.cli.tables import Table, TableColumn
 from holdfast.errors import Invalid, Unavailable
 
@@ -20,22 +21,23 @@ if TYPE_CHECKING:
 
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 _LEAST, _MOST = 100, 10_000_000
-_RIVALS = ("chromadb", "mem0")
 _BULK = 300  # texts that a real model embeds
 
 #: What the table and the plot show, under which name.
 _SHOWN = {
     "recall.cpu_ms": "recall, CPU",
+    "recall.without_reader.cpu_ms": "recall without the reader, CPU",
     "recall.wall_ms": "recall",
-    "recall.filtered.wall_ms": "recall, filtered",
-    "recall.after_a_write.wall_ms": "recall after a write",
+    "recall.filtered.wall_ms": "recall without the reader, filtered",
+    "recall.after_a_write.wall_ms": "recall without the reader, after a write",
     "recall.first_ms": "recall, first",
     "vectors.wall_ms": "by vectors alone",
     "numpy.wall_ms": "bare numpy product",
+    "remember.cpu_ms": "remember, CPU",
     "remember.wall_ms": "remember",
     "remember.with_vector.wall_ms": "remember, with vector",
-    "bare_insert.wall_ms": "bare SQLite insert",
-    "brief.wall_ms": "brief",
+    "judging.cpu_ms": "judging a draft, mean CPU",
+    "brief.cpu_ms": "brief, CPU",
     "slice.transcript_ms": "longest slice: a transcript",
     "slice.opencode_ms": "longest slice: opencode's database",
     "slice.capture_ms": "longest slice: capture",
@@ -58,11 +60,11 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> list[int]:
     return sorted(set(found))
 
 
-def _rivals(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str]:
+def _peers(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str]:
     names = [name.strip().lower() for name in (value or "").split(",") if name.strip()]
     for name in names:
-        if name not in _RIVALS:
-            raise click.BadParameter(f"{name!r} is unknown: use {', '.join(_RIVALS)}")
+        if name not in PEERS:
+            raise click.BadParameter(f"{name!r} is unknown: use {', '.join(PEERS)}")
     return list(dict.fromkeys(names))
 
 
@@ -77,8 +79,9 @@ def _rivals(ctx: click.Context, param: click.Parameter, value: str | None) -> li
     help="Other spaces in the file; 0 leaves that part out.",
 )
 @click.option(
-    "--against", callback=_rivals, metavar="NAMES", help="Also measure chromadb,mem0 where installed."
+    "--against", callback=_peers, metavar="NAMES", help="Also measure floor,chromadb,mem0,langgraph."
 )
+@click.option("--slices/--no-slices", default=True, help="Also the jobs in the background.")
 @click.option(
     "--rounds", type=click.IntRange(3, 1_000), default=40, show_default=True, help="Rounds of each figure."
 )
@@ -93,6 +96,7 @@ def speed(
     sizes: list[int],
     spaces: int,
     against: list[str],
+    slices: bool,
     rounds: int,
     file: str | None,
     plot: Path | None,
@@ -102,17 +106,17 @@ def speed(
 
     Fills throw-away stores with made-up memories and vectors, then takes medians: recall with all but the
     question's embedding, with and without a filter, the search by vectors beside a bare numpy product,
-    remember beside a bare SQLite insert, brief, and an import with real embeddings beside the embedder alone;
+    remember without its judge and the judge alone, brief, and an import beside the embedder alone;
     and the longest slice of each job in the background, which should give way within 200 ms.
     1k and 10k take about ten minutes, 1M about an hour and 6 GB of disk.
 
     \b
         python -m bench speed
-        python -m bench speed --sizes 1k,10k,100k --against chromadb,mem0
+        python -m bench speed --sizes 1k,10k,100k --against floor,chromadb,mem0,langgraph
         python -m bench speed --sizes 10k,100k,1M --json figures.json --plot cost.svg
     """
-    report = _measured(sizes, spaces, against, folder, rounds)
-    answer(ctx, report.as_json(), file, lambda: _show(report, against))
+    report = _measured(sizes, spaces, against, folder, rounds, slices)
+    answer(ctx, report.as_json(), file, lambda: _show(report))
     if plot is not None:
         from bench.speed.plot import drawn
 
@@ -120,28 +124,38 @@ def speed(
 
 
 def _measured(
-    sizes: Sequence[int], spaces: int, against: Sequence[str], folder: Path | None, rounds: int
+    sizes: Sequence[int],
+    spaces: int,
+    against: Sequence[str],
+    folder: Path | None,
+    rounds: int,
+    slices: bool,
 ) -> "SpeedReport":
+    from bench.speed.peers import installed
     from bench.speed.report import PROMISED, SpeedReport
-    from bench.speed.rivals import installed
 
     versions = {name: found for name in against if (found := installed(name))}
-    report = SpeedReport(spaces, versions=versions)
+    missing = {name: "not installed" for name in against if name not in versions}
+    report = SpeedReport(spaces, versions=versions, missing=missing)
     with (
         tempfile.TemporaryDirectory() as scratch,
-        progress("bench speed", 2 + len(sizes) * (2 + len(versions))) as bar,
+        progress("bench speed", 2 + len(sizes) * (1 + slices + len(versions))) as bar,
     ):
         report.ours[0] = _staged(Stage("bulk", _BULK, 0, scratch, rounds), bar)
         report.ours[0] |= _staged(Stage("http", PROMISED, 0, scratch, rounds), bar)
         for size in sizes:
             place = _made((folder or Path(scratch)) / f"{size}")
             report.ours[size] = _staged(Stage("ours", size, spaces, str(place), rounds), bar)
-            report.ours[size] |= _staged(Stage("slices", size, 0, tempfile.mkdtemp(dir=scratch), rounds), bar)
-            for name in versions:
+            if slices:
+                beside = tempfile.mkdtemp(dir=scratch)
+                report.ours[size] |= _staged(Stage("slices", size, 0, beside, rounds), bar)
+            for name in [name for name in versions if name not in missing]:
                 place = _made(Path(scratch) / f"{name}-{size}")
-                report.rivals.setdefault(name, {})[size] = _staged(
-                    Stage(name, size, 0, str(place), rounds), bar
-                )
+                try:
+                    stage = Stage(name, size, 0, str(place), rounds)
+                    report.peers.setdefault(name, {})[size] = _staged(stage, bar)
+                except Unavailable as error:
+                    missing[name] = str(error)
     return report
 
 
@@ -177,7 +191,7 @@ def _staged(stage: Stage, bar: Bar) -> dict[str, float]:
 
 
 def _told(line: str) -> dict[str, Any] | None:
-    """What a stage said; none for what some library of a rival wrote in between."""
+    """What a stage said; none for what some library of a peer wrote in between."""
     try:
         said = json.loads(line)
     except ValueError:
@@ -185,9 +199,8 @@ def _told(line: str) -> dict[str, Any] | None:
     return said if isinstance(said, dict) and said.keys() & {"doing", "figures"} else None
 
 
-def _show(report: "SpeedReport", against: Sequence[str]) -> None:
-    from bench.speed.report import rounded
-    from bench.speed.rivals import PACKAGES
+def _show(report: "SpeedReport") -> None:
+    from bench.goals import rounded, say_missing, table_of
 
     click.echo("milliseconds for one call, medians, by memories in the space\n")
     titles = [TableColumn(title=f"{size:,}", justify="right") for size in report.sizes]
@@ -197,21 +210,8 @@ def _show(report: "SpeedReport", against: Sequence[str]) -> None:
         table.rows.append([label, *cells])
     table.show()
     click.echo()
-    goals = Table(
-        [
-            TableColumn(title="goal"),
-            TableColumn(title="figure", justify="right"),
-            TableColumn(title="wanted", justify="right"),
-            TableColumn(title="reached"),
-        ]
-    )
-    for goal in report.goals():
-        wanted = f"<= {goal.at_most:g}" if goal.at_most is not None else f">= {goal.at_least:g}"
-        goals.rows.append([goal.says, f"{rounded(goal.figure):g}", wanted, "yes" if goal.reached else "no"])
-    goals.show()
-    for name in against:
-        if name not in report.versions:
-            click.echo(f"\n{name} is not installed: pip install {PACKAGES[name]}")
+    table_of(report.as_json()["goals"]).show()
+    say_missing(report.missing)
 
 
 def _lines(report: "SpeedReport") -> dict[str, Mapping[int, float]]:
@@ -220,7 +220,7 @@ def _lines(report: "SpeedReport") -> dict[str, Mapping[int, float]]:
     for name, label in _SHOWN.items():
         line = {size: report.ours[size][name] for size in report.sizes if name in report.ours[size]}
         lines |= {label: line} if line else {}
-    for rival, by_size in report.rivals.items():
-        for name in ("recall.wall_ms", "recall.filtered.wall_ms", "remember.with_vector.wall_ms"):
-            lines[f"{rival}: {_SHOWN[name]}"] = {size: found[name] for size, found in by_size.items()}
+    for peer, by_size in report.peers.items():
+        for name in ("recall.cpu_ms", "recall.wall_ms", "remember.with_vector.wall_ms"):
+            lines[f"{peer}: {_SHOWN[name]}"] = {size: found[name] for size, found in by_size.items()}
     return lines

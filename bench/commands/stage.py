@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from bench.speed.corpus import Corpus
     from bench.speed.measuring import Figures
+    from holdfast.client import Client
     from holdfast.engine.ports import Embedder, Store
     from holdfast.engine.space_context import SpaceContext
 
@@ -28,7 +29,7 @@ _MOST_SLICED = 10_000  # messages that the background works on
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What to measure (ours, slices, bulk, http or a rival), at which size, among how many spaces, where."""
+    """What to measure (ours, slices, bulk, http or a peer), at which size, among how many spaces, where."""
 
     what: str
     size: int
@@ -55,11 +56,10 @@ def run(stage: Stage) -> "Figures":
         return _bulk(stage)
     if stage.what == "http":
         return _over_http(stage)
-    from bench.speed import rivals
+    from bench.speed import peers
 
-    corpus = _corpus()
-    return rivals.measure(
-        stage.what, corpus, stage.size, Path(stage.folder), _filling(stage.what, stage.size)
+    return peers.measure(
+        stage.what, corpus(), stage.size, Path(stage.folder), _filling(stage.what, stage.size)
     )
 
 
@@ -70,18 +70,18 @@ def _ours(stage: Stage) -> "Figures":
     from bench.speed.filling import fill
     from holdfast.app import wiring
 
-    store, corpus, embedder = wiring.open_store(f"{stage.folder}/holdfast.db"), _corpus(), GeneratedEmbedder()
+    store, facts, embedder = wiring.open_store(f"{stage.folder}/holdfast.db"), corpus(), GeneratedEmbedder()
     try:
         ctx = _desk(store, _SPACE, embedder)
-        fill(ctx, corpus, stage.size, _filling("holdfast", stage.size))
-        filled = measuring.Filled.of(ctx, corpus, embedder, stage.size)
+        fill(ctx, facts, stage.size, _filling("holdfast", stage.size))
+        filled = measuring.Filled.of(ctx, facts, embedder, stage.size)
         _tell("recalling")
         figures = measuring.reading(filled)
-        alone = Cost(figures["recall.wall_ms"], figures["recall.cpu_ms"])
+        alone = Cost(figures["recall.without_reader.wall_ms"], figures["recall.without_reader.cpu_ms"])
         _tell("searching by vectors")
         figures |= measuring.vectors(filled)
         _tell("remembering")
-        figures |= measuring.writing(filled, Path(stage.folder))
+        figures |= measuring.writing(filled)
         _tell("briefing")
         figures |= measuring.briefing(filled)
         if stage.spaces:
@@ -102,11 +102,11 @@ def _slices(stage: Stage) -> "Figures":
     home = Path(stage.folder) / "background"
     home.mkdir(exist_ok=True)
     os.environ["HOLDFAST_HOME"] = str(home)
-    size, corpus = min(stage.size, _MOST_SLICED), _corpus()
+    size, facts = min(stage.size, _MOST_SLICED), corpus()
     store = wiring.open_store(f"{home}/holdfast.db")
     try:
-        fill(_desk(store, DEFAULT, None), corpus, size, _filling("a store to work on", size))
-        return slices(store, corpus, size, home, lambda name: _tell(f"working in the background: {name}"))
+        fill(_desk(store, DEFAULT, None), facts, size, _filling("a store to work on", size))
+        return slices(store, facts, size, home, lambda name: _tell(f"working in the background: {name}"))
     finally:
         store.close()
 
@@ -118,7 +118,7 @@ def _bulk(stage: Stage) -> "Figures":
     _tell(f"importing {stage.size} texts with their vectors")
     store = wiring.open_store(f"{stage.folder}/bulk.db")
     try:
-        return measuring.bulk(_desk(store, _SPACE, wiring.open_embedder()), _corpus(), stage.size)
+        return measuring.bulk(_desk(store, _SPACE, wiring.open_embedder()), corpus(), stage.size)
     finally:
         store.close()
 
@@ -126,21 +126,27 @@ def _bulk(stage: Stage) -> "Figures":
 def _over_http(stage: Stage) -> "Figures":
     """The service in a process of its own, with the user's embedder."""
     from bench.speed import measuring
+
+    home = Path(stage.folder) / "home"
+    filled_home(home, stage.size, _filling("it", stage.size))
+    _tell("asking the service")
+    with serving(home) as (url, _), loaded(home, url) as client:
+        return measuring.over_http(client.remember, client.recall, corpus(), stage.size)
+
+
+def loaded(home: Path, url: str) -> "Client":
+    """A client of a service that has loaded its models."""
     from holdfast.client import Client
     from holdfast.engine.spaces import DEFAULT
 
-    home, corpus = Path(stage.folder) / "home", _corpus()
-    filled_home(home, stage.size, _filling("it", stage.size))
-    _tell("asking the service")
-    with serving(home) as url:
-        token = (home / "token").read_text(encoding="ascii").strip()
-        with Client(url, token, space=DEFAULT) as client:
-            client.recall(corpus.question(0))  # so that the model is loaded
-            return measuring.over_http(client.remember, client.recall, corpus, stage.size)
+    client = Client(url, (home / "token").read_text(encoding="ascii").strip(), space=DEFAULT)
+    client.recall(corpus().question(0))
+    return client
 
 
-def filled_home(home: Path, size: int, told: "Callable[[int], None] | None" = None) -> None:
-    """A home with so many memories in its default space."""
+def filled_home(home: Path, size: int, told: "Callable[[int], None]" = lambda done: None) -> None:
+    """A home with so many memories in its default space; the service takes their vectors for its model's."""
+    from bench.speed.corpus import GeneratedEmbedder
     from bench.speed.filling import fill
     from holdfast.app import wiring
     from holdfast.engine.spaces import DEFAULT
@@ -148,15 +154,15 @@ def filled_home(home: Path, size: int, told: "Callable[[int], None] | None" = No
     home.mkdir(exist_ok=True)
     store = wiring.open_store(f"{home}/holdfast.db")
     try:
-        ctx = _desk(store, DEFAULT, wiring.open_embedder())
-        fill(ctx, _corpus(), size, *([told] if told else []))
+        embedder = GeneratedEmbedder(wiring.open_embedder())
+        fill(_desk(store, DEFAULT, embedder), corpus(), size, told)
     finally:
         store.close()
 
 
 @contextmanager
-def serving(home: Path) -> "Iterator[str]":
-    """Where a service of that home listens, as long as the block lasts."""
+def serving(home: Path) -> "Iterator[tuple[str, int]]":
+    """Where a service of that home listens and the id of its process, as long as the block lasts."""
     command = [
         sys.executable,
         "-m",
@@ -172,7 +178,7 @@ def serving(home: Path) -> "Iterator[str]":
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         try:
-            yield json.loads(process.stdout.readline())["url"]
+            yield json.loads(process.stdout.readline())["url"], process.pid
         finally:
             process.terminate()
 
@@ -180,9 +186,9 @@ def serving(home: Path) -> "Iterator[str]":
 def _fill_others(spaces: int, store: "Store", embedder: "Embedder") -> None:
     from bench.speed.filling import fill
 
-    corpus = _corpus(seed=1)
+    others = corpus(seed=1)
     for number in range(spaces):
-        fill(_desk(store, f"other-{number}", embedder), corpus, _MEMORIES_ELSEWHERE)
+        fill(_desk(store, f"other-{number}", embedder), others, _MEMORIES_ELSEWHERE)
 
 
 def _desk(store: "Store", space: str, embedder: "Embedder | None") -> "SpaceContext":
@@ -194,7 +200,7 @@ def _desk(store: "Store", space: str, embedder: "Embedder | None") -> "SpaceCont
     return wiring.context_for(space, store, embedder=embedder)
 
 
-def _corpus(seed: int = 0) -> "Corpus":
+def corpus(seed: int = 0) -> "Corpus":
     from bench.speed.corpus import Corpus
     from holdfast.profiles import built_in
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from holdfast.engine.ports import Embedder
+
 DIMENSIONS = 384
 TOPICS = 1_000
 _OWN_WORDS = 30  # words that a topic uses more than others do
@@ -107,10 +109,11 @@ class GeneratedEmbedder:
     What it takes is counted by `meter`: a measure of the store leaves it out.
     """
 
-    name = "generated"
-
-    def __init__(self) -> None:
+    def __init__(self, model: "Embedder | None" = None) -> None:
+        """With a model, the vectors pass for its own: the clusters lie where it puts their topics."""
+        self.name = model.name if model else "generated"
         self.meter = Meter()
+        self._model = model
 
     def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
         with self.meter.running():
@@ -139,6 +142,9 @@ class GeneratedEmbedder:
     def _centres(self) -> "NDArray[np.float32]":
         import numpy as np
 
+        if self._model is not None:
+            vectors = self._model.documents([f"the {own[0]} and the {own[1]}" for own in topic_words()])
+            return np.array([np.frombuffer(parts[0], dtype=np.float32) for parts in vectors])
         centres = np.random.default_rng(0).standard_normal((TOPICS, DIMENSIONS), dtype=np.float32)
         unit: NDArray[np.float32] = centres / np.linalg.norm(centres, axis=1, keepdims=True)
         return unit

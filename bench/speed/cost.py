@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 _MILLISECOND = 1e-3
 
@@ -41,13 +42,32 @@ class Meter:
             self.spent = Cost(self.spent.wall + took.wall, self.spent.cpu + took.cpu)
 
 
-def cost_of(action: Callable[[], object], apart: Meter | None = None) -> Cost:
-    """What an action costs without what the meter counts meanwhile."""
-    before = apart.spent if apart else Cost(0.0, 0.0)
+class Metered:
+    """A model whose calls are counted apart."""
+
+    def __init__(self, model: Any) -> None:
+        self.meter = Meter()
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._model, name)
+
+        def called(*given: Any) -> Any:
+            with self.meter.running():
+                return method(*given)
+
+        return called
+
+
+def cost_of(action: Callable[[], object], *apart: Meter) -> Cost:
+    """What an action costs without what the meters count meanwhile."""
+    before = [meter.spent for meter in apart]
     began = now()
     action()
     took = now() - began
-    return took - (apart.spent - before) if apart else took
+    for meter, spent in zip(apart, before, strict=True):
+        took -= meter.spent - spent
+    return took
 
 
 def middle(costs: Sequence[Cost]) -> Cost:

@@ -1,7 +1,8 @@
-"""Measures the product at one size: each verb through the engine, beside the least that it could cost.
+"""Measures the product at one size: each verb through the engine.
 
 Works on a space that is filled already and gives plain figures: milliseconds as medians, ratios taken side by
-side, megabytes. What embedding takes is left out everywhere but in `bulk`.
+side, megabytes. What embedding takes is left out everywhere but in `bulk`; what judging and reading take is
+told apart.
 """
 
 import sys
@@ -11,12 +12,12 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from bench.speed.bare import BareTable, looped, matrix
 from bench.speed.corpus import Corpus, GeneratedEmbedder
-from bench.speed.cost import Cost, Patience, cost_of, middle
+from bench.speed.cost import Cost, Metered, Patience, cost_of, middle
 from bench.speed.filling import draft_of, memory_id
+from bench.speed.floor import matrix, product
 from holdfast.domain.query import Filter, Query
 from holdfast.engine.brief import brief
 from holdfast.engine.embedding import embed_missing
@@ -29,6 +30,8 @@ from holdfast.engine.space_context import SpaceContext
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holdfast.engine.ports import Judge, Reader
 
 ROUNDS = 40
 SECONDS = 20.0  # for one figure; slow ones get by with fewer rounds
@@ -44,14 +47,19 @@ class Filled:
     ctx: SpaceContext
     corpus: Corpus
     embedder: GeneratedEmbedder
+    judge: Metered
+    reader: Metered
     size: int
     fresh: Iterator[int]  # numbers of memories that nobody has yet
+    unasked: Iterator[int]  # of questions that the reader has not answered yet
 
     @classmethod
     def of(cls, ctx: SpaceContext, corpus: Corpus, embedder: GeneratedEmbedder, size: int) -> "Filled":
         with ctx.store.read(ctx.space) as tx:
             held = tx.memories.count(Filter())
-        return cls(replace(ctx, embedder=embedder), corpus, embedder, size, count(2 * held))
+        judge, reader = Metered(ctx.judge), Metered(ctx.reader)
+        metered = replace(ctx, embedder=embedder, judge=cast("Judge", judge), reader=cast("Reader", reader))
+        return cls(metered, corpus, embedder, judge, reader, size, count(2 * held), count())
 
     def question(self, number: int) -> str:
         # A prime step: neighbours in number lie side by side in the file.
@@ -60,14 +68,14 @@ class Filled:
 
 def reading(filled: Filled) -> Figures:
     """Recall as it stands: the first one after a start, then many, with and without a filter."""
-    first = _recall(filled, 0)
-    plain = [_recall(filled, number) for number in Patience(ROUNDS, SECONDS).rounds()]
-    category = Filter(category=filled.corpus.categories[0])
-    narrow = [_recall(filled, number, category) for number in Patience(ROUNDS, SECONDS).rounds()]
+    [(first, _)] = _recalls(filled, 1)
+    both = _recalls(filled, ROUNDS)
+    narrow = _recalls(filled, ROUNDS, Filter(category=filled.corpus.categories[0]))
     return {
         "recall.first_ms": first.wall,
-        **_as_figures("recall", middle(plain)),
-        **_as_figures("recall.filtered", middle(narrow)),
+        **as_figures("recall", middle([whole for whole, _ in both])),
+        **as_figures("recall.without_reader", middle([alone for _, alone in both])),
+        **as_figures("recall.filtered", middle([alone for _, alone in narrow])),
         "memory_mb": resident(),
     }
 
@@ -85,15 +93,15 @@ def vectors(filled: Filled) -> Figures:
         with filled.ctx.store.read(filled.ctx.space) as tx:
             search = partial(tx.memory_vectors.nearest, [query], filled.embedder.name, CANDIDATES)
             ours.append(cost_of(search))
-            shares.append(_share_of_nearest(looped(rows, asked), search()))
-        bare.append(cost_of(partial(looped, rows, asked)))
+            shares.append(_share_of_nearest(product(rows, asked), search()))
+        bare.append(cost_of(partial(product, rows, asked)))
     # Not in turn with the others: its threads go on spinning for a while, at the cost of whoever comes next.
     for _ in Patience(ROUNDS, SECONDS / 2).rounds():
         by_blas.append(cost_of(partial(rows.dot, asked)))
     cheaper = min(middle(bare), middle(by_blas), key=lambda cost: cost.cpu)
     return {
-        **_as_figures("vectors", middle(ours)),
-        **_as_figures("numpy", cheaper),
+        **as_figures("vectors", middle(ours)),
+        **as_figures("numpy", cheaper),
         "vectors.ratio": middle(ours).cpu / cheaper.cpu,  # by the processor: nothing here waits for a disk
         "vectors.found": sum(shares) / len(shares),
     }
@@ -105,56 +113,55 @@ def _share_of_nearest(scores: "NDArray[np.float32]", found: Mapping[str, object]
     return sum(memory_id(number) in found for number in best) / len(best)
 
 
-def writing(filled: Filled, folder: Path) -> Figures:
-    """Remembering, in turn with a bare insert of the same row; then with the vector, and read at once."""
-    plain = replace(filled.ctx, embedder=None)
-    with filled.ctx.store.read(filled.ctx.space) as tx:
-        row = next(tx.dump.rows("memories"))
-    kept, bare, added, after = [], [], [], []
-    with BareTable(folder / "bare.db", row) as table:
-        for number in Patience(ROUNDS, SECONDS).rounds():
-            kept.append(_remember(filled, plain))
-            bare.append(cost_of(partial(table.insert, {**row, "id": f"bare{number}"})))
-    for number in Patience(ROUNDS, SECONDS).rounds():
-        stored = _remember(filled, plain)
+def writing(filled: Filled) -> Figures:
+    """Remembering, then with the vector, then a recall at once, without the reader."""
+    _remember(filled)  # loads the judge
+    kept, judged, added, after = [], [], [], []
+    for _ in Patience(ROUNDS, 2 * SECONDS).rounds():
+        before = filled.judge.meter.spent
+        kept.append(_remember(filled))
+        judged.append(filled.judge.meter.spent - before)
         embedded = cost_of(lambda: embed_missing(filled.ctx, limit=HITS), filled.embedder.meter)
-        added.append(Cost(stored.wall + embedded.wall, stored.cpu + embedded.cpu))
-        after.append(_recall(filled, number))
+        added.append(Cost(kept[-1].wall + embedded.wall, kept[-1].cpu + embedded.cpu))
+        after += [alone for _, alone in _recalls(filled, 1)]
     return {
-        **_as_figures("remember", middle(kept)),
-        **_as_figures("bare_insert", middle(bare)),
-        "remember.ratio": _ratio([cost.wall for cost in kept], [cost.wall for cost in bare]),
-        **_as_figures("remember.with_vector", middle(added)),
-        **_as_figures("recall.after_a_write", middle(after)),
+        **as_figures("remember", middle(kept)),
+        **as_figures("remember.with_vector", middle(added)),
+        "judging.cpu_ms": sum(cost.cpu for cost in judged) / len(judged),
+        "judging.longest.cpu_ms": max(cost.cpu for cost in judged),
+        **as_figures("recall.after_a_write", middle(after)),
     }
 
 
 def briefing(filled: Filled) -> Figures:
     costs = [cost_of(lambda: brief(ctx=filled.ctx)) for _ in Patience(ROUNDS, SECONDS / 2, least=1).rounds()]
-    return _as_figures("brief", middle(costs))
+    return as_figures("brief", middle(costs))
 
 
 def among_others(filled: Filled, before: Cost) -> Figures:
-    """Recall again, now that there are other spaces in the file."""
-    costs = [_recall(filled, number) for number in Patience(ROUNDS, SECONDS).rounds()]
-    now = middle(costs)
-    return {**_as_figures("recall.among_others", now), "recall.among_others.ratio": now.cpu / before.cpu}
+    """Recall without the reader again, now that there are other spaces in the file."""
+    now = middle([alone for _, alone in _recalls(filled, ROUNDS)])
+    return {**as_figures("recall.among_others", now), "recall.among_others.ratio": now.cpu / before.cpu}
 
 
 def bulk(ctx: SpaceContext, corpus: Corpus, texts: int) -> Figures:
-    """An import with its vectors, as a share of what the embedder alone takes for the same texts."""
+    """An import with its vectors, and which share of its CPU time the embedder alone takes."""
     embedder = ctx.embedder
     if embedder is None:
         return {}
     embedder.documents(["a first text, so that the model is loaded"])
     drafts = [draft_of(fact) for fact in corpus.facts(0, texts)]
+    judge = Metered(ctx.judge)
+    ctx = replace(ctx, judge=cast("Judge", judge))
     alone = cost_of(lambda: embedder.documents([draft.content for draft in drafts]))
     stored = cost_of(lambda: import_drafts(enumerate(drafts, start=1), ctx=ctx))
     followed = cost_of(lambda: embed_missing(ctx, limit=2 * texts))
+    whole = stored.cpu + followed.cpu
     return {
         "bulk.embedder_per_second": 1000 * texts / alone.wall,
         "bulk.stored_per_second": 1000 * texts / stored.wall,
-        "bulk.share": alone.wall / (stored.wall + followed.wall),
+        "bulk.share": alone.cpu / whole,
+        "bulk.share_unjudged": alone.cpu / (whole - judge.meter.spent.cpu),
     }
 
 
@@ -183,21 +190,22 @@ def resident() -> float:
     return most / 1024 / (1024 if sys.platform == "darwin" else 1)
 
 
-def _recall(filled: Filled, number: int, where: Filter | None = None) -> Cost:
-    question = filled.question(number)
-    query = Query(text=question, where=where, limit=HITS)
-    return cost_of(lambda: recall(query, ctx=filled.ctx), filled.embedder.meter)
+def _recalls(filled: Filled, times: int, where: Filter | None = None) -> list[tuple[Cost, Cost]]:
+    """What recalls cost without embedding, and without the reader too."""
+    costs = []
+    for _ in Patience(times, SECONDS).rounds():
+        query = Query(text=filled.question(next(filled.unasked)), where=where, limit=HITS)
+        before = filled.reader.meter.spent
+        whole = cost_of(lambda: recall(query, ctx=filled.ctx), filled.embedder.meter)  # noqa: B023
+        costs.append((whole, whole - (filled.reader.meter.spent - before)))
+    return costs
 
 
-def _remember(filled: Filled, ctx: SpaceContext) -> Cost:
+def _remember(filled: Filled) -> Cost:
+    """Without embedding and judging."""
     draft = draft_of(filled.corpus.fact(next(filled.fresh)))
-    return cost_of(lambda: remember(draft, ctx=ctx))
+    return cost_of(lambda: remember(draft, ctx=filled.ctx), filled.embedder.meter, filled.judge.meter)
 
 
-def _as_figures(name: str, cost: Cost) -> Figures:
+def as_figures(name: str, cost: Cost) -> Figures:
     return {f"{name}.wall_ms": cost.wall, f"{name}.cpu_ms": cost.cpu}
-
-
-def _ratio(ours: list[float], least: list[float]) -> float:
-    """How many times as long, by the median of pairs taken one after the other."""
-    return median(one / other for one, other in zip(ours, least, strict=True))

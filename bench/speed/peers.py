@@ -1,4 +1,4 @@
-"""The same work done by what a user would pick instead, with the same texts and the same vectors.
+"""The same work done by what a user would pick instead and by the bare floor: same texts, same vectors.
 
 Each is used as its own documentation says, embedded in the process and kept on disk. What they send home
 about their users is switched off.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.speed.corpus import DIMENSIONS, Corpus, Fact, GeneratedEmbedder
 from bench.speed.cost import Cost, Patience, cost_of, middle
+from bench.speed.floor import Floor
 
 if TYPE_CHECKING:
     from bench.speed.measuring import Figures
@@ -21,12 +22,17 @@ if TYPE_CHECKING:
 _BLOCK = 1_000
 _USER = "bench"
 
-#: What is installed for each.
-PACKAGES = {"chromadb": "chromadb", "mem0": "mem0ai"}
+#: The package of each.
+PACKAGES = {
+    "floor": "numpy",
+    "chromadb": "chromadb",
+    "mem0": "mem0ai",
+    "langgraph": "langgraph-checkpoint",
+}
 _SILENT = {"ANONYMIZED_TELEMETRY": "False", "MEM0_TELEMETRY": "False"}
 
 
-class Rival(Protocol):
+class Peer(Protocol):
     """Another memory, or what one is built on."""
 
     def fill(self, facts: Sequence[Fact]) -> None: ...
@@ -45,24 +51,24 @@ def installed(name: str) -> str | None:
 def measure(
     name: str, corpus: Corpus, size: int, folder: Path, told: Callable[[int], None] = lambda done: None
 ) -> "Figures":
-    """Fills a rival's store, then searches it and adds to it. Embedding is left out, as it is for ours."""
-    from bench.speed.measuring import HITS, ROUNDS, SECONDS, resident
+    """Fills the store of a peer, searches it and adds to it; embedding is left out, as it is for ours."""
+    from bench.speed.measuring import HITS, ROUNDS, SECONDS, as_figures, resident
 
     os.environ.update(_SILENT, MEM0_DIR=str(folder / "mem0"))
     embedder = GeneratedEmbedder()
-    rival = _OPENED[name](folder, embedder)
+    peer = _OPENED[name](folder, embedder)
     for start in range(0, size, _BLOCK):
-        rival.fill(list(corpus.facts(start, min(size, start + _BLOCK))))
+        peer.fill(list(corpus.facts(start, min(size, start + _BLOCK))))
         told(min(size, start + _BLOCK))
     fresh = count(2 * size)
 
     def searched(number: int, category: str | None = None) -> Cost:
         question = corpus.question(number * 7_919 % size)
-        return cost_of(lambda: rival.search(question, HITS, category), embedder.meter)
+        return cost_of(lambda: peer.search(question, HITS, category), embedder.meter)
 
     def added() -> Cost:
         fact = corpus.fact(next(fresh))
-        return cost_of(lambda: rival.add(fact), embedder.meter)
+        return cost_of(lambda: peer.add(fact), embedder.meter)
 
     searched(0)
     found = {
@@ -73,9 +79,10 @@ def measure(
     }
     held = resident()
     found["remember.with_vector"] = middle([added() for _ in Patience(ROUNDS, SECONDS).rounds()])
-    figures = {f"{verb}.wall_ms": cost.wall for verb, cost in found.items()}
-    figures |= {f"{verb}.cpu_ms": cost.cpu for verb, cost in found.items()}
-    return {**figures, "memory_mb": held}
+    figures: Figures = {"memory_mb": held}
+    for verb, cost in found.items():
+        figures |= as_figures(verb, cost)
+    return figures
 
 
 class Chroma:
@@ -133,7 +140,7 @@ class Mem0:
                 "history_db_path": str(folder / "history.db"),
             }
         )
-        self._memory.embedding_model = _ForMem0(embedder)
+        self._memory.embedding_model = _Vectors(embedder)
         self._embedder = embedder
 
     def fill(self, facts: Sequence[Fact]) -> None:
@@ -158,8 +165,8 @@ class Mem0:
         return len(self._memory.search(question, top_k=hits, filters=where)["results"])
 
 
-class _ForMem0:
-    """Our vectors in the form in which mem0 asks for them."""
+class _Vectors:
+    """Our vectors as lists of numbers, as mem0 and langgraph ask for them."""
 
     def __init__(self, embedder: GeneratedEmbedder) -> None:
         self._embedder = embedder
@@ -173,4 +180,33 @@ class _ForMem0:
         return [self.embed(text, memory_action) for text in texts]
 
 
-_OPENED: dict[str, Callable[[Path, GeneratedEmbedder], Rival]] = {"chromadb": Chroma, "mem0": Mem0}
+class LangGraph:
+    """The store of langgraph that needs no server and no extension of SQLite: it keeps nothing on disk."""
+
+    def __init__(self, folder: Path, embedder: GeneratedEmbedder) -> None:
+        self._put: Any = import_module("langgraph.store.base").PutOp
+        index = {"dims": DIMENSIONS, "embed": _Vectors(embedder).embed_batch, "fields": ["text"]}
+        self._store: Any = import_module("langgraph.store.memory").InMemoryStore(index=index)
+        self._numbers = count()
+
+    def fill(self, facts: Sequence[Fact]) -> None:
+        self._store.batch([self._put((_USER,), f"{next(self._numbers)}", _value(fact)) for fact in facts])
+
+    def add(self, fact: Fact) -> None:
+        self._store.put((_USER,), f"{next(self._numbers)}", _value(fact))
+
+    def search(self, question: str, hits: int, category: str | None) -> int:
+        where = {"category": category} if category else None
+        return len(self._store.search((_USER,), query=question, filter=where, limit=hits))
+
+
+def _value(fact: Fact) -> dict[str, str]:
+    return {"text": fact.content, "category": fact.category}
+
+
+_OPENED: dict[str, Callable[[Path, GeneratedEmbedder], Peer]] = {
+    "floor": Floor,
+    "chromadb": Chroma,
+    "mem0": Mem0,
+    "langgraph": LangGraph,
+}
