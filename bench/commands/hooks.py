@@ -63,7 +63,7 @@ def _measured(size: int, runs: int, busy: bool, bar: Bar) -> dict[str, Any]:
         bar.doing(f"filling {size:,}")
         filled_home(home, size)
         with serving(home) as (url, service):
-            loaded(home, url)
+            loaded(home, url).close()
             for load in ("quiet", "busy")[: 1 + busy]:
                 bar.doing(f"{size:,}, {load}")
                 with ExitStack() as beside:
