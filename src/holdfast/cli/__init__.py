@@ -42,6 +42,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
             "briefs:cache_report",
             "Report whether each session's brief stayed byte-identical",
         ),
+        "sessions": ("sessions:sessions", "List sessions of agents; show one or name it"),
         "events": ("operations:events", "List events that agents reported, newest first"),
         "cooldowns": (
             "operations:cooldowns",
@@ -53,7 +54,7 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "recapture": ("capture:recapture", "Read kept messages again, with the current model"),
         "tend": ("upkeep:tend", "Run upkeep: decay, archive and propose merges"),
         "audit": ("upkeep:audit", "Report duplicates, contradictions, secrets and unused memories"),
-        "undo-session": ("upkeep:undo_session", "Undo everything that a session wrote"),
+        "undo-session": ("sessions:undo_session", "Undo everything that a session wrote"),
         "space": ("spaces:space", "Manage spaces: create, list, show, change, delete"),
         "spend": ("operations:spend", "Show language model usage and cost"),
         "doctor": ("doctor:doctor", "Check the installation and suggest fixes"),

@@ -1,4 +1,4 @@
-"""The upkeep commands: tend, audit, undo-session, migrate, where."""
+"""The upkeep commands: tend, audit, migrate, where."""
 
 import re
 from pathlib import Path
@@ -80,28 +80,6 @@ def _step(before: "Memory", after: "Memory") -> str:
     gone = ", now inactive" if before.active and not after.active else ""
     step = f"({say.number(before.confidence)} -> {say.number(after.confidence)}{gone})"
     return f"{say.headline(after)} {step}"
-
-
-@click.command("undo-session")
-@click.argument("session_id", metavar="SESSION")
-@in_space
-def undo_session(call: Call, session_id: str) -> None:
-    """Undo everything that a session wrote.
-
-    Deletes what it added and reverts what it changed. Memories that others confirmed or revised since are
-    kept and listed.
-
-    \b
-        holdfast undo-session run-42
-    """
-    with call.memories() as memories:
-        undone = memories.undo_session(session_id)
-    lines = [f"Deleted {say.headline(memory)}" for memory in undone.removed]
-    lines += [f"Reverted {say.line(memory)}" for memory in undone.changed]
-    lines += [f"Kept {say.line(memory)}: confirmed or revised by others since" for memory in undone.kept]
-    if undone.links:
-        lines.append(f"Removed {say.count(undone.links, 'link')}")
-    call.tell("\n".join(lines or ["Nothing to undo: none of this session's changes are left"]), undone)
 
 
 @click.command()

@@ -510,6 +510,21 @@ class Memories:
             return tx.sessions.tallies(session_ids)
 
     @needs("read")
+    def session_titles(self, *session_ids: str) -> dict[str, str]:
+        """What sessions are called: by their name, or by how the first prompt begins."""
+        return engine.session_names.titles(session_ids, ctx=self._synced)
+
+    @needs("read")
+    def find_session(self, words: str) -> str:
+        """The id of the session with this id or title, or which begins so; "last" is the latest one."""
+        return engine.session_names.find_session(words, ctx=self._synced)
+
+    @needs("write")
+    def name_session(self, session_id: str, name: str) -> Session:
+        """Gives a session a name."""
+        return engine.session_names.name_session(session_id, name, ctx=self._synced)
+
+    @needs("read")
     def session_story(self, session_id: str, *, first: int = 1, limit: int = 100) -> SessionStory:
         """What was said in a session from message `first` on, what it was given, and what it wrote."""
         return engine.session_story.session_story(session_id, ctx=self._synced, first=first, limit=limit)

@@ -11,6 +11,7 @@ from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import heads, memories, messages, sessions
 
 _MOST_SPEAKERS = 1_000
+_OPENING = 1_000  # characters
 # Jumps from one name to the next in the index instead of reading every message.
 _SPEAKERS = text(
     "WITH RECURSIVE named (speaker) AS ("
@@ -61,6 +62,26 @@ class SessionTable(SpaceRows):
             query = select(table.c.session_id, func.count()).where(*mine).group_by(table.c.session_id)
             counted.append({row[0]: int(row[1]) for row in self._connection.execute(query)})
         return {one: (counted[0].get(one, 0), counted[1].get(one, 0)) for one in session_ids}
+
+    def openings(self, session_ids: Collection[str]) -> list[tuple[str, str | None, str | None]]:
+        """Of each of the sessions its id, its name, and how the first prompt on record begins."""
+        first = (
+            select(func.substr(messages.c.content, 1, _OPENING))
+            .where(
+                messages.c.space == sessions.c.space,
+                messages.c.session_id == sessions.c.id,
+                messages.c.role == "user",
+                messages.c.content.is_not(None),
+                messages.c.off_record.is_(False),
+            )
+            .order_by(messages.c.number)
+            .limit(1)
+            .correlate(sessions)
+            .scalar_subquery()
+        )
+        mine = (sessions.c.space == self._space, self._one_of(sessions.c.id, session_ids))
+        rows = self._connection.execute(select(sessions.c.id, sessions.c.name, first).where(*mine))
+        return [(row[0], row[1], row[2]) for row in rows]
 
     def latest_named(self, beginning: str) -> Session | None:
         """The latest of those whose ids begin so and go on with letters or digits."""

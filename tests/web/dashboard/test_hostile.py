@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.domain.outcomes import settled
+from holdfast.engine.intake import safe
 from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.addresses import PAGES, VARYING, Example
@@ -127,7 +128,7 @@ def haunted(board: Board, space: str, text: Callable[[int], str]) -> Example:
     """A space with memories in which every field of the user's holds such a text."""
     board.make(space, "default")
     memories = board.memories(space)
-    session = "".join(letter for letter in f"{space} {text(0)}" if letter.isprintable()).strip()[:180]
+    session = safe("".join(filter(str.isprintable, f"{space} {text(0)}"))).strip()[:180]
     made = ""
     agent = memories.speaking_as("assistant", session=session)
     agent.open_session(session, name=text(1), client=text(2), project=text(3), directory=text(4))

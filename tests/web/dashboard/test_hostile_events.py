@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.domain.outcomes import settled
+from holdfast.engine.intake import safe
 from holdfast.engine.sessions import NewMessage
 from tests.requirements_ledger import requirement
 from tests.web.dashboard.serving import Board
@@ -36,7 +37,7 @@ def happened(board: Board, space: str, text: Callable[[int], str]) -> list[str]:
     """Such texts in all that an agent leaves behind; answers the pages that show them."""
     board.make(space, "ops")
     memories = board.memories(space)
-    session = "".join(letter for letter in f"{space} {text(0)}" if letter.isprintable()).strip()[:180]
+    session = safe("".join(filter(str.isprintable, f"{space} {text(0)}"))).strip()[:180]
     agent = memories.speaking_as("assistant", session=session)
     agent.open_session(session, name=text(1), client=text(2), project=text(3), directory=text(4))
     said = agent.say_all(

@@ -62,6 +62,21 @@ def test_the_list_tells_of_each_session_the_latest_first(board: Board) -> None:
     assert rows[1].endswith("3 messages 1 memory $0.12")
 
 
+def test_a_session_without_a_name_is_called_by_its_first_prompt(board: Board) -> None:
+    memories = board.memories()
+    memories.open_session("0f3a-77")
+    memories.say("0f3a-77", "assistant", "Good morning")
+    memories.say("0f3a-77", "user", "Why is\n  the library empty?")
+    memories.remember("Needs the NFS mount", category="dependency", subject="jellyfin")
+    agent = memories.speaking_as("assistant", session="0f3a-77")
+    agent.remember("Remount before a restart", category="remediation", subject="jellyfin")
+
+    for address in ("/sessions?space=ops", "/?space=ops", "/memories?space=ops"):
+        links = [one.whole_text for one in told(board, address).all("a", title="Session 0f3a-77")]
+        assert links == ["Why is the library empty?"], address
+    assert told(board, "/sessions/0f3a-77?space=ops").all("h1")[0].whole_text == "Why is the library empty?"
+
+
 def test_pages_of_sessions_follow_each_other(board: Board) -> None:
     made = [board.memories().open_session(f"run-{number}").id for number in range(95)]
     seen: list[str] = []
@@ -257,4 +272,4 @@ def test_what_was_recalled_of_earlier_talk_is_quoted_with_who_said_it_and_where(
 
     [recalled] = [text for kind, text in steps(told(board)) if kind == "given" and "attic key" in text]
 
-    assert "The attic key hangs behind the clock Mara in before" in recalled
+    assert "The attic key hangs behind the clock Mara in The attic key hangs behind the clock" in recalled

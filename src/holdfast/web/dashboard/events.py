@@ -64,6 +64,7 @@ def _list_values(visit: Visit, chosen: Choice) -> dict[str, Any]:
     )
     shown = found[:ON_A_PAGE]
     last = shown[-1] if len(found) > ON_A_PAGE else None
+    visit.read_titles(event.session for event in shown if event.session)
     return {
         "chosen": chosen,
         "days": by_day(shown),

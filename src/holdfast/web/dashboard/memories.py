@@ -124,6 +124,7 @@ def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
     )
     shown = list(found.memories[:ON_A_PAGE])
     more = len(found.memories) > ON_A_PAGE
+    visit.read_titles(memory.source.session for memory in shown if memory.source.session)
     return {
         "chosen": chosen,
         "seen": seen,

@@ -65,7 +65,9 @@ def sessions(visit: ReadVisit, after: After = "") -> Response:
 def runs(visit: Visit, limit: int, after: str = "") -> list[Run]:
     """The latest sessions, with how much is in them."""
     found = visit.memories.sessions(limit=limit, after=read_cursor(TimeCursor, after), upkeep=False)
-    tallies = visit.memories.session_tallies(*(session.id for session in found))
+    ids = [session.id for session in found]
+    visit.read_titles(ids)
+    tallies = visit.memories.session_tallies(*ids)
     return [Run(session, *tallies[session.id]) for session in found]
 
 

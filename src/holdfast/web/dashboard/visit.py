@@ -1,8 +1,8 @@
 """The context of a page's request: space, grant, browser and form. Its type declares the scope."""
 
 import hmac
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Final, Protocol
 from urllib.parse import urlencode, urlsplit
@@ -47,6 +47,7 @@ class Visit:
     memories: Memories
     spaces: Sequence[str]
     now: datetime
+    titles: dict[str, str] = field(default_factory=dict)  # of the sessions that the page names
 
     @property
     def space(self) -> str:
@@ -95,6 +96,17 @@ class Visit:
                 if one not in (None, "", False):
                     asked.append((name, "1" if one is True else str(one)))
         return f"{path}?{urlencode(asked)}" if asked else path
+
+    def session_title(self, session_id: str) -> str:
+        """What a session is called; empty if it has no name and nothing was said in it."""
+        if session_id not in self.titles:
+            self.read_titles([session_id])
+        return self.titles[session_id]
+
+    def read_titles(self, session_ids: Iterable[str]) -> None:
+        """Reads the titles of the sessions of a list in one step."""
+        wanted = dict.fromkeys(session_ids, "")
+        self.titles.update(wanted | self.memories.session_titles(*wanted))
 
     def say(self, text: str, tone: Tone = "done", offer: Offer | None = None, look: str = "") -> None:
         """Shows a notice on the browser's next page, or at once if a script asked."""

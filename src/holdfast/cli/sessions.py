@@ -1,0 +1,130 @@
+"""The commands about sessions: list, show, name, undo."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli import say
+from holdfast.cli.call import Call, in_space
+from holdfast.cli.tables import Table, TableColumn
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Session
+    from holdfast.engine.memories import Memories
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Maximum number of results."
+)
+@in_space
+def sessions(call: Call, limit: int) -> None:
+    """List sessions of agents; show one or name it.
+
+    The newest first. A session without a name is called by how its first prompt begins.
+
+    \b
+        holdfast sessions
+        holdfast sessions show last
+        holdfast sessions name last "Upgrade of PostgreSQL"
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    with call.memories() as memories:
+        found = memories.sessions(limit=limit, upkeep=False)
+        ids = [session.id for session in found]
+        titles, tallies = memories.session_titles(*ids), memories.session_tallies(*ids)
+    table = Table(
+        [
+            TableColumn(title="started (UTC)", style="dim"),
+            TableColumn(title="session", wraps=True, least=24),
+            TableColumn(title="agent", most=16),
+            TableColumn(title="project", most=20),
+            TableColumn(title="messages", justify="right"),
+            TableColumn(title="memories", justify="right"),
+            TableColumn(title="id", most=36),
+        ]
+    )
+    for one in found:
+        told = (titles.get(one.id, "-"), one.client or "-", one.project or "-", *map(str, tallies[one.id]))
+        table.rows.append((say.moment(one.started_at), *told, one.id))
+    answer = [{"session": one, "title": titles.get(one.id), "counts": tallies[one.id]} for one in found]
+    call.tell(table if found else "No sessions", {"sessions": answer})
+
+
+@sessions.command()
+@click.argument("session", metavar="SESSION")
+@in_space
+def show(call: Call, session: str) -> None:
+    """Show what was said in a session and which memories came from it.
+
+    SESSION is an id, a name or the beginning of either, or "last".
+
+    \b
+        holdfast sessions show last
+    """
+    with call.memories() as memories:
+        session_id = memories.find_session(session)
+        text, answer = _shown(memories, session_id)
+    call.tell(text, answer)
+
+
+def _shown(memories: "Memories", session_id: str) -> tuple[str, dict[str, object]]:
+    from holdfast.domain.query import Filter
+
+    found = memories.session(session_id)
+    made = memories.find(Filter(session=session_id, states=("active", "inactive", "waiting"))).memories
+    title = memories.session_titles(session_id).get(session_id)
+    lines = [click.style(say.one_line(title or session_id), bold=True), f"  {_about(found.session)}", ""]
+    for one in found.messages:
+        said = say.one_line(one.content) if one.content is not None else "(text erased)"
+        lines.append(f"{say.moment(one.said_at)}  {one.speaker or one.role}: {said}")
+    if made:
+        lines += ["", click.style("Memories", bold=True), *(f"  {say.line(memory)}" for memory in made)]
+    return "\n".join(lines), {"title": title, "conversation": found, "memories": made}
+
+
+def _about(session: "Session") -> str:
+    ended = f", ended {say.moment(session.ended_at)} UTC" if session.ended_at else ", still open"
+    failed = f" with exit code {session.exit_code}" if session.exit_code else ""
+    of = [session.client, session.project and f"project {session.project}"]
+    told = "".join(f", {say.one_line(part)}" for part in of if part)
+    return f"{session.id}, started {say.moment(session.started_at)} UTC{ended}{failed}{told}"
+
+
+@sessions.command()
+@click.argument("session", metavar="SESSION")
+@click.argument("name")
+@in_space
+def name(call: Call, session: str, name: str) -> None:
+    """Give a session a name.
+
+    \b
+        holdfast sessions name last "Upgrade of PostgreSQL"
+    """
+    with call.memories() as memories:
+        named = memories.name_session(memories.find_session(session), name)
+    call.tell(f"Named session {named.id}: {say.one_line(named.name or '')}", {"session": named})
+
+
+@click.command("undo-session")
+@click.argument("session", metavar="SESSION")
+@in_space
+def undo_session(call: Call, session: str) -> None:
+    """Undo everything that a session wrote.
+
+    Deletes what it added and reverts what it changed. Memories that others confirmed or revised since are
+    kept and listed. SESSION is an id, a name or the beginning of either, or "last".
+
+    \b
+        holdfast undo-session last
+        holdfast undo-session run-42
+    """
+    with call.memories() as memories:
+        undone = memories.undo_session(memories.find_session(session))
+    lines = [f"Deleted {say.headline(memory)}" for memory in undone.removed]
+    lines += [f"Reverted {say.line(memory)}" for memory in undone.changed]
+    lines += [f"Kept {say.line(memory)}: confirmed or revised by others since" for memory in undone.kept]
+    if undone.links:
+        lines.append(f"Removed {say.count(undone.links, 'link')}")
+    call.tell("\n".join(lines or ["Nothing to undo: none of this session's changes are left"]), undone)

@@ -1,0 +1,41 @@
+"""`holdfast sessions` and `undo-session` by name."""
+
+from __future__ import annotations
+
+from holdfast import Memories
+from tests.cli.conftest import Shell
+
+
+def worked(shell: Shell) -> None:
+    shell.says("remember", "The build needs Node 22", "--session", "run-1")
+    with Memories.open(shell.db, "default", clock=shell.clock) as memories:
+        memories.say("run-1", "user", "Why does the build fail?")
+        memories.say("run-1", "assistant", "It needs Node 22")
+
+
+def test_sessions_are_listed_shown_and_named(shell: Shell) -> None:
+    worked(shell)
+
+    listed = shell.says("sessions").splitlines()
+    assert len(listed) == 2
+    assert listed[1].split()[2:8] == ["Why", "does", "the", "build", "fail?", "-"]
+    shown = shell.says("sessions", "show", "why does")
+    assert "user: Why does the build fail?" in shown
+    assert "The build needs Node 22" in shown.split("Memories")[1]
+
+    assert shell.says("sessions", "name", "last", "The build") == "Named session run-1: The build\n"
+    [told] = shell.json("sessions")["sessions"]
+    assert (told["title"], told["counts"]) == ("The build", [2, 1])
+    assert shell.says("sessions", "--space", "default", "--limit", "1").count("The build") == 1
+
+
+def test_a_session_is_undone_by_its_name(shell: Shell) -> None:
+    worked(shell)
+
+    assert "Deleted" in shell.says("undo-session", "why does the build fail?")
+    assert "Nothing to undo" in shell.says("undo-session", "last")
+
+
+def test_a_session_that_is_not_there_is_said_with_how_to_find_one(shell: Shell) -> None:
+    assert "`holdfast sessions` lists them" in shell("sessions", "show", "nobody").stderr
+    assert shell.says("sessions") == "No sessions\n"
