@@ -26,9 +26,9 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (57_179, 44_000)
-CORE_LINES = (26_646, 19_000)
-MODULES = (347, 330)
+LINES = (57_407, 44_000)
+CORE_LINES = (26_749, 19_000)
+MODULES = (349, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (6, 6)
 CLASS_NAMES = (0, 0)

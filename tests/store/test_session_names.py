@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast import Memories
+from holdfast.domain.outcomes import settled
 from holdfast.engine.ports import Store
 from holdfast.errors import Conflict, Invalid, NotFound
 from holdfast.testing import FixedClock
@@ -47,8 +48,10 @@ def test_what_is_off_the_record_or_erased_names_no_session(memories: Memories, c
     opened(memories, clock, "a", "Off the record: the vault code is under the mat")
     opened(memories, clock, "b", "The alarm code is on the fridge")
     message = memories.session("b").messages[0]
-    saved = memories.speaking_as("assistant", session="b").remember("The alarm code", message=message.id)
-    memories.erase(saved.memory.id)
+    told = memories.speaking_as("assistant", session="b").remember("The alarm code", message=message.id)
+    saved = settled(told)
+    assert saved is not None
+    memories.erase(saved.id)
 
     assert memories.session_titles("a", "b") == {}
 
