@@ -11,9 +11,11 @@ from holdfast import Filter, Memories, Refused, Waiting
 from holdfast.agents.transcripts import Tally, Transcripts, take
 from holdfast.domain.memory import Draft, Source
 from holdfast.engine.sessions import NewMessage
+from holdfast.errors import Conflict
 from holdfast.testing import FixedClock
 from tests.agents.importers.test_exports import TALK, written
 from tests.requirements_ledger import requirement
+from tests.scenarios.told import kept
 
 OAT = "Remember that I only drink oat milk."
 MIRIAM = "Miriam is our landlord, remember that please."
@@ -142,3 +144,13 @@ def _read(path: Path, memories: Memories) -> None:
     found = Transcripts(path)
     for transcript in found.unread():
         take(found.read(transcript), memories, Tally())
+
+
+@requirement("trust.tombstone")
+def test_an_edit_to_what_was_deleted_names_the_memory_to_restore(memories: Memories) -> None:
+    gone = kept(memories.remember("The fig tree needs watering on Thursdays"))
+    known = kept(memories.remember("The olive tree stands outside"))
+    memories.forget(gone.id)
+
+    with pytest.raises(Conflict, match=f"is not stored again: restore {gone.id} or use another text"):
+        memories.revise(known.id, "The fig tree needs watering on Thursdays")

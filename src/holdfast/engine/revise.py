@@ -130,7 +130,9 @@ def _refuse_buried(draft: Draft, known: Memory, tx: Transaction, ctx: SpaceConte
     around = look_at_deleted(draft, tx, ctx.judge, across=looks_across(ctx))
     tombstone = find_tombstone(draft, tx, around)
     if tombstone is not None:
-        raise Conflict(f"this {tombstone.says} and is not stored again: use another text")
+        gone = tx.memories.get(tombstone.memory) if tombstone.memory else None
+        back = f"restore {gone.id} or " if gone is not None and gone.state == "forgotten" else ""
+        raise Conflict(f"this {tombstone.says} and is not stored again: {back}use another text")
 
 
 def _applied(known: Memory, draft: Draft, revision: Revision, profile: Profile, now: datetime) -> Memory:

@@ -29,6 +29,12 @@ SECRETS = (
     "la parola d'ordine è <<Estate2024>>",
     "A senha é <<Verao2024>>",
     "A palavra-passe é <<Verao2024>>",
+    "Das Passwort vom NAS ist <<Winter2025>>",
+    "Le mot de passe du wifi est <<Soleil75>>",
+    "Mi contraseña de Netflix es <<Verano$88>>",
+    "La password di casa è <<Estate2024>>",
+    "A senha do wifi é <<Verao2024>>",
+    "the db password is <<kJh88_aaPQ>>",
     'password: "<<correct horse battery staple>>"',
     'The passphrase is "<<correct horse battery staple>>"',
     "passphrase is '<<purple monkey dishwasher lamp>>'",
@@ -54,6 +60,9 @@ SECRETS = (
     "Die PIN lautet <<4821>>",
     "the door pin code is <<90210>>",
     "card pin <<7391>>",
+    "The alarm pin of the shop is <<0815>>",
+    "Die PIN von der Karte lautet <<4821>>",
+    "meine iban ist <<de89 3704 0044 0532 0130 00>>",
 )
 INNOCENT = (
     "password: my-password",

@@ -62,7 +62,8 @@ _flagged = lazy(r"[ \t]{1,4}(?![-|&;<>])")
 @cache
 def _sentence() -> re.Pattern[str]:
     """The words of a sentence between the key and its value."""
-    whose = r"(?:\s(?:for|of|on|to)(?:\s[\w@./'’-]{1,40}){1,4}?)?"
+    of = r"for|of|on|to|at|vo[nm]|für|fürs|zu[mr]?|im|du|de|del|dell[ao]|di|d[aoe]s?|pour|para|per|al"
+    whose = rf"(?:\s(?:{of})(?:\s[\w@./'’-]{{1,40}}){{1,4}}?)?"
     verb = (
         r"(?:\s(?:is|was|are|ist|lautet|heißt|est|es|è|é|e['’]|will\sbe|should\sbe|(?:is\s)?(?:re)?set\sto|(?:is\s)?changed\sto)"
         r"(?:\s(?:now|still|just|currently|set\sto|jetzt|maintenant|ahora|ora|agora))?:?\s|[:：]\s?|\s=\s)"

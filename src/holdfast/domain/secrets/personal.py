@@ -28,13 +28,15 @@ _OF_SEEDS = ("seed", "phrase", "recovery", "backup", "wallet", "mnemonic")
 _OF_CODES = ("cvc", "cvv", "csc", "cvn", "security code")
 _POSTGRES_PORTS = ("*", "5432", "5433", "5434", "6432")
 
-_account = lazy(r"[A-Z](?<![0-9A-Za-z][A-Z])[A-Z][0-9]{2}(?:[ ]?[0-9A-Za-z]){11,28}")
+_account = lazy(r"[A-Za-z](?<![0-9A-Za-z][A-Za-z])[A-Za-z][0-9]{2}(?:[ ]?[0-9A-Za-z]){11,28}")
+_FIGURES = 6  # of an account number at least: fewer are a sentence
 
 
 @cache
 def _pin() -> re.Pattern[str]:
     """A number right behind the word only where the word is written as people write it for this."""
-    told = rf"(?i:pin(?:[- ]?(?:code|number|nummer))?|geheimzahl)(?:{_IS})(?<![Pp][Ii][Nn] )(?<![Pp][Ii][Nn])"
+    of = r"(?:\s(?:for|of|to|vo[nm]|für|de|del|du|da|do|di)(?:\s\w{1,20}){1,3}?(?=\s(?:is|ist|lautet|est|es|è|é)\s|:))?"
+    told = rf"(?i:pin(?:[- ]?(?:code|number|nummer))?|geheimzahl){of}(?:{_IS})(?<![Pp][Ii][Nn] )(?<![Pp][Ii][Nn])"
     whose = r"(?i:card|bank|sim|door|phone|alarm|atm|my|code)\s(?i:pin)\s"
     return re.compile(
         rf"(?<![\w-])(?:{told}|(?<!GPIO )(?<!gpio )PIN\s|{whose})"
@@ -85,13 +87,14 @@ def _accounts(text: str) -> Found:
         if found is None:
             yield None
             continue
-        length = _LENGTHS.get(found[0][:2], 0)
+        length = _LENGTHS.get(found[0][:2].upper(), 0)
         end, left = found.start(), length
         while left and end < found.end():
             left -= text[end] != " "
             end += 1
         number = text[found.start() : end].replace(" ", "").upper()
-        if length and len(number) == length and not text[end : end + 1].isalnum() and _checks(number):
+        whole = length and len(number) == length and not text[end : end + 1].isalnum()
+        if whole and sum(map(str.isdigit, number)) >= _FIGURES and _checks(number):
             yield found.start(), end, "iban"
 
 

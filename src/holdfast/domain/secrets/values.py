@@ -19,6 +19,7 @@ _TECHNICAL = (
 
 _piece = lazy(r"[A-Za-z0-9]+")
 _name = lazy(rf"(?:{_TECHNICAL}|[a-z]+)", re.IGNORECASE)
+_within = lazy(r"[a-z][A-Z]")
 _hump = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
@@ -31,7 +32,8 @@ def bits(value: str) -> float:
 
 def is_named(value: str) -> bool:
     """Consists only of plain words, numbers and technical terms: a name, a version, a date."""
-    return all(_name().fullmatch(piece) for piece in _piece().findall(value[:512])) and not _scrambled(value)
+    pieces = _piece().findall(value[:512])
+    return all(_name().fullmatch(piece) for piece in pieces) and not (_scrambled(value) or _drawn(pieces))
 
 
 def looks_random(value: str, *, at_least: int = 8) -> bool:
@@ -59,6 +61,11 @@ def _random_piece(piece: str, at_least: int) -> bool:
     digits = sum(c.isdigit() for c in piece)
     # "server12" is a name; "server12x9" or three digits and more are not.
     return digits >= 3 or len(_hump().findall(piece)) >= 4
+
+
+def _drawn(pieces: list[str]) -> bool:
+    """A capital behind a small letter, with digits: "kJh88" is no technical term."""
+    return any(not piece.isalpha() and _within().search(piece) for piece in pieces)
 
 
 def _scrambled(value: str) -> bool:
