@@ -35,8 +35,11 @@ _FIGURES = 6  # of an account number at least: fewer are a sentence
 @cache
 def _pin() -> re.Pattern[str]:
     """A number right behind the word only where the word is written as people write it for this."""
-    of = r"(?:\s(?:for|of|to|vo[nm]|für|de|del|du|da|do|di)(?:\s\w{1,20}){1,3}?(?=\s(?:is|ist|lautet|est|es|è|é)\s|:))?"
-    told = rf"(?i:pin(?:[- ]?(?:code|number|nummer))?|geheimzahl){of}(?:{_IS})(?<![Pp][Ii][Nn] )(?<![Pp][Ii][Nn])"
+    word = r"(?i:pin(?:[- ]?(?:code|number|nummer))?|geheimzahl)"
+    of = r"\s(?:for|of|to|vo[nm]|für|de|del|du|d[ao]|di)(?:\s\w{1,20}){1,3}?"
+    told = (
+        rf"{word}(?:{of}(?=\s(?:is|ist|lautet|est|es|è|é)\s|:))?(?:{_IS})(?<![Pp][Ii][Nn] )(?<![Pp][Ii][Nn])"
+    )
     whose = r"(?i:card|bank|sim|door|phone|alarm|atm|my|code)\s(?i:pin)\s"
     return re.compile(
         rf"(?<![\w-])(?:{told}|(?<!GPIO )(?<!gpio )PIN\s|{whose})"
