@@ -73,6 +73,23 @@ def test_what_was_erased_stays_away_though_only_a_hash_is_left(
     assert memories.find().total == 1
 
 
+@requirement("trust.tombstone")
+def test_of_an_erased_text_no_hash_is_left_that_can_be_guessed_without_the_spaces_key(
+    memories: Memories, clock: FixedClock
+) -> None:
+    create_space("other", store=memories.store, clock=clock)
+    spaces = (memories, Memories.of(memories.store, "other", clock=clock))
+    hashes = set()
+    for space in spaces:
+        known = settled(space.remember("The old address is 5 Elm Road"))
+        assert known is not None
+        space.erase(known.id)
+        with space.store.read(space.space) as tx:
+            hashes |= {stone.hash for stone in tx.tombstones.of(known.id)}
+
+    assert len(hashes) == 2
+
+
 # -------------------------------------------------------------------------------------------------- redaction
 
 

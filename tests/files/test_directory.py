@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast import Memories
 from holdfast.domain.outcomes import settled
+from holdfast.engine.ports import Store
 from holdfast.engine.spaces import create_space
 from holdfast.errors import Conflict, Invalid, NotFound, Outdated, TooLong, UnknownCategory
 from holdfast.files import frontmatter, note_format
@@ -357,6 +358,22 @@ def test_an_erased_memory_leaves_no_file_and_no_row(notes: Memories, folder: Pat
     assert "anary" not in text(folder)
     assert any("git" in left for left in erased.left)
     with notes.store.read("notes") as tx:
+        assert tx.files.all() == []
+
+
+@requirement("trust.tombstone")
+def test_an_erased_file_leaves_no_row_where_it_stands_in_no_directory(
+    store: Store, clock: FixedClock
+) -> None:
+    create_space("loose", store=store, clock=clock, profile="files")
+    loose = Memories.of(store, "loose", clock=clock)
+    loose.put_file("raw.txt", "The canary sings at dawn", new=True)
+    raw = loose.file("raw.txt").memory
+    assert raw is not None
+
+    loose.erase(raw.id)
+
+    with store.read("loose") as tx:
         assert tx.files.all() == []
 
 

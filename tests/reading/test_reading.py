@@ -13,6 +13,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.memory import Memory
 from holdfast.domain.outcomes import Added, Contradicting, Merged, Reinforced, Waiting, settled
+from holdfast.engine.ports import Store
 from holdfast.engine.reading import ChunkResult
 from holdfast.engine.sessions import NewMessage
 from holdfast.store import sqlite
@@ -366,6 +367,30 @@ def test_what_is_taken_back_later_takes_a_models_memory_along(memories: Memories
     assert kept(memories) == []
 
 
+def kill_after_the_answer(store: Store, text: str) -> None:
+    """As a worker leaves its job that is killed between the model's answer and the memory."""
+    with store.write("default") as tx:
+        [job] = tx.jobs.of_kind("extract")
+        payload = {**job.payload, "keep": True, "facts": [{"text": text, "message": "s-m1"}]}
+        tx.jobs.save(replace(job, payload=payload))
+
+
+@requirement("trust.off-record")
+def test_what_a_model_answered_goes_with_the_message_that_is_taken_off_the_record(
+    sqlite_url: str, clock: FixedClock, readers_for: OpenReaders
+) -> None:
+    store = open_store(sqlite_url)
+    with Memories.of(store, "default", clock=clock, readers=readers_for()) as memories:
+        talk(memories, MARKED)
+        memories.capture()
+        kill_after_the_answer(store, MARKED)
+
+        talk(memories, "Please don't remember that.", start=2)
+
+        with store.read("default") as tx:
+            assert ["facts" in job.payload for job in tx.jobs.of_kind("extract")] == [False]
+
+
 @requirement("trust.export-erase")
 def test_an_erased_message_leaves_nothing_in_the_jobs(
     sqlite_url: str, server: Scripted, readers_for: OpenReaders
@@ -376,11 +401,7 @@ def test_an_erased_message_leaves_nothing_in_the_jobs(
         server.play = well(lambda _: [fact("The invoices service runs on host inv-7, canary.")])
         talk(memories, f"{MARKED} canary")
         memories.capture()
-        with store.read("default") as tx:
-            [job] = tx.jobs.of_kind("extract")
-        with store.write("default") as tx:  # a worker that was killed after the model had answered
-            payload = {**job.payload, "keep": True, "facts": [{"text": "canary", "message": "s-m1"}]}
-            tx.jobs.save(replace(job, payload=payload))
+        kill_after_the_answer(store, "canary")
         memories.erase(kept(memories)[0].id)
         with store.read("default") as tx:
             [left] = tx.jobs.of_kind("extract")

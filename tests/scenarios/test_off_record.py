@@ -153,15 +153,27 @@ def test_the_proxy_keeps_it_off_the_record_too(memories: Memories) -> None:
 
 
 @requirement("trust.off-record")
-def test_it_has_no_vector_and_loses_one_that_it_had(store: Store, clock: FixedClock) -> None:
-    memories = Memories.of(store, "default", clock=clock, embedder=OwnEmbedder())
+def test_it_has_no_word_or_vector_to_be_found_by_and_loses_those_that_it_had(
+    store: Store, clock: FixedClock
+) -> None:
+    embedder = OwnEmbedder()
+    memories = Memories.of(store, "default", clock=clock, embedder=embedder)
     talk(memories, "Otto gets a salary of 90000 in the new job.", "Shall I remember that?")
     assert memories.recall("how much does Otto earn", threshold=0.0).hits
+    asked = embedder.query("how much does Otto earn")
+    assert found_by(store, "otto", asked, embedder.name)
 
     talk(memories, "No, thanks.")
     talk(memories, "Off the record: Otto earns 95000 now.", session="other")
 
     assert memories.recall("how much does Otto earn", threshold=0.0).hits == ()
+    assert found_by(store, "otto", asked, embedder.name) == set()
+
+
+def found_by(store: Store, stem: str, vector: bytes, model: str) -> set[str]:
+    """The messages that the indexes hold for a word and a meaning."""
+    with store.read("default") as tx:
+        return {*tx.message_words.matching([stem], 9), *tx.message_vectors.nearest([vector], model, 9)}
 
 
 @pytest.mark.parametrize(
@@ -170,6 +182,7 @@ def test_it_has_no_vector_and_loses_one_that_it_had(store: Store, clock: FixedCl
         ("", "I don't remember that, but Otto gets a salary of 90000 in the new job."),
         ("", "Don't store the salary of 90000 that Otto gets in the new job as text, use a number."),
         ("Shall I write the tests now?", "No, Otto gets a salary of 90000 in the new job."),
+        ("Please don't remember that.", "Otto gets a salary of 90000 in the new job."),
         ("Do you remember the port?", "No. Otto gets a salary of 90000 in the new job."),
         ("", "Otto kann das Bild nicht speichern: salary of 90000 in the new job."),
         ("", "Forget it, Otto gets a salary of 90000 in the new job."),

@@ -22,7 +22,7 @@ from holdfast.web.dashboard.browsers import (
 )
 from holdfast.web.dashboard.responses import POLICY
 from tests.requirements_ledger import requirement
-from tests.web.dashboard.serving import OWN, SAME_ORIGIN, URL, Board, posted
+from tests.web.dashboard.serving import OWN, SAME_ORIGIN, URL, Board, form_key_of, posted
 
 COOKIE = cookie_name("127.0.0.1:7437")
 
@@ -54,6 +54,12 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(board: Board) -> 
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith(f"{COOKIE}=")
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
+
+
+def test_behind_tls_the_cookie_is_for_tls_alone(board: Board) -> None:
+    browser = TestClient(board.app, base_url=URL.replace("http:", "https:"))
+
+    assert "Secure" in browser.get(link(board)).headers["set-cookie"].split("; ")
 
 
 def test_a_pasted_token_opens_what_it_is_for_until_it_is_revoked(board: Board) -> None:
@@ -118,7 +124,8 @@ def test_a_form_without_its_key_changes_nothing(board: Board) -> None:
     fields = {"content": "Caddy must start last", "category": "dependency"}
 
     without = browser.post("/memories/new?space=ops", data=fields, headers=SAME_ORIGIN)
-    wrong = browser.post("/memories/new?space=ops", data={**fields, "key": "0" * 64}, headers=SAME_ORIGIN)
+    of_another = {**fields, "key": form_key_of(board.browser())}
+    wrong = browser.post("/memories/new?space=ops", data=of_another, headers=SAME_ORIGIN)
     right = posted(browser, "/memories/new?space=ops", fields, script=False)
 
     assert (without.status_code, wrong.status_code, right.status_code) == (403, 403, 303)
@@ -200,6 +207,7 @@ def test_every_answer_carries_the_policy(board: Board) -> None:
     ):
         answer = browser.get(path)
         assert {name: answer.headers[name] for name in POLICY} == POLICY, path
+        assert answer.headers["cache-control"] == "no-store", path
     assert "unsafe" not in POLICY["Content-Security-Policy"]
 
 

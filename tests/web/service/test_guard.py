@@ -92,6 +92,16 @@ def test_who_has_the_token_in_the_address_is_told_of_that_one() -> None:
     assert "Authorization: Bearer" in _asked().json()["detail"]
 
 
+def test_what_is_neither_a_request_nor_the_start_of_the_service_gets_no_answer() -> None:
+    async def connect() -> None:
+        await Guard(_echo, admit=_admit)({"type": "websocket", "path": "/", "headers": []}, never, never)
+
+    async def never(*_: object) -> Any:
+        pytest.fail("it was listened to or answered")
+
+    anyio.run(connect)
+
+
 def test_a_body_that_is_too_large_is_refused_by_its_header_and_cut_off_without_one() -> None:
     async def endless() -> Any:
         for _ in range(6):
