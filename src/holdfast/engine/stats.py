@@ -123,13 +123,13 @@ def _growth(changes: Sequence[tuple[str, int]]) -> tuple[tuple[date, int], ...]:
 
 
 def sampled(growth: Sequence[tuple[date, int]], today: date, most: int) -> list[tuple[date, int]]:
-    """The same at regular days, at most so many, from the first change until today."""
+    """The same at regular days, at most so many, from before the first change until today."""
     if not growth:
         return []
-    step = max((today - growth[0][0]).days // (most - 1) + 1, 1)
+    step = (today - growth[0][0]).days // (most - 1) + 1
     days = [today - timedelta(days=step * back) for back in range(most)]
     first = growth[0][0] - timedelta(days=step)
-    wanted = sorted(day for day in days if day > first)
+    wanted = sorted(day for day in days if day >= first)
     return [(day, next((count for at, count in reversed(growth) if at <= day), 0)) for day in wanted]
 
 

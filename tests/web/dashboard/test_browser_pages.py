@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from holdfast.domain.outcomes import settled
 from holdfast.engine.sessions import NewMessage
@@ -121,3 +122,30 @@ def test_the_space_switcher_leads_to_the_other_space(watched: Watched, example: 
 
     page.wait_for_url("**/memories?space=helper")
     assert page.get_by_text("No memories yet").is_visible()
+
+
+def test_the_theme_is_the_readers_choice_and_stays(watched: Watched) -> None:
+    page = watched.go("/memories")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+
+    page.get_by_label("Theme").last.select_option("Dark")
+    dark = page.evaluate(ground)
+    page = watched.go("/stats")
+
+    assert dark != light
+    assert page.evaluate(ground) == dark
+    page.get_by_label("Theme").last.select_option("System")
+    assert page.evaluate(ground) == light
+
+
+def test_on_a_phone_filters_fold_away_until_they_are_asked_for(watched: Watched) -> None:
+    watched.page.set_viewport_size({"width": 390, "height": 844})
+    page = watched.go("/memories")
+
+    expect(page.get_by_label("Search")).to_be_hidden()
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_label("Search").fill("nothing like it")
+    expect(page.get_by_text("No matching memories")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Search")).to_be_visible()

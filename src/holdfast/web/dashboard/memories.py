@@ -128,11 +128,17 @@ def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
     return {
         "chosen": chosen,
         "seen": seen,
-        "total": ("over " if found.more else "") + counted(found.total),
+        "total": _total(found.total, len(shown), more=found.more),
         "shelves": _shelves(newer_first(shown), chosen, visit.profile),
         "following": cursor_text(MemoryCursor.of(shown[-1])) if more else "",
         "subject_word": subject_word(visit.profile),
     }
+
+
+def _total(total: int, shown: int, *, more: bool) -> str:
+    """`3 memories`, `50 of 169 memories`, `50 of over 1,000 memories`."""
+    of = f"{shown:,} of " if total > shown else ""
+    return f"{of}{'over ' if more else ''}{counted(total)}"
 
 
 def _shelves(memories: list[Memory], chosen: Choices, profile: Profile) -> list[Shelf]:

@@ -26,7 +26,7 @@ _KINDS: Final = {
     "txt": "text/plain; charset=utf-8",
 }
 _NAMES: Final = (
-    "style.css", "app.js", "live.js", "icons.svg", "mark.svg", "vendor/htmx-2.0.11.min.js",
+    "style.css", "theme.js", "app.js", "live.js", "icons.svg", "mark.svg", "vendor/htmx-2.0.11.min.js",
     "vendor/htmx-LICENSE.txt",
 )  # fmt: skip
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"

@@ -67,6 +67,23 @@ document.addEventListener("input", (event) => {
   grow(field.parentElement);
 });
 
+// -------------------------------------------------------------------------------------- theme, folded filters
+
+for (const choice of all("[data-theme-choice]")) {
+  choice.value = theme.get();
+  choice.addEventListener("change", () => {
+    theme.set(choice.value);
+    for (const other of all("[data-theme-choice]")) other.value = choice.value;
+  });
+}
+
+for (const fold of all(".filters > .fold")) {
+  fold.addEventListener("click", () => {
+    const open = fold.closest(".filters").classList.toggle("unfolded");
+    fold.setAttribute("aria-expanded", String(open));
+  });
+}
+
 // -------------------------------------------------------------------------------------------------- the rest
 
 document.addEventListener("click", (event) => {
