@@ -1,8 +1,9 @@
 """The history of a memory: journal entries, receipts, and the story made from them."""
 
+import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from holdfast.domain.memory import Link, Memory, Message, Origin, Repetition, Session, Version
 
@@ -46,6 +47,10 @@ REMEMBERED = (
 )
 
 
+LEFT_OPEN: Final = "not judged beside "  # in `judged`, before ids: the upkeep judges them
+_TOLD_APART = re.compile(r"(?:distinct from|contradicts|nearly the same as) (\w+) \(")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One change of a memory."""
@@ -60,6 +65,16 @@ class Entry:
     note: str | None
     judged: str | None = None  # which model judged, what and how surely
     created_at: datetime
+
+    @property
+    def left_open(self) -> list[str]:
+        """The memories that no model compared it with."""
+        return [one for one in (self.judged or "").partition(LEFT_OPEN)[2].split(", ") if one]
+
+    @property
+    def told_apart(self) -> list[str]:
+        """The memories that an added one does not repeat."""
+        return _TOLD_APART.findall(self.judged or "") if self.action == "added" else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

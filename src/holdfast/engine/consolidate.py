@@ -8,6 +8,7 @@ what stays and a forgetting of what goes, in a session of their own: the history
 `undo-session` takes them back together.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -25,10 +26,12 @@ from holdfast.engine.candidates import FEW, sharing_rare_words, statement_of
 from holdfast.engine.find import memory_pages
 from holdfast.engine.forget import bury
 from holdfast.engine.intake import sanitize
-from holdfast.engine.ports import Transaction
+from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid
+from holdfast.language.comparison import Statement, Verdict
 from holdfast.language.consolidation import Proposal, duplicate, may_be_one, outdated, pair_id, united
+from holdfast.language.judge import NO_MODEL
 
 KIND = "consolidate"
 #: Proposals that may wait at once: an inbox that nobody can read through is none.
@@ -37,18 +40,38 @@ _CLOSE = 20  # memories with the same rare words that one is compared with
 
 
 def consolidate(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
-    """Proposes what could be one, in small steps; each tells the proposals, which wait in the inbox."""
+    """Proposes what could be one, in small steps; each tells the proposals, which wait in the inbox.
+
+    Where no model answers it ends, and nothing counts as looked at.
+    """
     began = ctx.now()
-    for proposal in pending(ctx, began):
+    judge = _Answering(ctx.judge)
+    for proposal in pending(replace(ctx, judge=judge), began):
+        if judge.failed:
+            return
         if proposal is None:
             yield []
             continue
         with ctx.write() as tx:
-            if tx.memories.count(Filter(states=("waiting",))) >= MOST_WAITING:
+            if is_full(tx):
                 return  # the rest is found again next time: the mark stays where it was
-            made = _proposed(proposal, tx, ctx, began)
+            made = propose(proposal, tx, ctx, began)
         yield made
-    _mark(ctx, began)
+    with ctx.write() as tx:
+        mark(KIND, began.isoformat(), tx, began)
+
+
+class _Answering:
+    """A judge that notes whether it left a pair open."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.failed = False
+
+    def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]:
+        verdicts = self._judge.compare(pairs)
+        self.failed |= any(NO_MODEL in verdict.reasons for verdict in verdicts)
+        return verdicts
 
 
 def pending(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
@@ -58,13 +81,15 @@ def pending(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
     """
     if ctx.profile.policy.subject_is_key:  # one name, one memory: two names are two
         return
-    since = _looked_at(ctx)
+    reached = looked_at(KIND, ctx)
+    since = datetime.fromisoformat(reached) if reached else None
     with ctx.read() as tx:
         taken = {
             link.to_id for each in _waiting(tx) for link in tx.links.of(each.id) if link.from_id == each.id
         }
     changed = (one for page in memory_pages(ctx, Filter(changed_after=since)) for one in page)
-    for proposal in chain(_stale(ctx, now), (found for one in changed for found in _alike(one, ctx))):
+    told: defaultdict[str, set[str]] = defaultdict(set)
+    for proposal in chain(_stale(ctx, now), (found for one in changed for found in _alike(one, ctx, told))):
         if proposal is None or not taken.isdisjoint(proposal.ids) or _known(proposal, ctx):
             yield None
         else:
@@ -94,17 +119,41 @@ def duplicates(
         seen(done)
 
 
-def _alike(memory: Memory, ctx: SpaceContext) -> Iterator[Proposal | None]:
-    """What one memory could be one with; the judge is asked outside of any transaction, pair by pair."""
+def _alike(
+    memory: Memory, ctx: SpaceContext, told: defaultdict[str, set[str]] | None = None
+) -> Iterator[Proposal | None]:
+    """What one memory could be one with; the judge is asked outside of any transaction, pair by pair.
+
+    `told` has what memories that come later in this round were judged with already: of these pairs, and of
+    those that were judged when the newer one was stored, none is judged again.
+    """
     with ctx.read() as tx:
         # A word that it alone has leads nowhere.
         alike = tx.memories.many(sharing_rare_words(memory.content, tx, _CLOSE + 1, least=2))
         close = [other for other in alike if may_be_one(memory, other)]
-    near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
+        near = nlargest(FEW, close, key=lambda other: shared(other.content, memory.content))
+        if told is not None:
+            done = told.pop(memory.id, set())
+            near = [one for one in near if one.id not in done and not _compared(*_by_age(one, memory), tx)]
     yield None
     for other in near:
-        [verdict] = ctx.judge.compare([(statement_of(other), statement_of(memory))])
-        yield duplicate(other, memory, verdict)
+        older, newer = _by_age(memory, other)
+        [verdict] = ctx.judge.compare([(statement_of(older), statement_of(newer))])
+        if told is not None and newer is other:
+            told[newer.id].add(older.id)
+        yield duplicate(older, newer, verdict)
+
+
+def _by_age(one: Memory, other: Memory) -> tuple[Memory, Memory]:
+    return (one, other) if (one.created_at, one.id) < (other.created_at, other.id) else (other, one)
+
+
+def _compared(older: Memory, newer: Memory, tx: Transaction) -> bool:
+    """Whether two were found to be two when the newer was stored, and read as they did then."""
+    if newer.version > 1 or older.updated_at > newer.created_at:
+        return False
+    pairs = ((older.id, newer.id), (newer.id, older.id))  # of one moment either may be the newer
+    return any(one in entry.told_apart for one, other in pairs for entry in tx.journal.of(other))
 
 
 def _stale(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
@@ -120,7 +169,7 @@ def _stale(ctx: SpaceContext, now: datetime) -> Iterator[Proposal | None]:
         yield outdated(newer, older, now)
 
 
-def _proposed(proposal: Proposal, tx: Transaction, ctx: SpaceContext, now: datetime) -> list[Memory]:
+def propose(proposal: Proposal, tx: Transaction, ctx: SpaceContext, now: datetime) -> list[Memory]:
     """Puts a proposal into the inbox, unless it was made before or no longer fits."""
     kept, dropped = proposal.kept, proposal.dropped
     as_found = [kept, dropped] == tx.memories.many([kept.id, dropped.id])
@@ -142,20 +191,26 @@ def _waiting(tx: Transaction) -> Sequence[Memory]:
     return tx.memories.find(Filter(states=("waiting",)), order="created")
 
 
-def _looked_at(ctx: SpaceContext) -> datetime | None:
+def is_full(tx: Transaction) -> bool:
+    """Whether the inbox holds as many as a person can read through."""
+    return tx.memories.count(Filter(states=("waiting",))) >= MOST_WAITING
+
+
+def looked_at(kind: str, ctx: SpaceContext) -> str | None:
+    """Up to where something was looked at the last time."""
     with ctx.read() as tx:
-        job = tx.jobs.get(KIND)
-    return datetime.fromisoformat(job.payload["upto"]) if job is not None else None
+        job = tx.jobs.get(kind)
+    return job.payload["upto"] if job is not None else None
 
 
-def _mark(ctx: SpaceContext, upto: datetime) -> None:
-    with ctx.write() as tx:
-        payload = {"upto": upto.isoformat()}
-        known = tx.jobs.get(KIND)
-        if known is not None:
-            tx.jobs.save(replace(known, payload=payload))
-        else:
-            tx.jobs.add(Job(id=KIND, kind=KIND, payload=payload, state="done", due_at=upto, created_at=upto))
+def mark(kind: str, upto: str, tx: Transaction, now: datetime) -> None:
+    """Notes up to where something was looked at."""
+    payload = {"upto": upto}
+    known = tx.jobs.get(kind)
+    if known is not None:
+        tx.jobs.save(replace(known, payload=payload))
+    else:
+        tx.jobs.add(Job(id=kind, kind=kind, payload=payload, state="done", due_at=now, created_at=now))
 
 
 def proposal_of(waiting: Memory, tx: Transaction) -> Proposal | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from holdfast.domain.history import LEFT_OPEN
 from holdfast.domain.jobs import Embedded
 from holdfast.domain.memory import Draft, Memory, State, Tombstone
 from holdfast.domain.outcomes import Added, Contradicting, Outcome, Waiting, settled
@@ -35,6 +36,7 @@ from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
+from holdfast.language.judge import NO_MODEL
 
 _ACROSS = 0.8  # how surely two say the same that are labelled differently
 _AS_SURE = 0.05  # probabilities that are no further apart tell nothing: nearness does
@@ -62,11 +64,12 @@ class Surroundings:
 
     @property
     def note(self) -> str | None:
-        """Which model judged what, for the journal; none where none did."""
+        """Which model judged what, and what was left open, for the journal; none where neither is."""
         said = [each for each in self.of("known") if each.verdict.judge]
-        if not said:
-            return None
-        return f"{said[0].verdict.judge}: {', '.join(map(_told, said))}"
+        parts = [f"{said[0].verdict.judge}: {', '.join(map(_told, said))}"] if said else []
+        if missing := [_id_of(each) for each in self.of("known") if NO_MODEL in each.verdict.reasons]:
+            parts.append(f"{LEFT_OPEN}{', '.join(missing)}")
+        return "; ".join(parts) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,14 +278,17 @@ def _judged(chosen: Sequence[Candidate], judge: Judge) -> tuple[Judged, ...]:
     return tuple(Judged(each, verdict) for each, verdict in zip(chosen, verdicts, strict=True))
 
 
+def _id_of(each: Judged) -> str:
+    assert isinstance(each.candidate.found, Memory)
+    return each.candidate.found.id
+
+
 def _told(each: Judged) -> str:
     """A verdict in a few words: what it is to which memory, and how surely."""
-    known, verdict = each.candidate.found, each.verdict
-    assert isinstance(known, Memory)
     sure = {"same": "the same as", "contradicts": "contradicts", "distinct": "distinct from"}
     near = {NEARLY_SAME: "nearly the same as", NEARLY_CONTRADICTS: "nearly contradicts"}
-    words = next((near[reason] for reason in verdict.reasons if reason in near), sure[verdict.relation])
-    return f"{words} {known.id} ({verdict.probability:.2f})"
+    words = next((near[one] for one in each.verdict.reasons if one in near), sure[each.verdict.relation])
+    return f"{words} {_id_of(each)} ({each.verdict.probability:.2f})"
 
 
 def _labelled_alike(known: Memory, draft: Draft) -> bool:

@@ -9,9 +9,10 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
+from holdfast import engine
 from holdfast.domain.confidence import SETTLED, clock_doubt, decayed
 from holdfast.domain.memory import Memory, Session, Source
 from holdfast.domain.query import Filter
@@ -125,7 +126,7 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
         yield from _fade_all(ctx, now, clock_is_right=clock_is_right)
     for archived in archive(ctx, now):
         yield Tended((), archived=tuple(archived))
-    for proposed in consolidate.consolidate(ctx=ctx):
+    for proposed in chain(engine.left_open.judge_left_open(ctx=ctx), consolidate.consolidate(ctx=ctx)):
         yield Tended((), proposed=tuple(proposed))
 
 

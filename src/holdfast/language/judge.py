@@ -26,6 +26,7 @@ SAME_WORDS = "the same words"
 MEASURED_AGAIN = "a measured value that differs a little"
 DIFFERENT_VALUE = "a different value"
 NO_MODEL = "no model available"
+_AT_A_TIME = 8  # pairs of one call of the model
 _CACHED = 20_000  # verdicts, about 200 bytes each
 _NOT_JUDGED = Verdict(relation="distinct", certain=True, similarity=0.0, reasons=(NO_MODEL,))
 #: One draft is held against many, and a known text against many drafts.
@@ -68,15 +69,16 @@ class PairJudge:
     def _by_model(self, pairs: Sequence[Pair]) -> list[Verdict]:
         if self._model is None or not pairs:
             return [_NOT_JUDGED] * len(pairs)
+        verdicts: list[Verdict] = []
         try:
-            verdicts = self._model.judge(pairs)
+            while len(verdicts) < len(pairs):  # a few at a time: where it is late, the others stay judged
+                verdicts += self._model.judge(pairs[len(verdicts) :][:_AT_A_TIME])
+            self._trouble = None
         except Unavailable as trouble:
             if self._trouble != str(trouble):  # said once
                 _log.warning("only identical texts count as duplicates for now: %s", trouble)
             self._trouble = str(trouble)
-            return [_NOT_JUDGED] * len(pairs)
-        self._trouble = None
-        return verdicts
+        return [*verdicts, *[_NOT_JUDGED] * (len(pairs) - len(verdicts))]
 
     def _cached(self, key: bytes) -> Verdict | None:
         with self._lock:

@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from holdfast.domain.history import Action, Entry, remembered
+from holdfast.domain.history import LEFT_OPEN, Action, Entry, remembered
 from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
 from holdfast.store.rows import SpaceRows, inserted, same_or_none
@@ -161,6 +161,11 @@ class JournalTable(SpaceRows):
 
     def of_session(self, session_id: str) -> list[Entry]:
         return self._entries(journal.c.session_id == session_id)
+
+    def left_open(self, after: int, upto: int) -> list[Entry]:
+        """The memories that were added in this part of the journal beside others that no model judged."""
+        part = journal.c.seq.between(after + 1, upto) & (journal.c.action == "added")
+        return self._entries(part & journal.c.judged.contains(LEFT_OPEN))
 
     def last(self) -> int:
         """The number of the newest entry; 0 before the first."""
