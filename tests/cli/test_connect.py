@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agents.connect.clients import CLIENTS
 from holdfast.app import paths
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
@@ -87,6 +88,31 @@ def test_a_scope_can_be_said_in_two_ways(sqlite_shell: Shell, project: Path) -> 
     assert str(project / ".mcp.json") in told
     wrong = sqlite_shell("connect", "claude-code", "--project", "--scope", "local")
     assert (wrong.exit_code, "can't be combined" in wrong.stderr) == (2, True)
+
+
+def test_a_client_without_hooks_gets_the_server_in_the_first_of_its_scopes(
+    sqlite_shell: Shell, project: Path
+) -> None:
+    shown = sqlite_shell.says("connect", "mcp-json", "--dry-run")
+    told = sqlite_shell.says("connect", "mcp-json")
+
+    assert f"+++ {project}/.mcp.json\n" in shown
+    assert told.startswith(f"Connected the project's .mcp.json\n  {project}/.mcp.json\n")
+    assert told.endswith("Undo with `holdfast disconnect mcp-json`\n")
+    assert f"{project}/.mcp.json (removed)" in sqlite_shell.says("disconnect", "mcp-json")
+    assert sqlite_shell.says("connect", "claude-desktop").endswith(
+        "Quit Claude Desktop and start it again.\nUndo with `holdfast disconnect claude-desktop`\n"
+    )
+
+
+def test_an_unknown_client_is_answered_with_the_known_ones(sqlite_shell: Shell) -> None:
+    wrong = sqlite_shell("connect", "emacs")
+    help_text = sqlite_shell.says("connect", "--help")
+
+    assert wrong.exit_code == 2
+    for name in (*CLIENTS, "file"):
+        assert f"'{name}'" in wrong.stderr
+        assert name in help_text
 
 
 def test_broken_settings_are_one_clear_line(sqlite_shell: Shell, project: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from holdfast.agents import context_files
-from holdfast.agents.connect.clients import CLIENTS, Scope, Setup, client_named, in_use
+from holdfast.agents.connect.clients import CLIENTS, Machine, Scope, Setup, client_named, in_use
 from holdfast.agents.connect.connection import ClientConnection, SettingsChange
 from holdfast.app import paths, wiring
 from holdfast.engine.memories import Memories
@@ -20,27 +20,25 @@ from holdfast.settings import Settings, portable_place
 def connection(
     name: str,
     *,
-    scope: Scope = "user",
-    directory: Path | None = None,
+    scope: Scope | None = None,
+    root: Path | None = None,
     space: str | None = None,
     db: str | None = None,
 ) -> ClientConnection:
-    """A client that can be connected with this installation.
+    """A client that can be connected with this installation, by default in the first of its scopes.
 
     Raises: Invalid, for an unknown client or scope, a database whose URL holds a password, or an
     installation without its commands.
     """
     client = client_named(name)
-    here = directory or Path.cwd()
     setup = Setup(
-        home=Path(os.path.expanduser("~")),
-        root=Path(paths.root_of(here) or here),
-        scope=scope,
+        machine=_machine(),
+        root=root or Path(paths.root_of(Path.cwd()) or Path.cwd()),
+        scope=scope or client.scopes[0],
         hook=command_path("holdfast-hook"),
         server=command_path("holdfast"),
         space=space,
         db=portable_place(db) if db else None,
-        environment=os.environ,
     )
     if client.reads_context:
         file = paths.context_file(space or Settings.read().space, _project_of(setup))
@@ -75,7 +73,12 @@ def disconnect(found: ClientConnection) -> list[SettingsChange]:
 
 def clients_in_use() -> list[str]:
     """The clients that seem to be used on this machine."""
-    return in_use(os.environ, Path(os.path.expanduser("~")))
+    return in_use(_machine())
+
+
+def _machine() -> Machine:
+    home = Path(os.path.expanduser("~"))
+    return Machine(home=home, environment=os.environ, system=sys.platform)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +93,12 @@ class ClientState:
 
 
 def client_states(space: str, db: str | None = None) -> list[ClientState]:
-    """The state of every installed client with respect to the space; changes nothing."""
+    """The state of every client in use or connected, with respect to the space; changes nothing."""
     used = clients_in_use()
     place = paths.public_place(db) if db else None
-    return [_state(name, space, place, used=name in used) for name in CLIENTS]
+    known = (name for name, client in CLIENTS.items() if "user" in client.scopes)
+    states = [_state(name, space, place, used=name in used) for name in known]
+    return [one for one in states if one.used or one.state not in ("none", "unknown")]
 
 
 def _state(name: str, space: str, db: str | None, *, used: bool) -> ClientState:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 FILE = "file"
 _CLIENT_OPTIONS = (
-    click.argument("client", type=click.Choice([*CLIENTS, FILE])),
+    click.argument("client", metavar="CLIENT", type=click.Choice([*CLIENTS, FILE])),
     click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path)),
     click.option(
         "--scope",
         type=click.Choice(["user", "project", "local"]),
-        help="Settings to edit: user, project (shared) or local (this project, not shared). Default: user.",
+        help="Settings to edit: user, project (shared) or local (this project, not shared). "
+        "Default: the first of these that the client has.",
     ),
     click.option("--project", is_flag=True, help="Same as --scope project."),
     click.option("--dry-run", is_flag=True, help="Show the changes without making them."),
@@ -44,8 +45,12 @@ def connect(
 ) -> None:
     """Connect an agent: install its hooks and MCP server.
 
-    Edits the agent's settings and keeps a copy of the original; safe to repeat. `connect file PATH` keeps an
-    up-to-date brief in a file such as AGENTS.md, for agents that read one; its other lines are not changed.
+    CLIENT is claude-code, codex, gemini or opencode for both; cursor, vscode, zed, windsurf, claude-desktop,
+    continue or mcp-json (a project's .mcp.json, which several programs read) for the MCP server alone.
+    Edits the agent's settings and keeps a copy of the original; safe to repeat.
+
+    `connect file PATH` keeps an up-to-date brief in a file such as AGENTS.md, for agents that read one; its
+    other lines are not changed.
 
     \b
         holdfast connect claude-code --dry-run
@@ -66,7 +71,8 @@ def connect(
     lines = [f"Connected {found.client.title}", *(f"  {change.path}" for change in changes if change.needed)]
     lines += [f"  Backup: {backup}" for backup in found.backups()]
     lines += [found.client.then] if found.client.then else []
-    again = ["disconnect", client, *(["--scope", found.setup.scope] if found.setup.scope != "user" else [])]
+    scoped = ["--scope", found.setup.scope] if found.setup.scope != found.client.scopes[0] else []
+    again = ["disconnect", client, *scoped]
     lines.append(f"Undo with `holdfast {' '.join(again)}`")
     _tell(call, found, changes, "\n".join(lines), dry_run)
 
@@ -112,8 +118,9 @@ def _connection(
         raise click.UsageError(f"{client} takes no PATH: only `connect file PATH` does")
     if project and scope not in (None, "project"):
         raise click.UsageError(f"--project and --scope {scope} can't be combined")
-    chosen: Scope = "project" if project else scope or "user"
-    return client_setup.connection(client, scope=chosen, space=call.space, db=call.db)
+    return client_setup.connection(
+        client, scope="project" if project else scope, space=call.space, db=call.db
+    )
 
 
 def _tell(

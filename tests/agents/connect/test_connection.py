@@ -242,13 +242,13 @@ def test_a_copy_of_the_settings_is_kept_for_their_owner_only(connection: ClientC
 # ------------------------------------------------------------------------------------------------ refusals
 
 
-@pytest.mark.parametrize("broken", ["{", '{"hooks": ', "\x00", "[1, 2]", '{"a": 1} trailing', "\udcff"])
+@pytest.mark.parametrize("broken", ["{", '{"hooks": ', "\x00", "[1, 2]", '{"a": 1}', "\udcff"])
 def test_settings_that_cannot_be_read_are_refused_and_nothing_changes(
     connection: ClientConnection, broken: str, home: Path, project: Path
 ) -> None:
     last = files_of(connection)[-1]
     last.parent.mkdir(parents=True, exist_ok=True)
-    last.write_bytes(broken.encode("utf-8", "surrogateescape"))
+    last.write_bytes(f'{broken}"holdfast"'.encode("utf-8", "surrogateescape"))
     before = all_files(home, project)
 
     for attempt in (connection.connecting, connection.connect, connection.disconnect):
@@ -258,6 +258,15 @@ def test_settings_that_cannot_be_read_are_refused_and_nothing_changes(
         assert str(refused.value).lower().endswith("nothing was changed")
 
     assert all_files(home, project) == before
+
+
+def test_disconnecting_reads_no_settings_that_do_not_name_us(connection: ClientConnection) -> None:
+    files = files_of(connection)
+    for path in files:
+        fill(path, "{ broken")
+
+    assert not any(change.needed for change in connection.disconnect())
+    assert {path.read_text() for path in files} == {"{ broken"}
 
 
 def test_an_entry_of_that_name_that_is_not_ours_is_left_alone(connection: ClientConnection) -> None:
@@ -293,8 +302,10 @@ def test_what_cannot_be_written_is_told_and_the_others_are_put_back(
 
 
 def test_unknown_clients_and_scopes_are_refused_with_the_known_ones(project: Path) -> None:
-    with pytest.raises(Invalid, match="use one of claude-code, codex, gemini, opencode"):
+    with pytest.raises(Invalid, match="use one of claude-code, codex, gemini, opencode, cursor, vscode"):
         client_setup.connection("emacs")
+    with pytest.raises(Invalid, match="Windsurf has no project settings: use --scope user"):
+        client_setup.connection("windsurf", scope="project")
     with pytest.raises(Invalid, match="Codex has no project settings: use --scope user"):
         client_setup.connection("codex", scope="project")
 

@@ -108,10 +108,48 @@ def test_comments_trailing_commas_and_indentation_are_kept() -> None:
     document.append(["hooks", "Stop"], {"y": 2})
     document.put(["mcpServers", "holdfast"], {"command": "holdfast"})
 
-    assert document.text == COMMENTED.replace('[ {"x": 1}, ]', '[ {"x": 1}, {"y": 2} ]').replace(
+    assert document.text == COMMENTED.replace('[ {"x": 1}, ]', '[ {"x": 1}, {"y": 2}, ]').replace(
         "\t},\n}\n",
-        '\t},\n\t"mcpServers": {\n\t\t"holdfast": {\n\t\t\t"command": "holdfast"\n\t\t}\n\t}\n}\n',
+        '\t},\n\t"mcpServers": {\n\t\t"holdfast": {\n\t\t\t"command": "holdfast"\n\t\t}\n\t},\n}\n',
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{\n  "a": 1 // one\n}', '{\n  "a": 1, // one\n  "ours": 2\n}'),
+        ('{\n  "a": 1, // one\n  /* end */\n}', '{\n  "a": 1, // one\n  "ours": 2,\n  /* end */\n}'),
+        ('{\r\n\t"a": 1 /* x */ // one\r\n}', '{\r\n\t"a": 1, /* x */ // one\r\n\t"ours": 2\r\n}'),
+        ('{"a": 1 // one\n}', '{"a": 1, // one\n  "ours": 2\n}'),
+        ('{"a": 1, }', '{"a": 1, "ours": 2, }'),
+    ],
+)
+def test_a_comment_stays_with_the_member_that_it_is_about(before: str, after: str) -> None:
+    document = JsonText(before)
+
+    document.put(["ours"], 2)
+    added = document.text
+    document.remove(["ours"])
+
+    assert added == after
+    assert document.text == before
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{\n  "a": 1,\n  // above\n  "ours": 2\n}', '{\n  "a": 1\n  // above\n}'),
+        ('{"a": 1, // one\n "ours": 2}', '{"a": 1 // one\n}'),
+        ('{"a": 1, // one\n "ours": 2, "b": 3}', '{"a": 1, // one\n "b": 3}'),
+        ('{\n  // first\n  "ours": 2 // last\n}', "{\n  // first\n // last\n}"),
+    ],
+)
+def test_comments_outlive_what_is_removed(before: str, after: str) -> None:
+    document = JsonText(before)
+
+    document.remove(["ours"])
+
+    assert document.text == after
 
 
 @pytest.mark.parametrize("text", ["", "\n", "  \r\n", "\ufeff"])

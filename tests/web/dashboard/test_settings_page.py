@@ -118,7 +118,10 @@ def test_without_models_there_is_nothing_to_test(board: Board) -> None:
 def test_clients_are_told_with_their_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("PATH", "")
     (tmp_path / ".claude").mkdir()
+    (tmp_path / ".cursor").mkdir()
     before = {one.name: one.state for one in client_setup.client_states("ops")}
     client_setup.connection("claude-code", space="ops").connect()
 
@@ -128,7 +131,7 @@ def test_clients_are_told_with_their_state(tmp_path: Path, monkeypatch: pytest.M
     assert before["claude-code"] == "none"
     assert after["claude-code"] == "connected"
     assert elsewhere["claude-code"] == "otherwise"
-    assert after["gemini"] == "none"
+    assert after == {"claude-code": "connected", "cursor": "none"}
     (tmp_path / ".claude" / "settings.json").write_text("{ this is no JSON")
     [broken] = [one for one in client_setup.client_states("ops") if one.name == "claude-code"]
     assert broken.state == "unknown"

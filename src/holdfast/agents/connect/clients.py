@@ -1,4 +1,7 @@
-"""The supported clients, and our entries in their settings: hooks (opencode: a plugin) and the MCP server."""
+"""The supported clients, and our entries in their settings: the MCP server, for some also hooks or a plugin.
+
+docs/guides/agents.md names the pages that document these settings.
+"""
 
 import os
 import shlex
@@ -14,26 +17,55 @@ Scope = Literal["user", "project", "local"]
 NAME: Final = "holdfast"  # of the MCP server in every client
 _PLUGIN: Final = Path(__file__).absolute().with_name("opencode.js")
 _EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+_BLOCK: Final = "mcpServers/holdfast.json"
+_STDIO: Final = {"type": "stdio"}
+_CLAUDE: Final = {**_STDIO, "alwaysLoad": True}  # otherwise its model sees no tool before it searches for one
 _PATIENCE: Final = 3  # seconds a host waits for a hook that itself ends within one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Whose settings: a home directory, an environment, and a system as `sys.platform` names it."""
+
+    home: Path
+    environment: Mapping[str, str]
+    system: str
+
+    def folder(self, variable: str, usual: str) -> Path:
+        """A folder that a variable names, or the default one."""
+        chosen = self.environment.get(variable)
+        return Path(chosen).expanduser() if chosen else self.home / usual
+
+    @property
+    def programs(self) -> Path:
+        """Where desktop programs keep a user's settings."""
+        if self.system == "darwin":
+            return self.home / "Library" / "Application Support"
+        if self.system == "win32":
+            return self.folder("APPDATA", "AppData/Roaming")
+        return self.folder("XDG_CONFIG_HOME", ".config")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """The scope, files and commands to set up."""
 
-    home: Path
+    machine: Machine
     root: Path  # of the project, for what is not the user's alone
     scope: Scope
     hook: str  # absolute paths of our two commands
     server: str
     space: str | None
     db: str | None  # an absolute path or URL of the database; None = from the settings
-    environment: Mapping[str, str]
     context: str | None = None  # a file that holds the brief, for clients without hooks
 
     @property
     def server_arguments(self) -> list[str]:
         return ["mcp", *self._memory]
+
+    def server_entry(self, **more: Any) -> dict[str, Any]:
+        """The MCP server, as most clients name it."""
+        return {"command": self.server, "args": self.server_arguments, **more}
 
     def hook_arguments(self, event: str, client: str) -> list[str]:
         whose = ["--client", client] if client != "claude-code" else []
@@ -49,11 +81,6 @@ class Setup:
         """The same as one line for a shell."""
         return shlex.join([self.hook, *self.hook_arguments(event, client)])
 
-    def folder(self, variable: str, usual: str) -> Path:
-        """A client's folder, from its variable or at the default place."""
-        chosen = self.environment.get(variable)
-        return Path(chosen).expanduser() if chosen else self.home / usual
-
 
 Files = Callable[[Setup], list[tuple[Path, ClientSettings]]]
 
@@ -66,8 +93,8 @@ class ClientProgram:
     title: str
     files: Files
     scopes: tuple[Scope, ...]
-    program: str  # how it is called in a shell
-    folder: tuple[str, str]  # the variable and the default path of the folder that exists if it is in use
+    folder: Callable[[Machine], Path] | None  # that exists if it is in use
+    program: str = ""  # how it is called in a shell
     reads_context: bool = False  # from a file: no hook of its adds to a conversation
     then: str = ""  # what is left to do for a person
 
@@ -77,6 +104,23 @@ def _hooks(events: Sequence[str], hook: Callable[[str], dict[str, Any]]) -> list
     return [SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events]
 
 
+def _claude_folder(machine: Machine) -> Path:
+    return machine.folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _codex_folder(machine: Machine) -> Path:
+    return machine.folder("CODEX_HOME", ".codex")
+
+
+def _opencode_folder(machine: Machine) -> Path:
+    return machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+
+
+def _zed_folder(machine: Machine) -> Path:
+    above = machine.home / ".config" if machine.system == "darwin" else machine.programs
+    return above / ("Zed" if machine.system == "win32" else "zed")
+
+
 def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     def hook(event: str) -> dict[str, Any]:
         arguments = setup.hook_arguments(event, "claude-code")
@@ -84,24 +128,16 @@ def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
         return {"type": "command", "command": setup.hook, "args": arguments, "timeout": _PATIENCE}
 
     hooks = JsonFile(_hooks(_EVENTS, hook))
-    server = {
-        "type": "stdio",
-        "command": setup.server,
-        "args": setup.server_arguments,
-        "alwaysLoad": True,  # otherwise the model sees no tool before it searches for one
-    }
-    folder = setup.folder("CLAUDE_CONFIG_DIR", ".claude")
-    own = folder if setup.environment.get("CLAUDE_CONFIG_DIR") else setup.home
+    folder = _claude_folder(setup.machine)
+    own = folder if setup.machine.environment.get("CLAUDE_CONFIG_DIR") else setup.machine.home
+    place: tuple[str, ...] = ("mcpServers", NAME)
+    files = folder / "settings.json", own / ".claude.json"
     if setup.scope == "project":
         files = setup.root / ".claude" / "settings.json", setup.root / ".mcp.json"
-        place: tuple[str, ...] = ("mcpServers", NAME)
     elif setup.scope == "local":
         files = setup.root / ".claude" / "settings.local.json", own / ".claude.json"
         place = ("projects", str(setup.root), "mcpServers", NAME)
-    else:
-        files = folder / "settings.json", own / ".claude.json"
-        place = ("mcpServers", NAME)
-    return [(files[0], hooks), (files[1], JsonFile([SettingsEntry(place, server)]))]
+    return [(files[0], hooks), (files[1], JsonFile([SettingsEntry(place, setup.server_entry(**_CLAUDE))]))]
 
 
 def _codex(setup: Setup) -> list[tuple[Path, ClientSettings]]:
@@ -109,9 +145,9 @@ def _codex(setup: Setup) -> list[tuple[Path, ClientSettings]]:
         return {"type": "command", "command": setup.hook_line(event, "codex"), "timeout": _PATIENCE}
 
     hooks = JsonFile(_hooks(_EVENTS, hook))
-    server = {"command": setup.server, "args": setup.server_arguments, "startup_timeout_sec": 20}
-    server["required"] = True  # its `exec` begins without the tools otherwise
-    folder = setup.folder("CODEX_HOME", ".codex")
+    # Its `exec` begins without the tools unless they are required.
+    server = setup.server_entry(startup_timeout_sec=20, required=True)
+    folder = _codex_folder(setup.machine)
     return [(folder / "hooks.json", hooks), (folder / "config.toml", Toml(("mcp_servers", NAME), server))]
 
 
@@ -121,10 +157,8 @@ def _gemini(setup: Setup) -> list[tuple[Path, ClientSettings]]:
         return {"name": NAME, "type": "command", "command": line, "timeout": _PATIENCE * 1000}
 
     entries = _hooks(("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"), hook)
-    entries.append(
-        SettingsEntry(("mcpServers", NAME), {"command": setup.server, "args": setup.server_arguments})
-    )
-    above = setup.home if setup.scope == "user" else setup.root
+    entries.append(SettingsEntry(("mcpServers", NAME), setup.server_entry()))
+    above = setup.machine.home if setup.scope == "user" else setup.root
     return [(above / ".gemini" / "settings.json", JsonFile(entries))]
 
 
@@ -136,12 +170,37 @@ def _opencode(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     entries.append(SettingsEntry(("plugin",), [_PLUGIN.as_uri(), hook], True))
     if setup.context is not None:
         entries.append(SettingsEntry(("instructions",), setup.context, True))
-    folder = setup.root
-    if setup.scope == "user":
-        folder = setup.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    folder = _opencode_folder(setup.machine) if setup.scope == "user" else setup.root
     # It reads both; the one that is there is the user's.
     with_comments = folder / "opencode.jsonc"
     return [(with_comments if with_comments.exists() else folder / "opencode.json", JsonFile(entries))]
+
+
+def _server_only(
+    name: str,
+    title: str,
+    folder: Callable[[Machine], Path] | None = None,
+    user: str = "",
+    project: str = "",
+    *,
+    servers: str = "mcpServers",
+    more: Mapping[str, Any] | None = None,
+    then: str = "",
+) -> ClientProgram:
+    """A client that takes an MCP server and nothing else.
+
+    `user` is a file in its folder, `project` one in a project; `more` are members of the entry.
+    """
+
+    def files(setup: Setup) -> list[tuple[Path, ClientSettings]]:
+        path = setup.root / project
+        if folder is not None and setup.scope == "user":
+            path = folder(setup.machine) / user
+        return [(path, JsonFile([SettingsEntry((servers, NAME), setup.server_entry(**(more or {})))]))]
+
+    named: dict[Scope, str] = {"user": user, "project": project}
+    scopes = tuple(scope for scope, file in named.items() if file)
+    return ClientProgram(name=name, title=title, files=files, scopes=scopes, folder=folder, then=then)
 
 
 CLIENTS: Final[dict[str, ClientProgram]] = {
@@ -152,16 +211,16 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
             title="Claude Code",
             files=_claude_code,
             scopes=("user", "project", "local"),
+            folder=_claude_folder,
             program="claude",
-            folder=("CLAUDE_CONFIG_DIR", ".claude"),
         ),
         ClientProgram(
             name="codex",
             title="Codex",
             files=_codex,
             scopes=("user",),
+            folder=_codex_folder,
             program="codex",
-            folder=("CODEX_HOME", ".codex"),
             then="Codex asks once for permission to run the hooks: accept it in its next session.",
         ),
         ClientProgram(
@@ -169,18 +228,52 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
             title="Gemini CLI",
             files=_gemini,
             scopes=("user", "project"),
+            folder=lambda machine: machine.home / ".gemini",
             program="gemini",
-            folder=("", ".gemini"),
         ),
         ClientProgram(
             name="opencode",
             title="opencode",
             files=_opencode,
             scopes=("user", "project"),
+            folder=_opencode_folder,
             program="opencode",
-            folder=("", ".config/opencode"),
             reads_context=True,
         ),
+        _server_only(
+            "cursor", "Cursor", lambda its: its.home / ".cursor", "mcp.json", ".cursor/mcp.json", more=_STDIO
+        ),
+        _server_only(
+            "vscode",
+            "VS Code (Copilot)",
+            lambda its: its.programs / "Code" / "User",
+            "mcp.json",
+            ".vscode/mcp.json",
+            servers="servers",
+            more=_STDIO,
+            then="VS Code asks once whether to trust the server.",
+        ),
+        _server_only(
+            "zed", "Zed", _zed_folder, "settings.json", ".zed/settings.json", servers="context_servers"
+        ),
+        _server_only(
+            "windsurf",
+            "Windsurf",
+            lambda its: its.home / ".codeium" / "windsurf",
+            "mcp_config.json",
+            then="Refresh the MCP servers in Cascade, or restart Windsurf.",
+        ),
+        _server_only(
+            "claude-desktop",
+            "Claude Desktop",
+            lambda its: its.programs / "Claude",
+            "claude_desktop_config.json",
+            then="Quit Claude Desktop and start it again.",
+        ),
+        _server_only(
+            "continue", "Continue", lambda its: its.home / ".continue", _BLOCK, f".continue/{_BLOCK}"
+        ),
+        _server_only("mcp-json", "the project's .mcp.json", project=".mcp.json", more=_CLAUDE),
     )
 }
 
@@ -192,14 +285,14 @@ def client_named(name: str) -> ClientProgram:
     return CLIENTS[name]
 
 
-def in_use(environment: Mapping[str, str], home: Path) -> list[str]:
+def in_use(machine: Machine) -> list[str]:
     """The clients that seem to be used on this machine: their folder or their command exists."""
     from shutil import which
 
-    found = []
-    for client in CLIENTS.values():
-        variable, usual = client.folder
-        folder = Path(environment[variable]) if environment.get(variable) else home / usual
-        if folder.is_dir() or which(client.program, path=environment.get("PATH", os.defpath)):
-            found.append(client.name)
-    return found
+    path = machine.environment.get("PATH", os.defpath)
+    return [
+        client.name
+        for client in CLIENTS.values()
+        if client.folder
+        and (client.folder(machine).is_dir() or (client.program and which(client.program, path=path)))
+    ]

@@ -128,8 +128,8 @@ class ClientConnection:
 
     def _undone(self, path: Path, settings: ClientSettings, done: Done | None) -> SettingsChange:
         before = _read(path)
-        if before is None:
-            return SettingsChange(path, None, None)
+        if before is None or b"holdfast" not in before:  # nothing of ours, which all names us
+            return SettingsChange(path, before, before)
         if done is not None and _hash(before) == done.after:
             if not done.existed:
                 return SettingsChange(path, before, None)

@@ -14,6 +14,8 @@ from holdfast.errors import Invalid
 
 Path = Sequence[str | int]
 _BLANKS = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_SAME_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/))*")
+_LINE_END = re.compile(r"[ \t]*\r?\n")
 _SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"|-?\d[\d.eE+-]*|true|false|null')
 _MAX_DEPTH = 200
 
@@ -119,25 +121,33 @@ class JsonText:
         first, last = parts[0][0], parts[-1][1]
         on_one_line = "\n" not in self.text[node.start : first]
         written = json.dumps(value, ensure_ascii=False) if on_one_line else self._format(value, depth + 1)
-        comma = self._comma_after(last)  # a trailing one is allowed there, and is enough
-        place = last if comma is None else comma + 1
-        gap = " " if on_one_line else inside
-        self._change(place, place, f"{',' if comma is None else ''}{gap}{name}{written}")
+        comma = self._comma_after(last)
+        start = last if comma is None else comma + 1
+        found = _SAME_LINE.match(self.text, start)  # it is about the part before
+        assert found is not None
+        comments = found[0]
+        added = f"{' ' if on_one_line and not comments else inside}{name}{written}"
+        # A trailing comma is allowed there, and stays one.
+        written = f",{comments}{added}" if comma is None else f"{comments}{added},"
+        self._change(start, found.end(), written)
 
     def _cut(self, node: Node, place: int) -> None:
         parts = node.parts
-        start, end = parts[place]
+        begin, end = parts[place]
         comma = self._comma_after(end)
+        start = above = node.start + 1
         if place:
             before = self._comma_after(parts[place - 1][1])
             assert before is not None
-            start = before if place == len(parts) - 1 and comma is None else before + 1
-        else:
-            start = node.start + 1
+            above = before + 1
+            start = before if place == len(parts) - 1 and comma is None else above
         end = end if comma is None else comma + 1
-        if len(parts) == 1 and not self.text[end : node.end - 1].strip():
+        comments = self.text[above:begin].rstrip()
+        if comments and not _LINE_END.match(self.text, end):
+            comments += self._newline
+        if not comments and len(parts) == 1 and not self.text[end : node.end - 1].strip():
             end = node.end - 1
-        self._change(start, end, "")
+        self._change(start, end, comments)
 
     def _comma_after(self, end: int) -> int | None:
         after = _BLANKS.match(self.text, end)

@@ -59,9 +59,11 @@ class JsonFile:
                 self._put_among_others(found, entry)
                 continue
             known = found.at(entry.place)
-            if known is not None and known != entry.value and not is_ours(known):
+            if known is not None and not is_ours(known):
                 raise Conflict(f"{'.'.join(entry.place)} is used by another program: rename or remove it")
-            found.put(entry.place, entry.value)
+            # What the client or its user added stays: that it is off, for example.
+            theirs = known if isinstance(known, dict) else {}
+            found.put(entry.place, {**theirs, **entry.value})
         return found.text
 
     def made_by(self, text: str) -> list[Place]:
