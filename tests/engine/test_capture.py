@@ -308,9 +308,9 @@ class MortalStore:
             yield tx
 
     @contextmanager
-    def write(self, space: str) -> Iterator[Transaction]:
+    def write(self, space: str, *, urgent: bool = False) -> Iterator[Transaction]:
         self._step(after=False)
-        with self._store.write(space) as tx:
+        with self._store.write(space, urgent=urgent) as tx:
             yield tx
         self._step(after=True)
 

@@ -94,7 +94,7 @@ def without_the_head_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def without_the_write_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite.WriteLock, "held", lambda self, patience=0.0: nullcontext())
+    monkeypatch.setattr(sqlite.WriteLock, "held", lambda self, patience=0.0, urgent=False: nullcontext())
     original = sqlite.open_engine
 
     def deferred(path: Any) -> Any:

@@ -60,9 +60,9 @@ class DyingStore:
             yield tx
 
     @contextmanager
-    def write(self, space: str) -> Iterator[Transaction]:
+    def write(self, space: str, *, urgent: bool = False) -> Iterator[Transaction]:
         self._steps.pass_one()
-        with self._store.write(space) as tx:
+        with self._store.write(space, urgent=urgent) as tx:
             yield tx
             self._steps.pass_one()  # before the commit
         self._steps.pass_one()

@@ -143,3 +143,43 @@ def test_threads_of_one_process_wait_for_each_other(tmp_path: Path) -> None:
         thread.join()
 
     assert most == 1
+
+
+def test_who_is_urgent_passes_the_writers_that_wait(tmp_path: Path) -> None:
+    lock = sqlite.WriteLock(tmp_path / "holdfast.db")
+    passed: list[str] = []
+
+    def writes(name: str, *, urgent: bool) -> None:
+        with lock.held(urgent=urgent):
+            passed.append(name)
+
+    with lock.held():  # nobody else is first in the queue
+        waiting = threading.Thread(target=writes, args=("waiting",), kwargs={"urgent": False})
+        waiting.start()
+        urgent = threading.Thread(target=writes, args=("urgent",), kwargs={"urgent": True})
+        lock._threads.release()  # as after this write, with the queue still behind it
+        urgent.start()
+        urgent.join()
+        lock._threads.acquire()
+        assert passed == ["urgent"]
+    waiting.join()
+    assert passed == ["urgent", "waiting"]
+
+
+def test_who_holds_the_lock_does_not_wait_behind_those_who_want_it(tmp_path: Path) -> None:
+    lock = sqlite.WriteLock(tmp_path / "holdfast.db")
+    lined_up = threading.Event()
+
+    def writes() -> None:
+        with lock._queue:
+            lined_up.set()
+            with lock.held():
+                pass
+
+    with lock.held(urgent=True):
+        other = threading.Thread(target=writes)
+        other.start()
+        lined_up.wait()
+        with lock.held(patience=0.0):
+            pass
+    other.join()

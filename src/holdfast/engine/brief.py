@@ -58,7 +58,7 @@ def brief(
             return _again(given)
         if session is None and not needs_upkeep(tx, ctx.now()):
             return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
-    with without_receipt(ctx.space), ctx.write() as tx:
+    with without_receipt(ctx.space), ctx.write(urgent=True) as tx:
         now = ctx.now()
         if session is not None:
             known_session(tx, Source(session=session), now)

@@ -72,9 +72,9 @@ class SpaceContext:
         """What the space holds, as of one moment."""
         return self.store.read(self.space)
 
-    def write(self) -> AbstractContextManager[Transaction]:
-        """A change of the space: all of it, or nothing."""
-        return self.store.write(self.space)
+    def write(self, *, urgent: bool = False) -> AbstractContextManager[Transaction]:
+        """A change of the space: all of it, or nothing. Urgent: somebody waits for it who only asks."""
+        return self.store.write(self.space, urgent=urgent)
 
 
 def existing(tx: Transaction, memory_id: str, *, forgotten: bool = False) -> Memory:

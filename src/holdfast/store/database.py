@@ -104,12 +104,12 @@ class Database:
                 yield self._in(space, connection)
 
     @contextmanager
-    def write(self, space: str) -> Iterator[SpaceTransaction]:
+    def write(self, space: str, *, urgent: bool = False) -> Iterator[SpaceTransaction]:
         """One writer in a space at a time; commits when the block ends, or changes nothing.
 
-        Raises: NotFound, Unavailable.
+        Who is urgent passes other writers of this process. Raises: NotFound, Unavailable.
         """
-        with self._troubles(), self._writing():
+        with self._troubles(), self._writing(urgent=urgent):
             with self._connected() as connection:
                 connection.execution_options(holdfast_write=True)
                 with connection.begin():
@@ -219,8 +219,8 @@ class Database:
                     sqlite.copy_to(connection, copy)
             migrate.upgrade(self.engine)
 
-    def _writing(self) -> AbstractContextManager[None]:
-        return self._lock.held() if self._lock else nullcontext()
+    def _writing(self, *, urgent: bool = False) -> AbstractContextManager[None]:
+        return self._lock.held(urgent=urgent) if self._lock else nullcontext()
 
     @contextmanager
     def _looking(self) -> Iterator[Connection]:

@@ -19,7 +19,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, MutableMapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -206,20 +206,26 @@ class WriteLock:
 
     def __init__(self, database: Path) -> None:
         self._path = database.with_name(database.name + "-lock")
+        self._queue = threading.RLock()  # in which all threads wait but the urgent ones
         self._threads = threading.RLock()
+        self._holder: int | None = None  # a thread
         self._depth = 0
 
     @contextmanager
-    def held(self, patience: float | None = None) -> Iterator[None]:
-        """Holds the lock for the block.
+    def held(self, patience: float | None = None, *, urgent: bool = False) -> Iterator[None]:
+        """Holds the lock for the block; who is urgent passes the other threads.
 
         Raises: Unavailable, when somebody else holds it for longer than `patience` seconds.
         """
         patience = PATIENCE if patience is None else patience
         deadline = time.monotonic() + patience
-        if not self._threads.acquire(timeout=patience):
-            raise self._taken(patience)
-        try:
+        with ExitStack() as locks:
+            # Whoever holds the lock already does not line up behind those who wait for it.
+            lines_up = not urgent and self._holder != threading.get_ident()
+            for lock in [self._queue] * lines_up + [self._threads]:
+                if not lock.acquire(timeout=max(deadline - time.monotonic(), 0)):
+                    raise self._taken(patience)
+                locks.callback(lock.release)
             if self._depth:
                 yield
                 return
@@ -227,12 +233,11 @@ class WriteLock:
             try:
                 self._wait(descriptor, deadline, patience)
                 self._depth += 1
+                self._holder = threading.get_ident()
                 yield
             finally:
-                self._depth = 0
+                self._holder, self._depth = None, 0
                 os.close(descriptor)
-        finally:
-            self._threads.release()
 
     def _wait(self, descriptor: int, deadline: float, patience: float) -> None:
         began = time.monotonic()
