@@ -88,13 +88,15 @@ def progress(what: str, total: int) -> Iterator[Bar]:
 
 @contextmanager
 def at_home(home: str) -> Iterator[None]:
-    """Lets nothing of the user's be touched: the home is one that is thrown away."""
-    before = os.environ.get("HOLDFAST_HOME")
+    """Lets nothing of the user's be touched: the home is one that is thrown away.
+
+    Programs are compiled once, as after an installation: to do it at each start costs more than a command.
+    """
+    before = dict(os.environ)
     os.environ["HOLDFAST_HOME"] = os.path.join(home, "home")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["HOLDFAST_HOME"]
-        else:
-            os.environ["HOLDFAST_HOME"] = before
+        os.environ.clear()
+        os.environ.update(before)

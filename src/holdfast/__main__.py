@@ -3,6 +3,8 @@
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
 
 from holdfast.app import served_command
 
@@ -26,8 +28,12 @@ def main() -> None:
 def _carry_out_at_once() -> None:
     """Carries out a short command; to look for garbage and to tidy up would take a third of its time."""
     import gc
+    from inspect import iscoroutine
 
     gc.disable()
+    _stand_in("asyncio", iscoroutine=iscoroutine)  # which SQLAlchemy takes from it at once
+    _stand_in("importlib.metadata")
+    _stand_in("sqlalchemy.dialects.sqlite.aiosqlite")
     from holdfast.cli import main as carry_out
 
     try:
@@ -36,6 +42,24 @@ def _carry_out_at_once() -> None:
         if isinstance(done.code, int):
             _leave(done.code)
         raise
+
+
+class _StandIn(ModuleType):
+    """A module that SQLAlchemy imports for other programs; the real one is loaded if anybody uses it."""
+
+    def __getattr__(self, name: str) -> object:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+def _stand_in(name: str, **known: object) -> None:
+    if name not in sys.modules:
+        sys.modules[name] = module = _StandIn(name)
+        vars(module).update(known)
+        parent, _, child = name.rpartition(".")
+        if parent in sys.modules:
+            setattr(sys.modules[parent], child, module)
 
 
 def _leave(code: int) -> None:

@@ -31,6 +31,11 @@ HEAVY = {
     "jinja2",
     "rich",
     "httpx2",
+    "asyncio.events",
+    "email.message",
+    "sqlalchemy.orm",
+    "sqlalchemy.dialects.postgresql",
+    "sqlalchemy.dialects.sqlite.aiosqlite",
 }
 
 
@@ -125,7 +130,7 @@ def test_the_output_is_the_same_with_and_without_the_service(arguments: list[str
 
     assert served.said == here.said
     assert "click" in here.loaded
-    assert "click" not in served.loaded
+    assert served.loaded.isdisjoint({"click", "inspect", "typing", "dataclasses"})
 
 
 def test_what_the_service_keeps_is_the_operators_own() -> None:
@@ -222,14 +227,50 @@ def test_a_change_whose_answer_is_lost_is_not_made_twice(monkeypatch: pytest.Mon
     assert served_command.carried_out(["list"]) is None
 
 
-@pytest.mark.parametrize("command", [["list"], ["remember", "A first memory", "-c", "general"], ["brief"]])
-def test_without_a_service_a_command_loads_only_what_it_needs(command: list[str], tmp_path: Path) -> None:
-    run("list", HOLDFAST_HOME=str(tmp_path))  # makes the store
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        (["list"], 58),
+        (["show", "ID"], 58),
+        (["why", "ID"], 84),
+        (["brief"], 66),
+        (["remember", "A first memory", "-c", "general"], 130),
+    ],
+)
+def test_without_a_service_a_command_loads_only_what_it_needs(
+    command: list[str], most: int, tmp_path: Path
+) -> None:
+    home = {"HOLDFAST_HOME": str(tmp_path)}
+    run("list", **home)  # makes the store
+    if "ID" in command:
+        kept = json.loads(run("remember", "A first memory", "-c", "general", "--json", **home).output)
+        command = [command[0], kept["memory"]["id"]]
 
-    done = run(*command, HOLDFAST_HOME=str(tmp_path), HOLDFAST_EMBEDDER="default")
+    done = run(*command, **home, HOLDFAST_EMBEDDER="default")
 
     assert done.code == 0
     assert done.loaded.isdisjoint(HEAVY)
+    ours = [name for name in done.loaded if name.startswith("holdfast")]
+    assert len(ours) <= most
+
+
+def test_what_stands_in_for_a_module_is_the_module_once_it_is_used() -> None:
+    program = (
+        "import sys\n"
+        "from holdfast.__main__ import _stand_in\n"
+        "for name in ('asyncio', 'importlib.metadata', 'email.utils'): _stand_in(name)\n"
+        "import asyncio, email.utils, importlib.metadata\n"
+        "from importlib import metadata\n"
+        "assert 'asyncio.events' not in sys.modules\n"
+        "assert asyncio.run(asyncio.sleep(0, 'slept')) == 'slept'\n"
+        "assert metadata.version('click') == importlib.metadata.version('click')\n"
+        "from email.utils import parseaddr\n"
+        "assert parseaddr('a <b@c>') == ('a', 'b@c')\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.domain import history, jobs, memory, operations, space, spend
 from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Memory, Message, Source
 from holdfast.domain.space import Token
@@ -16,7 +17,12 @@ from holdfast.store.schema import metadata
 from holdfast.store.types import DamagedValue, to_text
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-MAPPED = {table.info["holds"]: table for table in metadata.sorted_tables if "holds" in table.info}
+CLASSES = {
+    name: kind
+    for module in (history, jobs, memory, operations, space, spend)
+    for name, kind in vars(module).items()
+}
+MAPPED = {CLASSES[table.info["holds"]]: table for table in metadata.sorted_tables if "holds" in table.info}
 
 #: Fields that are found elsewhere, and columns that are no part of a value.
 FOUND_ELSEWHERE = {"superseded_by", "taken_from", "items"}

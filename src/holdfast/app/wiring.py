@@ -1,7 +1,6 @@
 """Builds the context of a space from its parts: store, models, clock and ids."""
 
 import os
-import secrets
 import string
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -35,6 +34,8 @@ _ALPHABET = string.ascii_letters + string.digits
 
 def new_id() -> str:
     """8 characters of A-Z a-z 0-9 from a cryptographic source."""
+    import secrets
+
     return "".join(secrets.choice(_ALPHABET) for _ in range(8))
 
 

@@ -9,7 +9,6 @@ import click
 
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space, wrong_usage
-from holdfast.cli.recall import hit_lines
 from holdfast.cli.say import echo, on_terminal
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.errors import Invalid
@@ -85,6 +84,8 @@ def context(call: Call, session: str | None, **fields: Any) -> None:
 def _explained(made: "Context") -> str:
     if not made.candidates:
         return "Nothing found: the latest message is small talk, or no memory has to do with it"
+    from holdfast.cli.recall import hit_lines
+
     parts = []
     for place, found in groupby(made.candidates, key=lambda each: each.place):
         lines = [f"  {line}" for each in found for line in hit_lines(each.hit, each.asked, True).split("\n")]

@@ -9,7 +9,6 @@ from holdfast.app import paths
 from holdfast.cli import call, say
 from holdfast.cli.call import Call, in_space
 from holdfast.cli.say import echo, on_terminal, width
-from holdfast.cli.tables import Table, TableColumn
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
 
@@ -167,6 +166,8 @@ def list_(
 
 
 def _table(page: "Page", *, weighed: bool, state: str) -> None:
+    from holdfast.cli.tables import Table, TableColumn
+
     dated = width() >= _WITH_DATES
     columns = [
         TableColumn(title="id", style="cyan", least=8),

@@ -5,7 +5,6 @@ Stored text is never sent raw to the terminal: control characters are written as
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -261,7 +260,11 @@ def encoding() -> str:
 def width() -> int:
     """Characters in a line of the terminal."""
     recipient = RECIPIENT.get()
-    return recipient.columns or 0 if recipient else shutil.get_terminal_size().columns
+    if recipient:
+        return recipient.columns or 0
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def on_terminal() -> bool:

@@ -15,11 +15,7 @@ DELTA_BUDGET = 400
 # a token. A letter of another alphabet in two bytes shares a token with at most one more; one in three bytes
 # (CJK, Thai, Devanagari) costs about one; one in four bytes (emoji, rare ideographs) is rarely a single
 # token. What each costs on top of a Latin character, in quarters of a token:
-_DEARER = (
-    (re.compile("[\u0100-\u07ff]+"), 1),
-    (re.compile("[\u0800-\uffff]+"), 3),
-    (re.compile("[\U00010000-\U0010ffff]+"), 7),
-)
+_DEARER = (("[\u0100-\u07ff]+", 1), ("[\u0800-\uffff]+", 3), ("[\U00010000-\U0010ffff]+", 7))
 
 
 def estimate_tokens(text: str) -> int:
@@ -27,5 +23,5 @@ def estimate_tokens(text: str) -> int:
     quarters = len(text)
     if not text.isascii():
         for script, more in _DEARER:
-            quarters += more * sum(map(len, script.findall(text)))
+            quarters += more * sum(map(len, re.findall(script, text)))
     return -(-quarters // 4)

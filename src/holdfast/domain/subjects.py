@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.terms import words
 
 #: A name as a marker can write it.
 MARKER_NAME = r"[A-Za-z0-9_-]+"
@@ -33,6 +32,8 @@ def is_marker_name(subject: str) -> bool:
 
 def names(text: str, subject: str) -> bool:
     """Whether a text contains the subject's name."""
+    from holdfast.domain.terms import words
+
     told = words(text)
     wanted = words(subject)
     if not wanted:

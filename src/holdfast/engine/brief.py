@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from holdfast import engine
 from holdfast.domain.budget import DELTA_BUDGET, estimate_tokens
 from holdfast.domain.file_paths import assigned
 from holdfast.domain.history import Receipt, ReceiptItem
@@ -15,10 +16,8 @@ from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, folded, render
 from holdfast.domain.subjects import same_subject
 from holdfast.engine.ports import Transaction
-from holdfast.engine.sessions import known_session, project_of
 from holdfast.engine.space_context import SpaceContext, without_receipt
 from holdfast.engine.supersession import mark, superseded_by
-from holdfast.engine.tend import decay, needs_upkeep
 from holdfast.errors import Invalid
 
 
@@ -56,23 +55,23 @@ def brief(
     with ctx.read() as tx:
         if session is not None and (given := tx.receipts.brief_of(session)) is not None:
             return _again(given)
-        if session is None and not needs_upkeep(tx, ctx.now()):
+        if session is None and not tx.ranks.needs_upkeep(ctx.now()):
             return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
     with without_receipt(ctx.space), ctx.write(urgent=True) as tx:
         now = ctx.now()
         if session is not None:
-            known_session(tx, Source(session=session), now)
+            engine.sessions.known_session(tx, Source(session=session), now)
             given = tx.receipts.brief_of(session)
             if given is not None:
                 return _again(given)
-        decay(tx, ctx, now)
-        project = project or project_of(session, tx)
+        engine.tend.decay(tx, ctx, now)
+        project = project or engine.sessions.project_of(session, tx)
         block = rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools)
         if session is not None:
             tx.receipts.add(_receipt("brief", block, session, ctx))
         return _made(block)
     with ctx.read() as tx:
-        project = project or project_of(session, tx)
+        project = project or engine.sessions.project_of(session, tx)
         return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
 
 
@@ -238,7 +237,7 @@ def _new(session: str, project: str | None, tx: Transaction, ctx: SpaceContext) 
         return []
     where = Filter(
         least_confidence=ctx.profile.policy.floor,
-        project=project or project_of(session, tx),
+        project=project or engine.sessions.project_of(session, tx),
         other_projects=False,
         created_after=given.created_at,
     )

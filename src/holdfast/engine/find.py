@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from holdfast import engine
-from holdfast.domain.history import Story, recollected
 from holdfast.domain.memory import Link, Memory, Message, Version
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order, admits, in_order, newer_first
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, existing
 from holdfast.engine.supersession import mark, mark_past
 from holdfast.errors import Invalid, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.domain.history import Story
 
 MOST = 10_000  # memories in one answer
 _FARTHEST = 2**62
@@ -113,25 +116,30 @@ def show(memory_id: str, *, ctx: SpaceContext) -> Details:
         return Details(memory, tuple(tx.versions.of(memory_id)), tuple(tx.links.of(memory_id)))
 
 
-def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> Story:
+def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> "Story":
     """Where a memory came from, how its confidence came about, and which prompts it went into.
 
     A person sees it all, an agent what is in use and may be quoted.
     Raises: NotFound.
     """
+    from holdfast.domain.history import Story
+
     with ctx.read() as tx:
         [memory] = mark([existing(tx, memory_id, forgotten=not to_agent)], tx)
         if to_agent and not memory.active:
             raise NotFound(f"memory {memory_id} is {memory.state}: only a person can view it")
         versions = tx.versions.of(memory_id)
-        quotations = engine.quote_rules.Quotations(ctx.profile.policy, tx, everything=not to_agent)
+        messages = _sources(versions, tx)
+        if to_agent:
+            quotations = engine.quote_rules.Quotations(ctx.profile.policy, tx)
+            messages = list(filter(None, map(quotations.of, messages)))
         return Story(
             memory=memory,
             versions=tuple(versions),
             entries=tuple(tx.journal.of(memory_id)),
             links=tuple(tx.links.of(memory_id)),
             session=tx.sessions.get(memory.source.session) if memory.source.session else None,
-            messages=tuple(filter(None, map(quotations.of, _sources(versions, tx)))),
+            messages=tuple(messages),
             uses=tuple(tx.receipts.uses(memory_id)),
             repetitions=tuple(tx.repetitions.of(memory_id)),
         )
@@ -139,6 +147,8 @@ def why(memory_id: str, *, ctx: SpaceContext, to_agent: bool = False) -> Story:
 
 def believed_at(moment: datetime, tx: Transaction) -> list[Memory]:
     """Every memory that was stored at `moment` and has not been removed for good since, as it stood then."""
+    from holdfast.domain.history import recollected
+
     past = []
     for entry in tx.journal.latest_before(moment):
         memory = tx.memories.get(entry.memory or "")

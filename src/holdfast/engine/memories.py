@@ -16,7 +16,6 @@ from holdfast import engine
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
 from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
-from holdfast.domain.health import HealthFinding
 from holdfast.domain.memory import Draft, Origin, Revision, Source
 from holdfast.domain.query import Filter, Query
 from holdfast.engine.ports import Clock, Embedder, NewId, Quiet, Reader, Store, TimeUp, never_quiet
@@ -26,6 +25,7 @@ from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     from holdfast.domain.dialogue import Dialogue, Turn
+    from holdfast.domain.health import HealthFinding
     from holdfast.domain.history import Story
     from holdfast.domain.jobs import Job, JobState
     from holdfast.domain.memory import (
@@ -692,6 +692,8 @@ class Memories:
     @needs("read")
     def attention(self) -> list[HealthFinding]:
         """What in this space needs a look: work that failed or rests, files that ask."""
+        from holdfast.domain.health import HealthFinding
+
         found = engine.audit.attention(ctx=self._synced)
         state = self.directory()
         if state is not None and state.asks:

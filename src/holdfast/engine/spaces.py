@@ -1,7 +1,6 @@
 """Spaces: created with a profile, listed, deleted."""
 
 import re
-import secrets
 from dataclasses import dataclass, replace
 
 from holdfast.domain.memory import STATES
@@ -35,6 +34,8 @@ def create_space(
 
     Raises: Invalid, Conflict.
     """
+    import secrets
+
     if not _NAME.fullmatch(name):
         raise Invalid(
             f"invalid space name {name!r}: use a-z, 0-9, _ and -, at most 63 characters", field="space"

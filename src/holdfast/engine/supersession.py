@@ -6,12 +6,15 @@ Kept as `supersedes` links, which count as long as both memories are active: wha
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.domain.memory import Memory, Source
 from holdfast.domain.query import successors
-from holdfast.domain.ranking import Hit, MemoryHit
 from holdfast.engine.ports import Transaction
+
+if TYPE_CHECKING:
+    from holdfast.domain.ranking import Hit, MemoryHit
 
 
 def superseded_by(tx: Transaction, memory_ids: Collection[str]) -> dict[str, str]:
@@ -69,11 +72,13 @@ def end_leading(memory_id: str, tx: Transaction) -> None:
             tx.links.remove(memory_id, link.to_id, "supersedes")
 
 
-def successors_of_hits(hits: Sequence[Hit], tx: Transaction, past: datetime | None = None) -> list[Hit]:
+def successors_of_hits(hits: "Sequence[Hit]", tx: Transaction, past: datetime | None = None) -> "list[Hit]":
     """The hits with each successor above what it supersedes, found or not.
 
     One that the question missed, or found further down, stands and scores as what it supersedes.
     """
+    from holdfast.domain.ranking import MemoryHit
+
     memories = [hit.memory for hit in hits if isinstance(hit, MemoryHit)]
     if past is not None:
         found = {one.id: one.superseded_by for one in mark_past(memories, past, tx) if one.superseded_by}
@@ -107,9 +112,9 @@ def _chain(memories: Sequence[Memory], tx: Transaction) -> tuple[dict[str, str],
     return found, known
 
 
-def _above(hit: MemoryHit, found: dict[str, str], known: dict[str, Memory]) -> list[MemoryHit]:
+def _above(hit: "MemoryHit", found: dict[str, str], known: dict[str, Memory]) -> "list[MemoryHit]":
     """The successors of a hit, the last one first."""
-    above: list[MemoryHit] = []
+    above = list["MemoryHit"]()
     seen = {hit.memory.id}
     one = found.get(hit.memory.id)
     while one is not None and one not in seen and one in known:

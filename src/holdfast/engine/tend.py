@@ -133,7 +133,7 @@ def upkeep(*, ctx: SpaceContext, clock_is_right: bool = False) -> Iterator[Tende
 def _fade_all(ctx: SpaceContext, now: datetime, *, clock_is_right: bool) -> Iterator[Tended]:
     """Lets all fade that is due, a few memories in a transaction; none, once the clock is in doubt."""
     with ctx.read() as tx:
-        more = needs_upkeep(tx, now)
+        more = tx.ranks.needs_upkeep(now)
     while more:
         with ctx.write() as tx:
             step = decay(tx, ctx, now, most=_AT_A_TIME, clock_is_right=clock_is_right)
@@ -162,11 +162,6 @@ def preview(*, ctx: SpaceContext) -> Preview:
 def _vectors(ctx: SpaceContext) -> EmbeddingProgress:
     with ctx.read() as tx:
         return embedding_progress(ctx.embedder.name if ctx.embedder else None, tx)
-
-
-def needs_upkeep(tx: Transaction, now: datetime) -> bool:
-    """Whether something has to be written before a brief is made."""
-    return not tx.ranks.is_current() or bool(tx.ranks.fading(now, limit=1))
 
 
 def make_current(ctx: SpaceContext) -> None:

@@ -1,10 +1,13 @@
 """Opens embedders and language models by their specs. Nothing is loaded or called before it is used."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from holdfast.engine.ports import Embedder, LanguageModel
-from holdfast.models.chat import ChatModel
 from holdfast.models.specs import LanguageSpec, Spec
+
+if TYPE_CHECKING:
+    from holdfast.models.chat import ChatModel
 
 WITHIN = 60.0  # seconds for one answer
 CHAT_WITHIN = 600.0  # seconds for one answer; a person can interrupt it
@@ -40,7 +43,7 @@ def open_model(spec: LanguageSpec, *, key: str | None = None, within: float = WI
     return OpenAIModel(spec, key=key, within=within)
 
 
-def open_chat(spec: LanguageSpec, *, key: str | None) -> ChatModel:
+def open_chat(spec: LanguageSpec, *, key: str | None) -> "ChatModel":
     """The chat model of a spec. Raises: Unavailable, without the vendor's SDK or a key."""
     if spec.kind == "anthropic":
         from holdfast.models.anthropic_api import AnthropicModel, AnthropicTalk

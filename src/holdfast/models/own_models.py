@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import metadata
@@ -14,11 +13,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import Unavailable
-from holdfast.models.wordpiece import WordPiece
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from holdfast.models.wordpiece import WordPiece
 
 
 FILE = "model.onnx"
@@ -92,8 +92,10 @@ def open_session(path: Path, threads: int) -> Any:
 
 
 @cache
-def word_pieces() -> WordPiece:
+def word_pieces() -> "WordPiece":
     """The vocabulary of all three models, read when first used."""
+    from holdfast.models.wordpiece import WordPiece
+
     return WordPiece.load(_VOCABULARY)
 
 
@@ -148,6 +150,8 @@ class Network:
 
         if len(inputs) < 2:
             return list(map(one, inputs))
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(AT_ONCE) as side_by_side:
             return list(side_by_side.map(one, inputs))
 

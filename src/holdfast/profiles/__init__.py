@@ -4,7 +4,7 @@ import re
 import tomllib
 from dataclasses import MISSING, fields
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -53,7 +53,7 @@ def built_in_text(name: str) -> str:
         raise Invalid(
             f"unknown profile {name!r}: use one of {', '.join(BUILT_IN)}, or a TOML file", field="profile"
         )
-    return resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
 
 
 @cache

@@ -11,8 +11,6 @@ from holdfast.domain.space import Space
 from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
 from holdfast.store import migrate, postgres, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
-from holdfast.store.full_text import MEMORIES, MESSAGES
-from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
 from holdfast.store.transaction import Caches, SpaceTransaction
 from holdfast.store.types import DamagedValue
@@ -148,6 +146,9 @@ class Database:
 
     def delete_space(self, name: str) -> None:
         """Removes a space with everything in it, searchable words included."""
+        from holdfast.store.full_text import MEMORIES, MESSAGES
+        from holdfast.store.full_text_sqlite import SqliteFullText
+
         with self._changing() as connection:
             for index in (MEMORIES, MESSAGES) if self.path else ():
                 SqliteFullText[Any](connection, name, index, self._caches.totals).clear()

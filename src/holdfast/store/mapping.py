@@ -52,10 +52,10 @@ def row_of(value: Any, space: str | None = None) -> dict[str, Any]:
 
 def table_of(kind: type[Any]) -> Table:
     """The table that holds values of a class."""
-    return _TABLES[kind]
+    return _TABLES[kind.__name__]
 
 
-_TABLES: Mapping[type[Any], Table] = {
+_TABLES: Mapping[str, Table] = {
     table.info["holds"]: table for table in metadata.sorted_tables if "holds" in table.info
 }
 

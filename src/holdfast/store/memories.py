@@ -1,22 +1,24 @@
 """Queries over memories. Every one carries the space."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Text, func, select, type_coerce
 
 from holdfast.domain.memory import Memory, State
 from holdfast.domain.query import Filter, Group, MemoryCursor, Order
-from holdfast.domain.ranking import Wording, findable
 from holdfast.store.memory_lists import MemoryFigures, listed
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import same_or_none
 from holdfast.store.schema import memories
 from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings
-from holdfast.store.vector_rows import VectorTable
+
+if TYPE_CHECKING:
+    from holdfast.domain.ranking import Wording
+    from holdfast.store.vector_rows import VectorTable
 
 _FEW = 20  # come upon soon in any order
 
@@ -25,7 +27,11 @@ class MemoryTable(MemoryFigures):
     """The memories of one space."""
 
     def __init__(
-        self, connection: Connection, space: str, vectors: VectorTable[Memory], ranks: RankTable
+        self,
+        connection: Connection,
+        space: str,
+        ranks: RankTable,
+        vectors: "Callable[[], VectorTable[Memory]]",
     ) -> None:
         super().__init__(connection, space)
         self._vectors = vectors
@@ -40,8 +46,10 @@ class MemoryTable(MemoryFigures):
 
     def wordings(
         self, where: Filter, *, among: Sequence[str] | None = None, limit: int | None = None
-    ) -> dict[str, Wording]:
+    ) -> "dict[str, Wording]":
         """What memories that `where` admits can be found by, by id: of those named, or any `limit`."""
+        from holdfast.domain.ranking import Wording, findable
+
         found = {
             memory_id: Wording(
                 findable(subject, summary, content, json.loads(tags) if tags != "[]" else ()), project
@@ -198,6 +206,6 @@ class MemoryTable(MemoryFigures):
 
     def remove(self, memory_id: str) -> None:
         """Removes the row; versions, links and vectors go with it."""
-        self._vectors.drop([memory_id])
+        self._vectors().drop([memory_id])
         self._ranks.removing(memory_id)
         self._remove(memories, memories.c.id == memory_id)

@@ -27,13 +27,13 @@ from sqlalchemy import (
 from holdfast.domain.memory import Link, Memory, Message
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
-from holdfast.store.full_text import Indexed, Owner, Totals
-from holdfast.store.full_text_sqlite import SqliteFullText
 from holdfast.store.mapping import table_of, values_of
 from holdfast.store.schema import links, memories
 from holdfast.store.types import to_text
 
 if TYPE_CHECKING:
+    from holdfast.store.full_text import Indexed, Owner, Totals
+    from holdfast.store.full_text_sqlite import SqliteFullText
     from holdfast.store.vector_feed import Kind
     from holdfast.store.vector_rows import VectorCache
     from holdfast.store.vectors_sqlite import SqliteSearch
@@ -212,8 +212,10 @@ class SqliteQueries:
                     {"table": table, "index": index, "figures": figures},
                 )
 
-    def words(self, index: Indexed[Owner], totals: Totals) -> SqliteFullText[Owner]:
+    def words(self, index: "Indexed[Owner]", totals: "Totals") -> "SqliteFullText[Owner]":
         """The full-text index."""
+        from holdfast.store.full_text_sqlite import SqliteFullText
+
         return SqliteFullText(self.connection, self.space, index, totals)
 
     def vectors(self, kind: "Kind", cache: "VectorCache | None") -> "SqliteSearch":

@@ -117,6 +117,10 @@ class RankTable(SpaceRows):
         query = select(heads.c.ranked_by).where(heads.c.space == self._space)
         return bool(self._connection.execute(query).scalar_one() == rules(self._profile))
 
+    def needs_upkeep(self, now: datetime) -> bool:
+        """Whether something has to be written before a brief is made."""
+        return not self.is_current() or bool(self.fading(now, limit=1))
+
     def rank_all(self) -> None:
         """Makes all ranks anew."""
         self._changed, self._new, self._linked = {}, set(), set()

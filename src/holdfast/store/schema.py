@@ -8,8 +8,6 @@ whose values are the rows of a table, `field` what a column of another name stan
 """
 # budget: the whole schema is one list; a reader looks for a table here and nowhere else.
 
-from typing import Any
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -29,12 +27,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-from holdfast.domain.history import Entry, Receipt, ReceiptItem
-from holdfast.domain.jobs import Job
-from holdfast.domain.memory import Citation, Link, Memory, Message, Repetition, Session, Tombstone, Version
-from holdfast.domain.operations import Attempt, Event
-from holdfast.domain.space import Bound, FileRow, Space, Token
-from holdfast.domain.spend import ModelCall
 from holdfast.store.types import JsonColumn, Name, UtcTime, Vector
 
 metadata = MetaData(
@@ -48,7 +40,7 @@ metadata = MetaData(
 
 
 def _in_space(
-    name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",), holds: type[Any] | None = None
+    name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",), holds: str | None = None
 ) -> Table:
     """A table whose rows belong to spaces, and go with their space or with what another key of it names."""
     if not any(isinstance(item, ForeignKeyConstraint) for item in items):
@@ -72,7 +64,7 @@ spaces = Table(
     Column("has_work", Boolean, nullable=False),
     Column("keeps_messages", Boolean, nullable=False, server_default=true()),
     Column("created_at", UtcTime, nullable=False),
-    info={"holds": Space},
+    info={"holds": "Space"},
 )
 
 # Who may enter which spaces. Of a secret only its hash is kept; a space that is deleted goes out of the list.
@@ -88,7 +80,7 @@ tokens = Table(
     Column("revoked_at", UtcTime),
     Column("used_at", UtcTime),
     UniqueConstraint("hash"),
-    info={"holds": Token},
+    info={"holds": "Token"},
 )
 
 # One row a space, locked by every writer: it orders the journal and makes compare-then-write safe. Its
@@ -115,7 +107,7 @@ sessions = _in_space(
     Column("exit_code", Integer),
     Column("usage", JsonColumn),  # tokens and cost, as the agent reports them
     Index(None, "space", "started_at"),
-    holds=Session,
+    holds="Session",
 )
 
 messages = _in_space(
@@ -134,7 +126,7 @@ messages = _in_space(
     Index(None, "space", "speaker"),
     Index(None, "space", "said_at"),
     ForeignKeyConstraint(["space", "session_id"], ["sessions.space", "sessions.id"], ondelete="CASCADE"),
-    holds=Message,
+    holds="Message",
 )
 
 memories = _in_space(
@@ -169,7 +161,7 @@ memories = _in_space(
     Index(None, "space", "created_at"),
     Index(None, "space", "state", "updated_at"),
     Index(None, "space", "session_id"),
-    holds=Memory,
+    holds="Memory",
 )
 
 # Where memories stand in briefs and when they fade next, made of memories, links and the profile.
@@ -213,7 +205,7 @@ versions = _in_space(
     Column("created_at", UtcTime, nullable=False),
     _of_memory(),
     key=("memory_id", "number"),
-    holds=Version,
+    holds="Version",
 )
 
 # Wordings that were counted as a repetition of a memory; each can be split off again.
@@ -232,7 +224,7 @@ repetitions = _in_space(
     Column("created_at", UtcTime, nullable=False),
     _of_memory(),
     key=("memory_id", "number"),
-    holds=Repetition,
+    holds="Repetition",
 )
 
 # Which characters of which message a memory was taken from. The row outlives its memory, so that deleted
@@ -246,7 +238,7 @@ citations = _in_space(
     Column("reworded", Boolean, nullable=False, server_default=false()),  # found later, not the source itself
     Index(None, "space", "memory_id"),
     key=("message_id", "memory_id", "begins"),
-    holds=Citation,
+    holds="Citation",
 )
 
 links = _in_space(
@@ -260,7 +252,7 @@ links = _in_space(
     _of_memory("from_id"),
     _of_memory("to_id"),
     key=("from_id", "to_id", "kind"),
-    holds=Link,
+    holds="Link",
 )
 
 # Vectors are a cache of texts, and all of them can be made again. One row a part of a long text.
@@ -334,7 +326,7 @@ receipts = _in_space(
     Column("left_out", Integer, nullable=False),
     Column("created_at", UtcTime, nullable=False),
     Index(None, "space", "session_id", "kind"),
-    holds=Receipt,
+    holds="Receipt",
 )
 
 receipt_items = _in_space(
@@ -350,7 +342,7 @@ receipt_items = _in_space(
     Index(None, "space", "message_id"),
     ForeignKeyConstraint(["space", "receipt_id"], ["receipts.space", "receipts.id"], ondelete="CASCADE"),
     key=("receipt_id", "position"),
-    holds=ReceiptItem,
+    holds="ReceiptItem",
 )
 
 tombstones = _in_space(
@@ -365,7 +357,7 @@ tombstones = _in_space(
     Index(None, "space", "category", "subject"),
     Index(None, "space", "memory_id"),
     key=("hash",),
-    holds=Tombstone,
+    holds="Tombstone",
 )
 
 events = _in_space(
@@ -378,7 +370,7 @@ events = _in_space(
     Column("created_at", UtcTime, nullable=False),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id", "created_at"),
-    holds=Event,
+    holds="Event",
 )
 
 cooldowns = _in_space(
@@ -393,7 +385,7 @@ cooldowns = _in_space(
     Index(None, "space", "service", "action", "created_at"),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id", "created_at"),
-    holds=Attempt,
+    holds="Attempt",
 )
 
 jobs = _in_space(
@@ -408,7 +400,7 @@ jobs = _in_space(
     Column("leased_until", UtcTime),
     Column("created_at", UtcTime, nullable=False),
     Index(None, "space", "state", "due_at"),
-    holds=Job,
+    holds="Job",
 )
 
 # Calls of language models, one row each: written before a call, with the most that it can cost, then settled.
@@ -428,7 +420,7 @@ spend = _in_space(
     Column("created_at", UtcTime, nullable=False),
     Index(None, "space", "created_at"),
     Index(None, "space", "session_id"),
-    holds=ModelCall,
+    holds="ModelCall",
 )
 
 # Every change, in order. Belief and labels only, never wordings: those stand in `versions` alone.
@@ -447,7 +439,7 @@ journal = _in_space(
     Index(None, "space", "memory_id", "seq"),
     Index(None, "space", "session_id", "seq"),
     key=("seq",),
-    holds=Entry,
+    holds="Entry",
 )
 
 # A directory on some machine that shows the space and is read back. It never leaves with an archive.
@@ -461,7 +453,7 @@ directories = _in_space(
     Column("bound_at", UtcTime, nullable=False),
     Column("agreed_at", UtcTime),
     key=(),
-    holds=Bound,
+    holds="Bound",
 )
 
 # Where a memory stands as a file, in a bound directory or in name only. The row outlives its memory until
@@ -476,7 +468,7 @@ files = _in_space(
     Column("stat", Text),  # what the file looked like then, for a quick check
     Index(None, "space", "memory_id"),
     key=("path",),
-    holds=FileRow,
+    holds="FileRow",
 )
 
 # Answers already given under an idempotency key.

@@ -1,67 +1,101 @@
-"""One unit of work in one space: every table of the store, seen from that space alone."""
+"""One unit of work in one space: every table of the store, seen from that space alone.
 
-from dataclasses import dataclass, field
+Most transactions ask few tables, so the others are loaded and made when they are first asked.
+"""
 
-from sqlalchemy import Connection
+from __future__ import annotations
 
-from holdfast.domain.memory import Memory, Message
-from holdfast.domain.space import Space
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from holdfast.engine.ports import Transaction
-from holdfast.store.dump import TableDump
-from holdfast.store.files import FileTable
-from holdfast.store.full_text import MEMORIES, MESSAGES, Totals
-from holdfast.store.history import JournalTable, RepetitionTable, VersionTable
-from holdfast.store.integrity import SpaceIntegrity
-from holdfast.store.memories import MemoryTable
-from holdfast.store.operations import CooldownTable, EventTable, JobTable, SpendTable
-from holdfast.store.queries import queries_of
-from holdfast.store.ranks import RankTable
-from holdfast.store.receipts import CallTable, ReceiptTable
-from holdfast.store.relations import CitationTable, LinkTable, TombstoneTable
-from holdfast.store.sessions import SessionTable
-from holdfast.store.vector_feed import MEMORY_VECTORS, MESSAGE_VECTORS, MemoryFeed, MessageFeed, ModelTable
-from holdfast.store.vector_rows import VectorCache, VectorTable
+from holdfast.store import memories, queries, ranks, relations
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from holdfast.domain.memory import Memory, Message
+    from holdfast.domain.space import Space
+    from holdfast.store import (
+        dump,
+        files,
+        full_text,
+        history,
+        integrity,
+        operations,
+        receipts,
+        sessions,
+        vector_feed,
+        vector_rows,
+    )
 
 
-@dataclass(frozen=True, slots=True)
 class Caches:
     """What a process keeps between transactions; all of it can be read again."""
 
-    totals: Totals = field(default_factory=dict)
-    vectors: VectorCache = field(default_factory=VectorCache)
+    def __init__(self) -> None:
+        self.totals: full_text.Totals = {}
+
+    @cached_property
+    def vectors(self) -> vector_rows.VectorCache:
+        from holdfast.store.vector_rows import VectorCache
+
+        return VectorCache()
 
 
 class SpaceTransaction(Transaction):
-    """Tables that can't be asked about another space."""
+    """Tables that can't be asked about another space. `__getattr__` makes what is declared here."""
+
+    versions: history.VersionTable
+    repetitions: history.RepetitionTable
+    journal: history.JournalTable
+    citations: relations.CitationTable
+    tombstones: relations.TombstoneTable
+    sessions: sessions.SessionTable
+    calls: receipts.CallTable
+    receipts: receipts.ReceiptTable
+    jobs: operations.JobTable
+    events: operations.EventTable
+    cooldowns: operations.CooldownTable
+    spend: operations.SpendTable
+    files: files.FileTable
+    models: vector_feed.ModelTable
+    memory_vectors: vector_rows.VectorTable[Memory]
+    message_vectors: vector_rows.VectorTable[Message]
+    words: queries.WordIndex[Memory]
+    message_words: queries.WordIndex[Message]
+    dump: dump.TableDump
+    integrity: integrity.SpaceIntegrity
 
     def __init__(self, connection: Connection, space: Space, caches: Caches) -> None:
         self.connection = connection
         self.space = space
-        self.memory_vectors: VectorTable[Memory] = VectorTable(
-            connection, space.name, MEMORY_VECTORS, MemoryFeed(connection, space.name), caches.vectors
-        )
-        self.message_vectors: VectorTable[Message] = VectorTable(
-            connection, space.name, MESSAGE_VECTORS, MessageFeed(connection, space.name), caches.vectors
-        )
-        self.models = ModelTable(connection, space.name)
-        self.ranks = RankTable(connection, space)
-        self.memories = MemoryTable(connection, space.name, self.memory_vectors, self.ranks)
-        self.versions = VersionTable(connection, space.name)
-        self.repetitions = RepetitionTable(connection, space.name)
-        self.journal = JournalTable(connection, space.name)
-        self.citations = CitationTable(connection, space.name)
-        self.links = LinkTable(connection, space.name, self.ranks)
-        self.sessions = SessionTable(connection, space.name)
-        self.receipts = ReceiptTable(connection, space.name)
-        self.tombstones = TombstoneTable(connection, space.name)
-        self.calls = CallTable(connection, space.name)
-        self.jobs = JobTable(connection, space.name)
-        self.events = EventTable(connection, space.name)
-        self.cooldowns = CooldownTable(connection, space.name)
-        self.spend = SpendTable(connection, space.name)
-        self.files = FileTable(connection, space.name)
-        sql = queries_of(connection, space.name)
-        self.words = sql.words(MEMORIES, caches.totals)
-        self.message_words = sql.words(MESSAGES, caches.totals)
-        self.dump = TableDump(connection, space.name, self.ranks, self.words, self.message_words)
-        self.integrity = SpaceIntegrity(self)
+        self._caches = caches
+        self.ranks = ranks.RankTable(connection, space)
+        self.memories = memories.MemoryTable(connection, space.name, self.ranks, lambda: self.memory_vectors)
+        self.links = relations.LinkTable(connection, space.name, self.ranks)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in type(self).__annotations__:
+            raise AttributeError(f"a transaction has no {name}")
+        table = self._made(name)
+        setattr(self, name, table)
+        return table
+
+    def _made(self, name: str) -> object:
+        connection, space = self.connection, self.space.name
+        if name in ("words", "message_words"):
+            from holdfast.store.full_text import MEMORIES, MESSAGES
+
+            index: full_text.Indexed[Any] = MEMORIES if name == "words" else MESSAGES
+            return queries.queries_of(connection, space).words(index, self._caches.totals)
+        module, _, kind = type(self).__annotations__[name].partition("[")[0].partition(".")
+        table = getattr(import_module(f"{__package__}.{module}"), kind)
+        if name == "dump":
+            return table(connection, space, self.ranks, self.words, self.message_words)
+        if name == "integrity":
+            return table(self)
+        if name in ("memory_vectors", "message_vectors"):
+            return table(connection, space, name.removesuffix("_vectors"), self._caches.vectors)
+        return table(connection, space)

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
@@ -18,10 +18,16 @@ from holdfast.domain.memory import Memory, Message
 from holdfast.errors import Unavailable
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import heads, vector_blocks, vector_models
-from holdfast.store.vector_feed import Kind, ModelTable, of_model
+from holdfast.store.vector_feed import (
+    MEMORY_VECTORS,
+    MESSAGE_VECTORS,
+    MemoryFeed,
+    MessageFeed,
+    ModelTable,
+    of_model,
+)
 
 Owner = TypeVar("Owner", bound=Memory | Message)
-Owner_co = TypeVar("Owner_co", bound=Memory | Message, covariant=True)
 
 MOST_BYTES = 256 * 1024 * 1024
 
@@ -101,22 +107,15 @@ class VectorCache:
         return sum(loaded.size_in_bytes for loaded in self._loaded.values())
 
 
-class Feed(Protocol[Owner_co]):
-    """Says what needs a vector."""
-
-    def after(self, reached: int, last: int, model: str, limit: int) -> Missing[Owner_co]: ...
-    def outdated(self, reached: int, upto: int, model: str) -> Sequence[str]: ...
-
-
 class VectorTable(SpaceRows, Generic[Owner]):
     """The vectors of one space's memories, or of its messages."""
 
     def __init__(
-        self, connection: Connection, space: str, kind: Kind, feed: Feed[Owner], cache: VectorCache
+        self, connection: Connection, space: str, owner: Literal["memory", "message"], cache: VectorCache
     ) -> None:
         super().__init__(connection, space)
-        self._kind = kind
-        self._feed = feed
+        self._kind = MEMORY_VECTORS if owner == "memory" else MESSAGE_VECTORS
+        self._feed: Any = (MemoryFeed if owner == "memory" else MessageFeed)(connection, space)
         self._cache = cache
         self._changed = False  # by this transaction, which may yet be taken back
 

@@ -4,12 +4,16 @@ Uses sockets, because the HTTP client of the standard library takes longer to lo
 """
 
 import os
-import socket
 from collections.abc import Mapping
 from json import dumps, loads
 from time import monotonic
 
 from holdfast.app import paths
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    import socket
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _MAX_FILE = 4_096
@@ -48,7 +52,7 @@ def ask(event: str, body: dict[str, object], until: float) -> dict[str, object]:
         left = until - monotonic()
         asked = dumps({**body, "deadline_ms": max(int(left * 1000), 0)}).encode()
         head = _head(f"/hooks/{event}", host, port, len(asked))
-        with socket.socket(_family(host)) as connection:
+        with _socket(host) as connection:
             _connect(connection, host, port, until)
             connection.sendall(head + b"\r\n" + asked)
             found = _read(_received(connection, until))
@@ -82,7 +86,7 @@ def request(
         until = monotonic() + begins_within
         asked = dumps(body).encode()
         head = _head(place, host, port, len(asked), "Expect: 100-continue\r\n")
-        with socket.socket(_family(host)) as connection:
+        with _socket(host) as connection:
             _connect(connection, host, port, until)
             connection.sendall(head + b"\r\n")
             ready, _, rest = _received(connection, until, most, until_ready=True).partition(b"\r\n\r\n")
@@ -135,17 +139,19 @@ def _address(wanted: Mapping[str, object]) -> tuple[str, int]:
     return host, int(port)
 
 
-def _connect(connection: socket.socket, host: str, port: int, until: float) -> None:
+def _connect(connection: "socket.socket", host: str, port: int, until: float) -> None:
     connection.settimeout(_time_left(until))
     connection.connect(({"localhost": "127.0.0.1", "[::1]": "::1"}.get(host, host), port))
 
 
-def _family(host: str) -> int:
-    return socket.AF_INET6 if host == "[::1]" else socket.AF_INET
+def _socket(host: str) -> "socket.socket":
+    import socket  # not before there is a service to ask
+
+    return socket.socket(socket.AF_INET6 if host == "[::1]" else socket.AF_INET)
 
 
 def _received(
-    connection: socket.socket,
+    connection: "socket.socket",
     until: float,
     most: int = _MAX_ANSWER,
     answer: bytes = b"",
