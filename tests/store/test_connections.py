@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from holdfast import Memories
 from holdfast.errors import Unavailable
 from holdfast.store import sqlite
 from holdfast.store.database import Database
@@ -84,8 +86,6 @@ def test_opening_and_reading_write_nothing_into_the_log(sqlite_url: str) -> None
 def test_a_long_log_is_emptied_by_the_writer_that_made_it_long(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast import Memories
-
     monkeypatch.setattr(sqlite, "LOG_LIMIT", 100_000)
     path = Path(sqlite_url.removeprefix("sqlite:///"))
     sizes = []
@@ -115,6 +115,35 @@ def test_a_writer_that_waits_too_long_is_told_so_in_one_line(tmp_path: Path) -> 
         pass
 
 
+def test_nothing_is_written_while_another_process_holds_the_write_lock(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Memories.open(sqlite_url).close()
+    database = Database.open(sqlite_url)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.01)
+
+    with (
+        sqlite.WriteLock(Path(sqlite_url.removeprefix("sqlite:///"))).held(),
+        pytest.raises(Unavailable, match="another process"),
+        database.write("default"),
+    ):
+        pytest.fail("it was let in")
+
+    database.close()
+
+
+def test_a_program_that_knows_nothing_of_our_lock_waits_for_our_writer(sqlite_url: str) -> None:
+    Memories.open(sqlite_url).close()
+    database = Database.open(sqlite_url)
+    other = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), timeout=0)
+
+    with database.write("default"), pytest.raises(sqlite3.OperationalError, match="locked"):
+        other.execute("BEGIN IMMEDIATE")
+
+    other.close()
+    database.close()
+
+
 def test_closing_waits_for_no_writer(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "PATIENCE", 10_000)  # whoever waits for the lock waits past the test's end
     database = Database.open(sqlite_url)
@@ -126,23 +155,22 @@ def test_closing_waits_for_no_writer(sqlite_url: str, monkeypatch: pytest.Monkey
 
 def test_threads_of_one_process_wait_for_each_other(tmp_path: Path) -> None:
     lock = sqlite.WriteLock(tmp_path / "holdfast.db")
-    inside, most = 0, 0
+    told: list[str] = []
 
-    def work() -> None:
-        nonlocal inside, most
-        for _ in range(50):
-            with lock.held(), lock.held():
-                inside += 1
-                most = max(most, inside)
-                inside -= 1
+    def enter() -> None:
+        try:
+            with lock.held(patience=0.01):
+                told.append("let in")
+        except Unavailable:
+            told.append("kept out")
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with lock.held(), lock.held():
+        other = threading.Thread(target=enter)
+        other.start()
+        other.join()
+    enter()
 
-    assert most == 1
+    assert told == ["kept out", "let in"]
 
 
 def test_who_is_urgent_passes_the_writers_that_wait(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,23 @@ def test_what_is_gone_is_not_read_either(sqlite_url: str) -> None:
 
     with pytest.raises(Unavailable, match="was removed while it was open"):
         memories.find()
+    memories.close()
+
+
+@requirement("trust.store-replaced")
+def test_the_file_that_took_its_place_stays_as_it_is(sqlite_url: str) -> None:
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    memories = Memories.open(sqlite_url)
+    memories.close()  # whoever uses it again connects anew
+    with closing(sqlite3.connect(path.with_name("other.db"))) as other:
+        other.execute("CREATE TABLE notes (note TEXT)")
+    path.with_name("other.db").replace(path)
+    before = path.read_bytes()
+
+    with pytest.raises(Unavailable, match="was replaced while it was open"):
+        memories.find()
+
+    assert path.read_bytes() == before
     memories.close()
 
 
