@@ -26,9 +26,9 @@ FUNCTION_LINES = 40
 BROAD_EXCEPTS = 5  # in the whole tree
 
 #: Of the whole package: at most, and the goal.
-LINES = (57_837, 44_000)
-CORE_LINES = (27_018, 19_000)
-MODULES = (350, 330)
+LINES = (57_925, 44_000)
+CORE_LINES = (27_131, 19_000)
+MODULES = (351, 330)
 ROOT_MODULES = (6, 6)
 CONFIRMED_AT = (6, 6)
 CLASS_NAMES = (0, 0)

@@ -151,7 +151,7 @@ def test_a_piece_with_many_facts_is_kept_draft_by_draft_when_the_time_is_up(memo
     )
     memories.close_session("s")
 
-    slices = [read for _ in range(20) if (read := memories.capture_due(time_up=lambda: True))]
+    slices = [read for _ in range(80) if (read := memories.capture_due(time_up=lambda: True))]
     parts = [len(read.outcomes) for read in slices]
 
     assert len(kept(memories)) == sum(parts) > 3
@@ -267,6 +267,27 @@ def test_what_is_taken_back_later_is_forgotten_again(memories: Memories) -> None
     (read,) = memories.capture("s")
 
     assert [one.content for one in read.withdrawn] == ["The user only drinks oat milk."]
+    assert [one.content for one in kept(memories)] == ["Miriam is our landlord."]
+
+
+def test_what_is_taken_back_in_a_long_message_is_forgotten_once(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replaced(memories: list[str], said: str) -> list[float]:
+        return [float("oat milk" in memory) for memory in memories]
+
+    monkeypatch.setattr(READER, "replaced", replaced)
+    memories.say_all("s", said(["Remember that I only drink oat milk.", "Miriam is our landlord."]))
+    memories.capture("s")
+    memories.say_all(
+        "s", said(["forget it, the oat milk was a joke.\n" + ("so-it-was-" * 60 + ".\n") * 4], start=3)
+    )
+    memories.close_session("s")
+
+    slices = list(iter(lambda: memories.capture_due(time_up=lambda: True), None))
+
+    assert len(slices) > 3
+    assert [one.content for read in slices for one in read.withdrawn] == ["The user only drinks oat milk."]
     assert [one.content for one in kept(memories)] == ["Miriam is our landlord."]
 
 

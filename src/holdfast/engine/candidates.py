@@ -35,6 +35,7 @@ _CANDIDATES = 20  # of each kind, before the nearest are chosen
 _RARE_WORDS = 12
 _MOST_ROWS = 2_000  # of the index: what shares only common words is near by meaning, if at all
 _MOST_VECTORS = 1_000  # of deleted and archived texts, kept at hand
+_FIRST_PART = 2_000  # characters of one of them: no more is held against a draft
 _VECTORS: dict[tuple[str, bytes], bytes] = {}
 
 Role = Literal["known", "deleted", "archived", "waiting", "saved"]
@@ -252,7 +253,7 @@ def _vector(embedder: Embedder, text: str) -> bytes:
     """The vector of a text that has none in the store; kept by a hash, for the text may be a deleted one."""
     key = embedder.name, sha256(text.encode("utf-8", "replace")).digest()
     if key not in _VECTORS:
-        [parts] = embedded(embedder, [text])
+        [parts] = embedded(embedder, [text[:_FIRST_PART]])
         if len(_VECTORS) >= _MOST_VECTORS:
             _VECTORS.clear()
         _VECTORS[key] = bytes(parts[0])

@@ -14,7 +14,8 @@ from holdfast.domain.query import Filter
 from holdfast.engine import jobs, rewordings
 from holdfast.engine.corrections import retracted
 from holdfast.engine.forget import forget
-from holdfast.engine.ports import Quiet, TimeUp, never_quiet
+from holdfast.engine.models_in_steps import ModelsInSteps
+from holdfast.engine.ports import Quiet, TimeIsUp, TimeUp, never_quiet
 from holdfast.engine.reading_queue import (
     CAPTURE,
     EVERY,
@@ -29,14 +30,11 @@ from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, chunks, sources
 from holdfast.language.extract import FoundDraft, findings, key, news_of, takes_back
-from holdfast.language.passages import Marked, TimeIsUp, WindowReader
 
 AT_A_TIME = 100  # messages that are read and marked as read in one go
 MOST_OF_A_SESSION = 10_000  # memories that are looked through
 BEFORE = 6  # messages that are looked at again as context, whoever said them
 _SAID = ("user", "assistant")  # origins of what is captured
-#: By session what our reader found in the windows of a message that was not read to its end yet.
-_UNDER_WAY: dict[str, dict[bytes, Sequence[Marked]]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +81,7 @@ def capture_due(
     which what was deleted may stand in other words. Ended by `time_up`, it leaves the rest of the session to
     the next call.
     """
-    looked_at = rewordings.look_due(ctx=ctx)
+    looked_at = rewordings.look_due(ctx=ctx, time_up=time_up)
     if looked_at is not None and time_up():
         return Captured(session=looked_at, messages=0)
     job = jobs.take(CAPTURE, ctx=ctx, latest=True)
@@ -145,7 +143,10 @@ def _piece(
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """The number of the last message that was read, and how many drafts of the next one are kept already."""
+    """The number of the last message that was read, and how many steps of the next one are done already.
+
+    The first is to forget what it takes back, each of the others to keep a draft.
+    """
 
     read: int
     drafts: int = 0
@@ -156,28 +157,33 @@ def _read(
 ) -> tuple[Captured, _Progress, bool]:
     """What came of the messages that were not read yet, how far that went, and whether the time was up.
 
-    At least one window of a message is read, or one draft kept.
+    At least one question of our models is answered, or one draft kept.
     """
     part = Captured(session=session.id, messages=0)
-    reader = WindowReader(ctx.reader, _UNDER_WAY.setdefault(session.id, {}), time_up)
+    models = ModelsInSteps(ctx, session.id, time_up)
     for place, message in enumerate(spoken):
         if message.number <= progress.read:
             continue
         if part.spoken and time_up():
             return part, progress, True
-        part = replace(part, withdrawn=(*part.withdrawn, *_withdrawn(place, spoken, session, ctx)))
         try:
-            made = findings(place, spoken, session, ctx.profile, reader)
+            made = models.once(
+                spoken[max(place - 2, 0) : place + 1],
+                lambda: findings(place, spoken, session, ctx.profile, models),  # noqa: B023
+            )
+            if not progress.drafts:
+                gone = _withdrawn(place, spoken, session, models.ctx)
+                part = replace(part, withdrawn=(*part.withdrawn, *gone))
+                progress = replace(progress, drafts=1)
+            for finding in made[progress.drafts - 1 :]:
+                models.check()
+                part = _kept(finding, part, models.ctx)
+                progress, models.begun = replace(progress, drafts=progress.drafts + 1), True
         except TimeIsUp:
             return part, progress, True
-        for number, finding in enumerate(made[progress.drafts :], start=progress.drafts):
-            if (reader.asked or number > progress.drafts) and time_up():
-                return part, replace(progress, drafts=number), True
-            part = _kept(finding, part, ctx)
-        reader.found.clear()
+        models.forget()
         part = replace(part, spoken=part.spoken + 1, without=part.without + (not made))
         progress = _Progress(message.number)
-    _UNDER_WAY.pop(session.id, None)
     return part, progress, False
 
 

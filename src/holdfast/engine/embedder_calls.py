@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from holdfast.engine.ports import Embedder, InProcess, TimeUp
+from holdfast.engine.ports import Embedder, InProcess, TimeIsUp, TimeUp
 from holdfast.errors import Unavailable
 
 BATCH = 64  # texts embedded and stored at a time
@@ -84,7 +84,7 @@ def given(embedder: Embedder, ask: Callable[[Sequence[str]], Given], texts: Sequ
     """
     try:
         return ask(texts)
-    except Unavailable:
+    except (Unavailable, TimeIsUp):
         raise
     except Exception as trouble:  # broad: whatever a model raises, the texts are stored and are tried again
         raise Unavailable(f"the embedder {embedder.name} failed: {trouble}") from trouble

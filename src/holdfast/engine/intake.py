@@ -14,10 +14,9 @@ from holdfast.domain.profile import Profile
 from holdfast.domain.secrets import redact, redacting
 from holdfast.domain.terms import stems
 from holdfast.domain.text import clean, normal_form, parts
-from holdfast.engine.ports import TimeUp
+from holdfast.engine.ports import TimeIsUp, TimeUp
 from holdfast.errors import Invalid
 from holdfast.language.off_record import is_private
-from holdfast.language.passages import TimeIsUp
 
 _ONLY_PRIVATE = ("[private]",)
 

@@ -42,6 +42,12 @@ Clock = Callable[[], datetime]
 NewId = Callable[[], str]
 #: Whether the time for a slice of background work is over. Looked at between items; the rest is found again.
 TimeUp = Callable[[], bool]
+
+
+class TimeIsUp(Exception):
+    """The time was up in the middle of an item, which is gone on with later."""
+
+
 #: Why nothing is captured of a project (if any) and a session; none where it is.
 Quiet = Callable[[str | None, str], str | None]
 

@@ -66,10 +66,9 @@ def remember(
     """
     draft = sanitize(draft, ctx.profile)
     seen = look(draft, ctx, extra=saved_by_tools(draft, ctx) if captured else ())
-    words = (told,) if told is not None else judged(draft, seen, ctx=ctx)
-    if news is not None:
-        draft, replaced = corrected(draft, news, seen.meaning, ctx)
-        words = (*words, *replaced)
+    held, replaced = corrected(draft, news, seen.meaning, ctx) if news is not None else (draft, ())
+    words = (*((told,) if told is not None else judged(draft, seen, ctx=ctx)), *replaced)
+    draft = held
     with ctx.write() as tx:
         decided = partial(
             decide,

@@ -15,8 +15,9 @@ from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Citation, Message
 from holdfast.domain.passage import pieces
 from holdfast.engine import jobs
+from holdfast.engine.models_in_steps import ModelsInSteps
 from holdfast.engine.neighbours import maybe_same
-from holdfast.engine.ports import Judge, Transaction
+from holdfast.engine.ports import Judge, TimeIsUp, TimeUp, Transaction
 from holdfast.engine.quote_rules import quotable
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
@@ -25,7 +26,7 @@ from holdfast.language.comparison import NEARLY_SAME, Statement
 KIND = "rewordings"
 _AT_A_TIME = 50  # messages that are read in one go
 _COMPARED = 200  # sentences and wordings whose words are compared in one go, and
-_JUDGED = 3  # pairs that are judged, each a few hundredths of a second; the last message is read to its end
+_JUDGED = 3  # pairs that are judged; the last message is read to its end
 _MOST_PIECES = 200  # sentences of one message
 _WORDS = 10  # of a sentence, about
 
@@ -57,16 +58,23 @@ def expect(tx: Transaction, session_id: str, now: datetime) -> None:
         tx.jobs.save(known.queued(now))
 
 
-def look_due(*, ctx: SpaceContext, session_id: str | None = None) -> str | None:
+def look_due(
+    *, ctx: SpaceContext, session_id: str | None = None, time_up: TimeUp = lambda: False
+) -> str | None:
     """Reads some messages of the next session that waits for it, or of the named one; answers which.
+
+    Ended by `time_up` between two pairs that are judged, it goes on there the next time.
 
     Raises: Unavailable.
     """
     job = jobs.take(KIND, ctx=ctx, session_id=session_id)
     if job is None:
         return None
+    models = ModelsInSteps(ctx, job.id, time_up)
     try:
-        _look(job, ctx)
+        _look(job, models.ctx)
+    except TimeIsUp:
+        jobs.put_off(job, job.due_at, None, ctx=ctx)
     except Unavailable as trouble:
         jobs.fail(job, str(trouble), ctx=ctx)
         raise

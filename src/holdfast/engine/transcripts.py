@@ -13,10 +13,9 @@ from typing import Unpack
 from holdfast.domain.memory import Message, Session, SessionFields
 from holdfast.domain.secrets import marks_in
 from holdfast.engine.intake import ReadText, checked_id, forget_steps, in_steps, read_text, text_hash
-from holdfast.engine.ports import TimeUp, Transaction
+from holdfast.engine.ports import TimeIsUp, TimeUp, Transaction
 from holdfast.engine.sessions import NewMessage, safe_fields, say_all
 from holdfast.engine.space_context import SpaceContext
-from holdfast.language.passages import TimeIsUp
 
 _log = logging.getLogger(__name__)
 _BATCH = 500  # messages in one transaction

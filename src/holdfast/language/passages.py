@@ -5,9 +5,8 @@ begin or end some words off a sentence's bounds, and may run over several items 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Protocol
 
 from holdfast.domain.prose import BLANK
@@ -46,30 +45,6 @@ class FactReader(Protocol):
     """Finds the words of the last message that carry facts; messages come as roles and texts."""
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]: ...
-
-
-class TimeIsUp(Exception):
-    """The time was up in the middle of a message."""
-
-
-@dataclass(slots=True)
-class WindowReader:
-    """A reader that ends between two windows when the time is up, and goes on there with what was `found`."""
-
-    reader: FactReader
-    found: dict[bytes, Sequence[Marked]]  # by the hash of a window: no text is kept of what may be erased
-    time_up: Callable[[], bool]
-    asked: bool = False
-
-    def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]:
-        """Raises: TimeIsUp, but at least one window is read; Unavailable, as the reader."""
-        window = sha256(repr(messages).encode("utf-8", "replace")).digest()
-        if window not in self.found:
-            if self.asked and self.time_up():
-                raise TimeIsUp
-            self.found[window] = self.reader.facts(messages)
-            self.asked = True
-        return self.found[window]
 
 
 @dataclass(frozen=True, slots=True)
