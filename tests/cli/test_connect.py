@@ -174,6 +174,72 @@ def test_a_file_is_needed_for_file_and_only_for_file(sqlite_shell: Shell, projec
     assert "codex takes no PATH" in with_one.stderr
 
 
+# ------------------------------------------------------------------------------------------- disconnect --all
+
+
+@pytest.fixture
+def connected(
+    shell: Shell, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[Path, str]:
+    """Settings before four connections in two projects; with a file for each brief."""
+    settings = {
+        Path.home() / ".cursor" / "mcp.json": '{\n  "mcpServers": {}\n}\n',
+        Path.home() / ".codex" / "config.toml": 'model = "x"\n',
+        tmp_path / "app" / ".vscode" / "mcp.json": '{"servers": {"other": {"url": "https://example.com"}}}',
+        project / "AGENTS.md": "# Rules\n",
+    }
+    for path, text in settings.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    shell.says("space", "create", "work")
+    for words in (["cursor"], ["codex"], ["opencode", "--space", "work"], ["file", "AGENTS.md"]):
+        shell.says("connect", *words)
+    (tmp_path / "app" / ".git").mkdir()
+    monkeypatch.chdir(tmp_path / "app")
+    shell.says("connect", "vscode", "--project")
+    monkeypatch.chdir(project)
+    return settings
+
+
+def test_everything_that_is_connected_goes_with_one_command(shell: Shell, connected: dict[Path, str]) -> None:
+    planned = shell.json("disconnect", "--all", "--dry-run")
+    shown = shell.says("disconnect", "--all", "--dry-run")
+    assert all(path.read_text() != text for path, text in connected.items())
+
+    told = shell.says("disconnect", "--all")
+
+    assert [one["client"] for one in planned["disconnected"]] == ["codex", "opencode", "cursor", "vscode"]
+    assert "--- " in shown
+    assert "Would remove the brief from " in shown
+    for title in ("Cursor", "Codex", "opencode", "VS Code (Copilot)"):
+        assert f"Disconnected {title}\n" in told
+    assert {path: path.read_text() for path in connected} == connected
+    assert not Path(paths.connections()).exists()
+    assert shell.says("disconnect", "--all") == "Nothing to do: nothing is connected\n"
+
+
+def test_settings_that_cannot_be_read_do_not_keep_the_others_connected(
+    shell: Shell, connected: dict[Path, str]
+) -> None:
+    cursor, *others = connected
+    cursor.write_text('{"mcpServers": {"holdfast": ')
+
+    result = shell("disconnect", "--all", "--json")
+
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert answer["failed"] == [f"cursor: {cursor}: invalid JSON at line 1. Nothing was changed"]
+    assert [path.read_text() for path in others] == [connected[path] for path in others]
+    assert list(json.loads(Path(paths.connections()).read_text())) == ["cursor"]
+
+
+def test_all_is_all(sqlite_shell: Shell, project: Path) -> None:
+    named, nothing = sqlite_shell("disconnect", "cursor", "--all"), sqlite_shell("disconnect")
+
+    assert (named.exit_code, "--all takes no CLIENT" in named.stderr) == (2, True)
+    assert (nothing.exit_code, "missing CLIENT: name one, or use --all" in nothing.stderr) == (2, True)
+
+
 # ----------------------------------------------------------------------------------------------------- quiet
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from holdfast.agents import context_files
 from holdfast.agents.connect.clients import CLIENTS, Machine, Scope, Setup, client_named, in_use
-from holdfast.agents.connect.connection import ClientConnection, SettingsChange
+from holdfast.agents.connect.connection import ClientConnection, SettingsChange, recorded
 from holdfast.app import paths, wiring
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
@@ -69,6 +69,14 @@ def disconnect(found: ClientConnection) -> list[SettingsChange]:
     if found.setup.context is not None:
         unwatch(Path(found.setup.context))
     return changes
+
+
+def connections() -> list[tuple[str, Scope, Path | None]]:
+    """What may be connected: each client in the user's settings, and those of projects that are on record."""
+    users: list[tuple[str, Scope, Path | None]] = [
+        (name, "user", None) for name, client in CLIENTS.items() if "user" in client.scopes
+    ]
+    return users + [(one.client, one.scope, one.root) for one in recorded() if one.root]
 
 
 def clients_in_use() -> list[str]:

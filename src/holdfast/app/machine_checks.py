@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from holdfast import __version__
 from holdfast.agents.connect.clients import CLIENTS
+from holdfast.agents.connect.connection import recorded
 from holdfast.app import paths
 from holdfast.domain.health import HealthFinding
 from holdfast.engine.ports import Store
@@ -129,26 +130,16 @@ def _version(url: str) -> str | None:
 def client_findings() -> list[HealthFinding]:
     """Whether what `connect` wrote is still there, and calls commands that are there."""
     found = []
-    for name, files in _connected().items():
-        client, _, place = name.partition(":")
-        title = CLIENTS[client].title if client in CLIENTS else client
-        command = f"run `holdfast connect {client}` again"
-        if place:
-            command = f"run `holdfast connect {client} --scope {place.partition(':')[0]}` again"
-        for path in files:
+    for one in recorded():
+        title = CLIENTS[one.client].title if one.client in CLIENTS else one.client
+        scope = f" --scope {one.scope}" if one.root else ""
+        command = f"run `holdfast connect {one.client}{scope}` again"
+        for path in one.files:
             found += [
                 HealthFinding("problem", f"{title}: {wrong}", "connect it again", command)
                 for wrong in _wrong_with(path)
             ]
     return found
-
-
-def _connected() -> dict[str, list[Path]]:
-    try:
-        records = json.loads(Path(paths.connections()).read_text(encoding="utf-8"))
-        return {str(name): [Path(one["path"]) for one in files] for name, files in records.items()}
-    except (OSError, ValueError, AttributeError, TypeError, KeyError):
-        return {}
 
 
 def _wrong_with(path: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,13 @@ import click
 from holdfast.agents.connect.clients import CLIENTS, Scope
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space, wrong_usage
-from holdfast.errors import Invalid
+from holdfast.errors import HoldfastError, Invalid
 
 if TYPE_CHECKING:
     from holdfast.agents.connect.connection import ClientConnection, SettingsChange
 
 FILE = "file"
 _CLIENT_OPTIONS = (
-    click.argument("client", metavar="CLIENT", type=click.Choice([*CLIENTS, FILE])),
     click.argument("path", required=False, type=click.Path(dir_okay=False, path_type=Path)),
     click.option(
         "--scope",
@@ -30,12 +30,13 @@ _CLIENT_OPTIONS = (
 )
 
 
-def _for_client(command: Callable[..., None]) -> Callable[..., None]:
+def _for_client(command: Callable[..., None], *, required: bool = True) -> Callable[..., None]:
     """Adds what connect and disconnect take."""
     command = in_space(command)
     for option in reversed(_CLIENT_OPTIONS):
         command = option(command)
-    return command
+    clients = click.Choice([*CLIENTS, FILE])
+    return click.argument("client", metavar="CLIENT", type=clients, required=required)(command)
 
 
 @click.command()
@@ -78,9 +79,16 @@ def connect(
 
 
 @click.command()
-@_for_client
+@partial(_for_client, required=False)
+@click.option("--all", "everything", is_flag=True, help="Disconnect every client and file, in all projects.")
 def disconnect(
-    call: Call, client: str, path: Path | None, scope: Scope | None, project: bool, dry_run: bool
+    call: Call,
+    client: str | None,
+    path: Path | None,
+    scope: Scope | None,
+    project: bool,
+    dry_run: bool,
+    everything: bool,
 ) -> None:
     """Disconnect an agent: remove what connect added.
 
@@ -89,9 +97,17 @@ def disconnect(
     \b
         holdfast disconnect claude-code
         holdfast disconnect file AGENTS.md
+        holdfast disconnect --all --dry-run
     """
     from holdfast.app import client_setup
 
+    if everything and (client or scope or project):
+        raise click.UsageError("--all takes no CLIENT and no scope")
+    if everything:
+        _disconnect_all(call, dry_run)
+        return
+    if client is None:
+        raise click.UsageError("missing CLIENT: name one, or use --all")
     if client == FILE:
         _unwatch(call, _file_given(path), dry_run)
         return
@@ -100,13 +116,42 @@ def disconnect(
     if dry_run or not any(change.needed for change in changes):
         _tell(call, found, changes, "Nothing to do: not connected", dry_run)
         return
-    lines = [f"Disconnected {found.client.title}"]
-    lines += [
-        f"  {change.path}{'' if change.after is not None else ' (removed)'}"
-        for change in changes
-        if change.needed
-    ]
-    _tell(call, found, changes, "\n".join(lines), dry_run)
+    _tell(call, found, changes, _disconnected(found, changes), dry_run)
+
+
+def _disconnected(found: "ClientConnection", changes: "list[SettingsChange]") -> str:
+    needed = [change for change in changes if change.needed]
+    files = (f"\n  {each.path}{'' if each.after is not None else ' (removed)'}" for each in needed)
+    return f"Disconnected {found.client.title}{''.join(files)}"
+
+
+def _disconnect_all(call: Call, dry_run: bool) -> None:
+    """Goes on after a failure; then the exit code is 1."""
+    from holdfast.agents import context_files
+    from holdfast.app import client_setup
+
+    files = [Path(file.path) for file in context_files.registered()]
+    texts, answers, wrong = [], [], []
+    for name, scope, root in client_setup.connections():
+        try:
+            found = client_setup.connection(name, scope=scope, root=root)
+            changes = found.disconnecting() if dry_run else client_setup.disconnect(found)
+        except HoldfastError as error:
+            wrong.append(f"{name}: {error}")
+            continue
+        if any(change.needed for change in changes):
+            texts.append(_diffs(changes).rstrip("\n") if dry_run else _disconnected(found, changes))
+            answers.append(_answer(found, changes, dry_run))
+    for path in files:
+        try:
+            texts.append(_removed(path, dry_run))
+        except HoldfastError as error:
+            wrong.append(str(error))
+    text = "\n".join([*texts, *wrong]) or "Nothing to do: nothing is connected"
+    answer = {"dry_run": dry_run, "disconnected": answers, "files": [*map(str, files)], "failed": wrong}
+    call.tell(say.visible(text), answer)
+    if wrong:
+        raise click.exceptions.Exit(1)
 
 
 def _connection(
@@ -126,19 +171,23 @@ def _connection(
 def _tell(
     call: Call, found: "ClientConnection", changes: "list[SettingsChange]", text: str, dry_run: bool
 ) -> None:
-    changed = [change for change in changes if change.needed]
+    text = (dry_run and _diffs(changes).rstrip("\n")) or text
+    call.tell(say.visible(text), _answer(found, changes, dry_run))
+
+
+def _answer(found: "ClientConnection", changes: "list[SettingsChange]", dry_run: bool) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "client": found.client.name,
         "scope": found.setup.scope,
         "dry_run": dry_run,
-        "changed": [str(change.path) for change in changed],
+        "changed": [str(change.path) for change in changes if change.needed],
         "backups": found.backups(),
     }
-    if dry_run:
-        diff = "".join(map(_diff, changed))
-        answer["diff"] = diff
-        text = diff.rstrip("\n") or text
-    call.tell("\n".join(say.visible(line) for line in text.split("\n")), answer)
+    return {**answer, "diff": _diffs(changes)} if dry_run else answer
+
+
+def _diffs(changes: "list[SettingsChange]") -> str:
+    return "".join(_diff(change) for change in changes if change.needed)
 
 
 def _diff(change: "SettingsChange") -> str:
@@ -181,16 +230,18 @@ def _watch(call: Call, path: Path, dry_run: bool) -> None:
 
 def _unwatch(call: Call, path: Path, dry_run: bool) -> None:
     from holdfast.agents import context_files
-    from holdfast.app import client_setup
 
     kept = any(known.path == str(path) for known in context_files.registered())
-    if kept and not dry_run:
-        client_setup.unwatch(path)
-    if not kept:
-        text = f"Nothing to do: {path} has no brief"
-    else:
-        text = f"{'Would remove' if dry_run else 'Removed'} the brief from {path}"
+    text = _removed(path, dry_run) if kept else f"Nothing to do: {path} has no brief"
     call.tell(say.one_line(text), {"file": str(path), "removed": kept and not dry_run, "dry_run": dry_run})
+
+
+def _removed(path: Path, dry_run: bool) -> str:
+    from holdfast.app import client_setup
+
+    if not dry_run:
+        client_setup.unwatch(path)
+    return f"{'Would remove' if dry_run else 'Removed'} the brief from {path}"
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

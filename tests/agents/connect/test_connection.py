@@ -406,6 +406,19 @@ def test_folders_that_a_client_was_told_are_used(
     assert [change.path for change in changes] == [tmp_path / "chosen" / each for each in expected]
 
 
+def test_a_client_that_reads_a_brief_reads_the_one_of_its_last_connection(project: Path) -> None:
+    client_setup.connection("opencode", space="work").connect()
+    client_setup.connection("opencode").connect()
+    [path] = files_of(client_setup.connection("opencode"))
+    connected = read(path)["instructions"]
+    path.write_text(path.read_text().replace("{", '{"mine": 1,', 1))
+
+    client_setup.connection("opencode", space="other").disconnect()
+
+    assert connected == [paths.context_file("default", None)]
+    assert read(path) == {"mine": 1}
+
+
 def test_our_hook_beside_anothers_in_one_group_goes_alone(home: Path, project: Path) -> None:
     connection = client_setup.connection("claude-code")
     connection.connect()

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.connect.clients import ClientProgram, Setup
+from holdfast.agents.connect.clients import ClientProgram, Scope, Setup
 from holdfast.agents.connect.settings_files import ClientSettings
 from holdfast.app import paths
 from holdfast.errors import HoldfastError, Invalid, Unavailable
@@ -249,6 +249,29 @@ def _let_go(done: Done) -> None:
 
 def _missing_folders(path: Path) -> list[str]:
     return [str(folder) for folder in Path(os.path.realpath(path)).parents if not folder.exists()]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedConnection:
+    """A connection as it is on record."""
+
+    client: str
+    scope: Scope
+    root: Path | None  # of the project
+    files: list[Path]
+
+
+def recorded() -> list[RecordedConnection]:
+    """The connections on record; damaged entries are left out."""
+    found = []
+    for key, files in _all_records().items():
+        client, _, place = key.partition(":")
+        scope, _, root = place.partition(":")
+        with suppress(TypeError, KeyError):
+            named: Scope = scope or "user"  # type: ignore[assignment]
+            changed = [Path(one["path"]) for one in files]
+            found.append(RecordedConnection(client, named, Path(root) if root else None, changed))
+    return found
 
 
 def _all_records() -> dict[str, list[dict[str, Any]]]:

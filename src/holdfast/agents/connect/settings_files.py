@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from holdfast.agents.connect.json_text import JsonText
+from holdfast.app import paths
 from holdfast.errors import Conflict, Invalid
 
 Place = tuple[str, ...]
@@ -122,7 +123,9 @@ class Toml:
 
 
 def is_ours(value: Any) -> bool:
-    """Whether an entry runs one of our commands; in a group of hooks, all of them."""
+    """Whether it names a brief of ours or runs one of our commands; in a group of hooks, all of them."""
+    if isinstance(value, str):
+        return value.startswith(os.path.join(paths.home(), "context", ""))
     if isinstance(value, list):  # a plugin and its options
         return any(isinstance(each, dict) and is_ours(each) for each in value)
     if not isinstance(value, dict):
