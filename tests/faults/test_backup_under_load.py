@@ -123,9 +123,9 @@ def test_a_write_that_comes_while_a_backup_is_put_back_is_not_lost(database_url:
         write = memories.store.write
 
         @contextmanager
-        def late(space: str) -> Iterator[SpaceTransaction]:
+        def late(space: str, *, urgent: bool = False) -> Iterator[SpaceTransaction]:
             other.remember("A note that comes in between", subject="second")
-            with write(space) as tx:
+            with write(space, urgent=urgent) as tx:
                 yield tx
 
         memories.store.write = late  # type: ignore[method-assign]
