@@ -99,6 +99,8 @@ VERBS = {
     "session_story",
     "session_tallies",
     "session_titles",
+    "session_totals",
+    "session_values",
     "sessions",
     "show",
     "space",

@@ -39,3 +39,16 @@ def test_a_session_is_undone_by_its_name(shell: Shell) -> None:
 def test_a_session_that_is_not_there_is_said_with_how_to_find_one(shell: Shell) -> None:
     assert "`holdfast sessions` lists them" in shell("sessions", "show", "nobody").stderr
     assert shell.says("sessions") == "No sessions\n"
+
+
+def test_sessions_are_narrowed_by_agent_and_failure(shell: Shell) -> None:
+    with Memories.open(shell.db, "default", clock=shell.clock) as memories:
+        memories.open_session("one", client="codex", project="shop")
+        memories.open_session("two", client="claude-code")
+        memories.close_session("two", exit_code=1)
+
+    def listed(*options: str) -> list[str]:
+        return [each["session"]["id"] for each in shell.json("sessions", *options)["sessions"]]
+
+    assert listed("--agent", "codex") == listed("--project", "shop") == ["one"]
+    assert listed("--failed") == ["two"]

@@ -1,6 +1,6 @@
 """The commands about sessions: list, show, name, undo."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Maximum number of results."
 )
+@click.option("--agent", "client", help="Only this agent, such as claude-code.")
+@click.option("--project", help="Only this project.")
+@click.option("--failed", is_flag=True, help="Only sessions that ended with an exit code.")
 @in_space
-def sessions(call: Call, limit: int) -> None:
+def sessions(call: Call, limit: int, **asked: Any) -> None:
     """List sessions of agents; show one or name it.
 
     The newest first. A session without a name is called by how its first prompt begins.
@@ -30,8 +33,10 @@ def sessions(call: Call, limit: int) -> None:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
+    from holdfast.domain.query import SessionFilter
+
     with call.memories() as memories:
-        found = memories.sessions(limit=limit, upkeep=False)
+        found = memories.sessions(limit=limit, where=SessionFilter(upkeep=False, **asked))
         ids = [session.id for session in found]
         titles, tallies = memories.session_titles(*ids), memories.session_tallies(*ids)
     table = Table(

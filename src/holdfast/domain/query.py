@@ -34,6 +34,20 @@ class Filter:
     proposals: bool = True  # false: not what upkeep proposes to make one, in words of memories that are there
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFilter:
+    """The same for sessions."""
+
+    client: str | None = None
+    project: str | None = None
+    tier: int | None = None
+    failed: bool = False  # only those that ended with an exit code
+    upkeep: bool = True  # also those in which pairs were proposed and made one
+
+
+EVERY_SESSION = SessionFilter()
+
+
 class QueryFields(TypedDict, total=False):
     """The optional fields of a query; a missing one has the default of `Query`."""
 

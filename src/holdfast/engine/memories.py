@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from holdfast import engine
 from holdfast.app import wiring
 from holdfast.domain.access import EVERYTHING, Grant, needs
 from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
 from holdfast.domain.memory import Draft, Origin, Revision, Source
-from holdfast.domain.query import Filter, Query
+from holdfast.domain.query import EVERY_SESSION, Filter, Query, SessionFilter
 from holdfast.engine.ports import Clock, Embedder, NewId, Quiet, Reader, Store, TimeUp, never_quiet
 from holdfast.engine.space_context import Readers, SpaceContext
 from holdfast.errors import HoldfastError
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from holdfast.engine.recall import Recall
     from holdfast.engine.recapture import Recaptured
     from holdfast.engine.revise import Revised
+    from holdfast.engine.session_names import SessionTotals
     from holdfast.engine.session_story import SessionStory
     from holdfast.engine.sessions import Conversation, MessageFields, NewMessage
     from holdfast.engine.spaces import Overview
@@ -493,15 +494,21 @@ class Memories:
         limit: int | None = None,
         offset: int = 0,
         after: TimeCursor | None = None,
-        upkeep: bool = True,
+        where: SessionFilter = EVERY_SESSION,
     ) -> list[Session]:
-        """The sessions, the latest first; `after` is where the last page ended.
+        """The sessions, the latest first; `after` is where the last page ended."""
+        return engine.sessions.listed(ctx=self._synced, limit=limit, offset=offset, after=after, where=where)
 
-        With `upkeep` also those in which `tend` proposed to make two memories one.
-        """
-        return engine.sessions.listed(
-            ctx=self._synced, limit=limit, offset=offset, after=after, upkeep=upkeep
-        )
+    @needs("read")
+    def session_totals(self, where: SessionFilter) -> SessionTotals:
+        """How many sessions there are, and what they used in all, as far as agents reported it."""
+        return engine.session_names.totals(where, ctx=self._synced)
+
+    @needs("read")
+    def session_values(self, what: Literal["client", "project"]) -> list[str]:
+        """The clients or projects of all sessions."""
+        with self._synced.read() as tx:
+            return tx.sessions.named(what)
 
     @needs("read")
     def session_tallies(self, *session_ids: str) -> dict[str, tuple[int, int]]:

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
         Version,
     )
     from holdfast.domain.operations import Attempt, Event
-    from holdfast.domain.query import EventFields, Filter, Group, MemoryCursor, Order, TimeCursor
+    from holdfast.domain.query import (
+        EventFields,
+        Filter,
+        Group,
+        MemoryCursor,
+        Order,
+        SessionFilter,
+        TimeCursor,
+    )
     from holdfast.domain.ranking import Wording
     from holdfast.domain.space import Bound, FileRow, Space, Token
     from holdfast.domain.spend import GroupedBy, ModelCall, Price, Spent
@@ -280,8 +288,10 @@ class SessionRows(Protocol):
         offset: int = 0,
         *,
         after: TimeCursor | None = None,
-        not_of: str | None = None,
+        where: SessionFilter = ...,
     ) -> list[Session]: ...
+    def usages(self, where: SessionFilter) -> list[Mapping[str, Any] | None]: ...
+    def named(self, what: Literal["client", "project"]) -> list[str]: ...
     def tallies(self, session_ids: Collection[str]) -> dict[str, tuple[int, int]]: ...
     def openings(self, session_ids: Collection[str]) -> list[tuple[str, str | None, str | None]]: ...
     def latest_named(self, beginning: str) -> Session | None: ...

@@ -1,10 +1,11 @@
-"""What sessions are called: by the name that they were given, or by how their first prompt begins."""
+"""What sessions are called, by the name that they were given or their first prompt; what they cost."""
 
-from collections.abc import Collection
-from dataclasses import replace
-from typing import Final
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from holdfast.domain.memory import Session
+from holdfast.domain.query import SessionFilter
 from holdfast.engine.intake import safe
 from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.errors import Conflict, Invalid, NotFound
@@ -13,6 +14,30 @@ from holdfast.language.injected_text import typed
 LAST: Final = "last"
 _MOST: Final = 120  # characters
 _LOOKED_AT: Final = 200  # sessions, the latest, among which a name is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTotals:
+    """What sessions used in all, as far as agents reported it."""
+
+    sessions: int
+    tokens: int
+    dollars: float
+
+
+def totals(where: SessionFilter, *, ctx: SpaceContext) -> SessionTotals:
+    with ctx.read() as tx:
+        usages = tx.sessions.usages(where)
+    tokens = (usage_number(each, name) for each in usages for name in ("input_tokens", "output_tokens"))
+    costs = (usage_number(each, "cost_usd") for each in usages)
+    return SessionTotals(len(usages), int(sum(filter(None, tokens))), sum(filter(None, costs)))
+
+
+def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
+    """A number as the agent reported it; None if it is not a number."""
+    value = (usage or {}).get(name)
+    sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
+    return value if sound else None
 
 
 def titles(session_ids: Collection[str], *, ctx: SpaceContext) -> dict[str, str]:
@@ -42,7 +67,7 @@ def find_session(words: str, *, ctx: SpaceContext) -> str:
     with ctx.read() as tx:
         if tx.sessions.get(words) is not None:
             return words
-        latest = tx.sessions.latest(_LOOKED_AT, not_of="tend")
+        latest = tx.sessions.latest(_LOOKED_AT, where=SessionFilter(upkeep=False))
     if words == LAST and latest:
         return latest[0].id
     called = titles([each.id for each in latest], ctx=ctx)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from holdfast.domain.memory import Message, Session, SessionFields, Source
-from holdfast.domain.query import TimeCursor
+from holdfast.domain.query import EVERY_SESSION, SessionFilter, TimeCursor
 from holdfast.domain.secrets import marks_in
 from holdfast.engine import rewordings
 from holdfast.engine.intake import ReadText, checked_id, checked_role, checked_tier, read_text, safe_or_none
@@ -55,16 +55,16 @@ def listed(
     limit: int | None = None,
     offset: int = 0,
     after: TimeCursor | None = None,
-    upkeep: bool = True,
+    where: SessionFilter = EVERY_SESSION,
 ) -> list[Session]:
-    """The sessions, the latest first; `upkeep`: also those in which pairs were proposed and made one.
+    """The sessions, the latest first.
 
     Raises: Invalid.
     """
     if (limit is not None and limit < 0) or offset < 0:
         raise Invalid("limit and offset must be 0 or more", field="limit")
     with ctx.read() as tx:
-        return tx.sessions.latest(limit, offset, after=after, not_of=None if upkeep else "tend")
+        return tx.sessions.latest(limit, offset, after=after, where=where)
 
 
 def conversation(session_id: str, *, ctx: SpaceContext) -> Conversation:

@@ -1,15 +1,17 @@
 """Queries over sessions and what was said in them."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
-from sqlalchemy import and_, false, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, and_, false, func, insert, or_, select, text
 
 from holdfast.domain.memory import Message, Session
-from holdfast.domain.query import Filter, TimeCursor
+from holdfast.domain.query import EVERY_SESSION, Filter, SessionFilter, TimeCursor
 from holdfast.store.mapping import row_of
 from holdfast.store.rows import SpaceRows
 from holdfast.store.schema import heads, memories, messages, sessions
 
+UPKEEP = "tend"  # the client of upkeep's own sessions
 _MOST_SPEAKERS = 1_000
 _OPENING = 1_000  # characters
 # Jumps from one name to the next in the index instead of reading every message.
@@ -20,6 +22,13 @@ _SPEAKERS = text(
     "FROM named WHERE named.speaker IS NOT NULL) "
     "SELECT speaker FROM named WHERE speaker IS NOT NULL LIMIT :most"
 )
+
+
+def _holding(where: SessionFilter) -> list[ColumnElement[bool]]:
+    given = {"client": where.client, "project": where.project, "tier": where.tier}
+    found = [sessions.c[name] == value for name, value in given.items() if value is not None]
+    found += [sessions.c.exit_code != 0] * where.failed
+    return found + [sessions.c.client.is_distinct_from(UPKEEP)] * (not where.upkeep)
 
 
 class SessionTable(SpaceRows):
@@ -42,17 +51,27 @@ class SessionTable(SpaceRows):
         offset: int = 0,
         *,
         after: TimeCursor | None = None,
-        not_of: str | None = None,
+        where: SessionFilter = EVERY_SESSION,
     ) -> list[Session]:
-        """The sessions by when they began, the latest first, without those of the client `not_of`."""
-        query = self._select(Session)
-        if not_of is not None:
-            query = query.where(sessions.c.client.is_distinct_from(not_of))
+        """The sessions by when they began, the latest first."""
+        query = self._select(Session, *_holding(where))
         if after is not None:
             same = and_(sessions.c.started_at == after.at, sessions.c.id > after.id)
             query = query.where(or_(sessions.c.started_at < after.at, same))
         order = (sessions.c.started_at.desc(), sessions.c.id)
         return self._values(Session, query.order_by(*order).limit(limit).offset(offset or None))
+
+    def usages(self, where: SessionFilter) -> list[Mapping[str, Any] | None]:
+        """What each of these sessions used."""
+        query = select(sessions.c.usage).where(sessions.c.space == self._space, *_holding(where))
+        return list(self._connection.execute(query).scalars())
+
+    def named(self, what: Literal["client", "project"]) -> list[str]:
+        """The clients or projects of all sessions but those of upkeep."""
+        column = sessions.c[what]
+        mine = (sessions.c.space == self._space, column.is_not(None), *_holding(SessionFilter(upkeep=False)))
+        query = select(column).where(*mine).distinct().order_by(column)
+        return list(self._connection.execute(query).scalars())
 
     def tallies(self, session_ids: Collection[str]) -> dict[str, tuple[int, int]]:
         """How many messages each session has, and how many memories came from it."""

@@ -99,6 +99,32 @@ def test_what_the_upkeep_proposed_is_no_run_of_an_agent(board: Board) -> None:
     ]
 
 
+def test_sessions_are_narrowed_by_agent_project_and_failure_with_totals(board: Board) -> None:
+    memories = board.memories()
+    for name, client, project, exit_code in (
+        ("one", "claude-code", "shop", None),
+        ("two", "claude-code", "blog", 1),
+        ("three", "codex", "shop", None),
+    ):
+        memories.open_session(name, client=client, project=project)
+        memories.close_session(
+            name,
+            exit_code=exit_code,
+            usage={"cost_usd": 0.25, "input_tokens": 900, "output_tokens": 100},
+        )
+
+    def listed(choice: str) -> tuple[set[str], str]:
+        page = told(board, f"/sessions?space=ops{choice}")
+        rows = {one.attributes["id"] for one in page.by_id("rows").children}
+        return rows, page.by_id("count").whole_text
+
+    assert listed("") == ({"s-one", "s-two", "s-three"}, "3 sessions, 3,000 tokens, $0.75")
+    assert listed("&client=claude-code")[0] == {"s-one", "s-two"}
+    assert listed("&client=claude-code&project=shop") == ({"s-one"}, "1 session, 1,000 tokens, $0.25")
+    assert listed("&failed=1") == ({"s-two"}, "1 session, 1,000 tokens, $0.25")
+    assert listed("&project=none") == ({"no-rows"}, "0 sessions")
+
+
 @requirement("dash.history", "ops.events", "ops.cooldowns")
 def test_a_session_reads_in_order_with_what_was_given_and_written_at_each_point(board: Board) -> None:
     worked(board)

@@ -1,25 +1,26 @@
 """/ and /sessions: the overview; the list of sessions, and one session with its timeline and undo."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from holdfast.domain.memory import Session
-from holdfast.domain.query import Filter, TimeCursor
+from holdfast.domain.query import Filter, SessionFilter, TimeCursor
 from holdfast.domain.spend import MICRO, dollars
+from holdfast.engine.session_names import SessionTotals, usage_number
 from holdfast.engine.session_story import SessionStory
 from holdfast.engine.undo import Undone
 from holdfast.web.dashboard import formats
 from holdfast.web.dashboard.formats import After, cursor_text, mark, read_cursor
 from holdfast.web.dashboard.memories import step, subject_word
 from holdfast.web.dashboard.page_context import Tone
-from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
+from holdfast.web.dashboard.responses import PageRoute, dialog, done, in_address, live, page
 from holdfast.web.dashboard.visit import ReadVisit, Sent, Visit, WriteVisit
 
 ON_A_PAGE: Final = 40
@@ -46,36 +47,71 @@ class Run:
         return usage_number(self.session.usage, "cost_usd")
 
 
+Text = Annotated[str, Field(max_length=200)]
+
+
+class Choice(BaseModel):
+    """Empty means: any."""
+
+    client: Text = ""
+    project: Text = ""
+    tier: Annotated[str, Field(pattern=r"^[0-9]{0,2}$")] = ""
+    failed: bool = False
+    after: After = ""
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.client or self.project or self.tier or self.failed)
+
+    @property
+    def where(self) -> SessionFilter:
+        return SessionFilter(
+            client=self.client or None,
+            project=self.project or None,
+            tier=int(self.tier) if self.tier else None,
+            failed=self.failed,
+            upkeep=False,
+        )
+
+    def told(self, **other: Any) -> dict[str, Any]:
+        """For an address; a new choice begins at the first page."""
+        return {**self.model_dump(), "after": "", **other}
+
+
 @router.get("/sessions")
-def sessions(visit: ReadVisit, after: After = "") -> Response:
-    found = runs(visit, ON_A_PAGE + 1, after)
+def sessions(visit: ReadVisit, chosen: Annotated[Choice, Query()]) -> Response:
+    found = runs(visit, ON_A_PAGE + 1, chosen)
     shown = found[:ON_A_PAGE]
     last = shown[-1].session if len(found) > ON_A_PAGE else None
-    return live(
-        visit,
-        "sessions.html",
-        "session_rows.html",
-        runs=shown,
-        after=after,
-        seen=mark(shown),
-        following=cursor_text(TimeCursor(last.started_at, last.id)) if last else "",
-    )
+    listed: dict[str, Any] = {
+        "chosen": chosen,
+        "runs": shown,
+        "total": _total(visit.memories.session_totals(chosen.where)),
+        "seen": mark(shown),
+        "following": cursor_text(TimeCursor(last.started_at, last.id)) if last else "",
+    }
+    if visit.looking_again:
+        return live(visit, "sessions.html", "session_rows.html", **listed)
+    clients, projects = visit.memories.session_values("client"), visit.memories.session_values("project")
+    given = page(visit, "sessions.html", clients=clients, projects=projects, **listed)
+    return in_address(visit, given, visit.address("/sessions", **chosen.told(after=chosen.after)))
 
 
-def runs(visit: Visit, limit: int, after: str = "") -> list[Run]:
+def _total(totals: SessionTotals) -> str:
+    told = [formats.count(totals.sessions, "session")]
+    told += [f"{totals.tokens:,} tokens"] if totals.tokens else []
+    told += [dollars(round(totals.dollars * MICRO))] if totals.dollars else []
+    return ", ".join(told)
+
+
+def runs(visit: Visit, limit: int, chosen: Choice) -> list[Run]:
     """The latest sessions, with how much is in them."""
-    found = visit.memories.sessions(limit=limit, after=read_cursor(TimeCursor, after), upkeep=False)
+    after = read_cursor(TimeCursor, chosen.after)
+    found = visit.memories.sessions(limit=limit, after=after, where=chosen.where)
     ids = [session.id for session in found]
     visit.read_titles(ids)
     tallies = visit.memories.session_tallies(*ids)
     return [Run(session, *tallies[session.id]) for session in found]
-
-
-def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:
-    """A number as the agent reported it; None if it is not a number."""
-    value = (usage or {}).get(name)
-    sound = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
-    return value if sound else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +267,7 @@ def _overview_values(visit: Visit) -> dict[str, Any]:
     since = visit.now.replace(minute=0, second=0, microsecond=0) - _DAY
     new = memories.find(Filter(states=_SEEN, created_after=since), limit=1).total
     latest = memories.find(Filter(states=_SEEN), order="recent", limit=NEWEST).memories
-    recent = runs(visit, SESSIONS)
+    recent = runs(visit, SESSIONS, Choice())
     findings = memories.attention()
     alarms = [one for one in memories.events(level="critical", limit=3) if one.created_at >= since]
     refused = [one for one in memories.cooldowns() if not one.allowed]
