@@ -41,6 +41,7 @@ _SHOWN = {
     "slice.transcript_ms": "longest slice: a transcript",
     "slice.opencode_ms": "longest slice: opencode's database",
     "slice.capture_ms": "longest slice: capture",
+    "slice.long_messages_ms": "longest slice: capture of long messages",
     "slice.vectors_ms": "longest slice: vectors",
     "slice.new_files_ms": "longest slice: new files",
     "slice.gone_files_ms": "longest slice: files that are gone",

@@ -12,13 +12,16 @@ from holdfast import Memories
 from holdfast.agents.hooks import spool
 from holdfast.agents.hooks.captures import take_in
 from holdfast.app import wiring
+from holdfast.app.space_registry import SpaceRegistry
 from holdfast.engine.ports import Store
 from holdfast.engine.spaces import DEFAULT, create_space
 from holdfast.files.watcher import follow
+from holdfast.language.sentences import MOST_CHARACTERS
 from holdfast.web.service.background_tasks import SLICE, Chore, capture, upkeep, vectors
 
-_MOST_FILES = 2_000
-_PATIENCE = 60.0  # seconds for one job: after that its slices are known well enough
+_MOST_FILES = 3_000
+_LONG = 20  # messages of the greatest length that is read
+_PATIENCE = 60.0  # seconds of the processor for one job: after that its slices are known well enough
 _NOTES = "notes"
 _AT = 1_790_000_000_000  # milliseconds
 _OPENCODE = """
@@ -38,10 +41,9 @@ def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable
     There are `size` messages or files to work on; the home has to be a throw-away one.
     """
     create_space(_NOTES, store=store, clock=wiring.utc_now, profile="files")
-    memories = Memories.of(store, DEFAULT, embedder=wiring.open_embedder())
-    memories.remember(corpus.fact(size).content)  # loads the models, as a service does when it starts
-    wiring.own_reader().facts([("user", corpus.fact(size).content)])
-    wiring.own_reader().helps("what is known", [corpus.fact(size).content])
+    registry = SpaceRegistry(str(folder / "holdfast.db"))
+    list(registry.warm_up())  # loads the models, as a service does when it starts
+    memories = Memories.of(store, DEFAULT, embedder=registry.embedder)
     spaces = (lambda: [DEFAULT], lambda name: memories)
     texts = [corpus.fact(number).content for number in range(size)]
     figures: Figures = {}
@@ -61,6 +63,11 @@ def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable
     _spool("opencode", _opencode(folder, texts))
     measure("opencode", reads)
     measure("capture", capture(*spaces, lambda project, session: None))
+    said = "\n".join(texts)
+    for number in range(_LONG):
+        memories.say("long", "user", said[number * MOST_CHARACTERS // 2 :][:MOST_CHARACTERS])
+    memories.close_session("long")
+    measure("long_messages", capture(*spaces, lambda project, session: None))
     measure("vectors", vectors(*spaces))
     notes = folder / "notes"
     Memories.of(store, _NOTES).bind_directory(str(notes))
@@ -80,14 +87,14 @@ def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable
 def durations(chore: Chore) -> list[float]:
     """Milliseconds that each slice of a chore takes, until there is nothing more to do.
 
-    Time of the processor, as on a quiet machine: what else runs there is no fault of the chore.
+    Processor time of all threads, as on a quiet machine: what else runs there is no fault of the chore.
     """
     took, more = [], True
-    ends = time.monotonic() + _PATIENCE
-    while more and time.monotonic() < ends:
-        began = time.thread_time()
-        more = chore(lambda: time.thread_time() - began >= SLICE)  # noqa: B023
-        took.append(1_000 * (time.thread_time() - began))
+    ends = time.process_time() + _PATIENCE
+    while more and time.process_time() < ends:
+        began = time.process_time()
+        more = chore(lambda: time.process_time() - began >= SLICE)  # noqa: B023
+        took.append(1_000 * (time.process_time() - began))
     return took
 
 

@@ -1,5 +1,6 @@
 """The open spaces of a process, with access checks."""
 
+import gc
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -142,6 +143,8 @@ class SpaceRegistry:
             # A recall embeds missing vectors; many of them are embedded in slices by the background task.
             if not self.memories().embed(1, time_up=lambda: True):
                 self.memories().recall("what is known", limit=1)
+        gc.collect()
+        gc.freeze()  # modules and models stay: to look through them again takes up to 0.1 s of any slice
 
     def close(self) -> None:
         """Closes the database."""

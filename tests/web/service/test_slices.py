@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -324,6 +325,8 @@ def test_the_warm_up_leaves_what_has_no_vector_yet_to_the_slices(sqlite_url: str
     for _ in registry.warm_up():
         pass
 
+    assert gc.get_freeze_count() > 0  # no slice looks through what was loaded
+    gc.unfreeze()
     with memories.store.read(memories.space) as tx:
         left = tx.memory_vectors.missing(MEASURED_WITH, 100).owners
     registry.close()
