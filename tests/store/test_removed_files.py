@@ -60,6 +60,19 @@ def test_nothing_is_acknowledged_into_a_file_that_is_gone(
 
 
 @requirement("trust.store-replaced")
+def test_a_new_connection_is_not_given_a_log_of_its_own(sqlite_url: str) -> None:
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    memories = Memories.open(sqlite_url)
+    with memories.store.read("default"):  # keeps its connection, so that the write needs a new one
+        _without_log(path)
+        path.with_name(f"{path.name}-shm").unlink()
+
+        with pytest.raises(Unavailable, match=r"was (removed|replaced) while it was open"):
+            memories.remember("The boiler is in the attic")
+    memories.close()
+
+
+@requirement("trust.store-replaced")
 def test_what_is_gone_is_not_read_either(sqlite_url: str) -> None:
     path = Path(sqlite_url.removeprefix("sqlite:///"))
     memories = Memories.open(sqlite_url)

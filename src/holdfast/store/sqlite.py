@@ -18,10 +18,9 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
@@ -67,18 +66,14 @@ def open_engine(path: Path) -> tuple[Engine, "OpenFile"]:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     opened = OpenFile(path)
 
-    def connect() -> sqlite3.Connection:
-        opened.check()
-        try:
-            return _connected(existing(path), path)
-        except (sqlite3.OperationalError, FileNotFoundError) as error:
-            opened.check()  # it may have been removed since
-            if not _only_unwritable(error, path):
-                raise
-            return _connected(immutable(path), path)
-
     # No overflow: a connection that closes by itself would checkpoint outside of the write lock.
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=0)
+    engine = create_engine(
+        "sqlite://", creator=opened.connect, poolclass=QueuePool, pool_size=8, max_overflow=0
+    )
+
+    @event.listens_for(engine, "close")
+    def close(connection: sqlite3.Connection, _: object) -> None:
+        opened.forget_log(connection)
 
     @event.listens_for(engine, "checkout")
     def checkout(_: object, record: ConnectionPoolEntry, __: object) -> None:
@@ -92,10 +87,10 @@ def open_engine(path: Path) -> tuple[Engine, "OpenFile"]:
     def begin(connection: Connection) -> None:
         # A deferred transaction that reads first can't wait for the lock when it comes to write.
         writes = connection.get_execution_options().get("holdfast_write", False)
+        if writes:
+            opened.check_log()
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
         opened.check()
-        if writes:
-            opened.check_log(connection.connection.info)
 
     return engine, opened
 
@@ -155,9 +150,26 @@ class OpenFile:
         self._path = path
         self._wal = f"{path}-wal"
         self._opened = _identity(path)
+        self._logs: dict[int, Identity] = {}  # of each open connection
         self._lost_log: Identity | None = None
         self._reported: set[str] = set()
         self._reporting = threading.Lock()
+
+    def connect(self) -> sqlite3.Connection:
+        """A connection to it; one that only reads, where the log can't be made. Raises: Unavailable."""
+        self.check()
+        self.check_log()
+        try:
+            connection = _connected(existing(self._path), self._path)
+        except (sqlite3.OperationalError, FileNotFoundError) as error:
+            self.check()  # it may have been removed since
+            if not _only_unwritable(error, self._path):
+                raise
+            return _connected(immutable(self._path), self._path)
+        # It stays while the connection is open.
+        if (log := _identity(self._wal)) is not None:
+            self._logs[id(connection)] = log
+        return connection
 
     def check(self) -> None:
         """Raises: Unavailable, when another file, or none, is at the path now."""
@@ -165,17 +177,19 @@ class OpenFile:
         if self._lost_log is not None:
             self._compare("the write-ahead log of the database", self._wal, self._lost_log)
 
-    def check_log(self, seen: MutableMapping[Any, Any]) -> None:
-        """The same for the log of a connection, which `seen` belongs to: its log stays while it is open.
+    def forget_log(self, connection: sqlite3.Connection) -> None:
+        self._logs.pop(id(connection), None)
+
+    def check_log(self) -> None:
+        """Compares the log with those of all open connections: closing one with another log removes this one.
 
         Raises: Unavailable.
         """
-        found, known = _identity(self._wal), seen.get("holdfast_log")
-        if known is None:
-            seen["holdfast_log"] = found
-        elif found != known:
-            self._lost_log = known
-            self.check()
+        found = _identity(self._wal)
+        for known in list(self._logs.values()):
+            if known != found:
+                self._lost_log = known
+                self.check()
 
     def _compare(self, what: str, path: Path | str, opened: Identity | None) -> None:
         found = _identity(path)
