@@ -57,6 +57,10 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "undo-session": ("sessions:undo_session", "Undo everything that a session wrote"),
         "space": ("spaces:space", "Manage spaces: create, list, show, change, delete"),
         "spend": ("operations:spend", "Show language model usage and cost"),
+        "status": (
+            "machine:status",
+            "Show the service, the connected agents, the memories and the cost at a glance",
+        ),
         "doctor": ("doctor:doctor", "Check the installation and suggest fixes"),
         "migrate": ("upkeep:migrate", "Upgrade the database schema"),
     },
@@ -91,6 +95,10 @@ SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "Other": {
         "tour": ("tour:command", "Try six commands on temporary data"),
         "where": ("upkeep:where", "Print the path of the database"),
+        "uninstall": (
+            "machine:uninstall",
+            "Remove Holdfast from this machine: disconnect all agents, stop and remove the service",
+        ),
         "completion": ("tour:completion", "Print a shell completion script"),
     },
 }

@@ -127,6 +127,14 @@ def _disconnected(found: "ClientConnection", changes: "list[SettingsChange]") ->
 
 def _disconnect_all(call: Call, dry_run: bool) -> None:
     """Goes on after a failure; then the exit code is 1."""
+    text, answer = disconnected_all(dry_run)
+    call.tell(text, answer)
+    if answer["failed"]:
+        raise click.exceptions.Exit(1)
+
+
+def disconnected_all(dry_run: bool) -> tuple[str, dict[str, Any]]:
+    """Disconnects every client and file, and tells about it."""
     from holdfast.agents import context_files
     from holdfast.app import client_setup
 
@@ -149,9 +157,7 @@ def _disconnect_all(call: Call, dry_run: bool) -> None:
             wrong.append(str(error))
     text = "\n".join([*texts, *wrong]) or "Nothing to do: nothing is connected"
     answer = {"dry_run": dry_run, "disconnected": answers, "files": [*map(str, files)], "failed": wrong}
-    call.tell(say.visible(text), answer)
-    if wrong:
-        raise click.exceptions.Exit(1)
+    return say.visible(text), answer
 
 
 def _connection(

@@ -1,0 +1,124 @@
+"""The commands status and uninstall: Holdfast on this machine."""
+
+import os
+import shutil
+from pathlib import Path
+
+import click
+
+from holdfast.cli import say
+from holdfast.cli.call import Call, confirm, on_store
+from holdfast.cli.spaces import overview_table
+
+_BY_PIP = "`pip uninstall holdfast-memory`, `pipx` or `uv tool`"
+#: What Holdfast keeps in its home, apart from the database.
+_KEPT = (
+    "token", "service.json", "service.lock", "service.log", "start.lock", "browsers.json", "quiet.json",
+    "hooks.log", "spool", "positions", "backups", "briefs", "context", "context-files.json", "directories",
+    "directories.json", "connections.json",
+)  # fmt: skip
+
+
+@click.command()
+@on_store
+def status(call: Call) -> None:
+    """Show the service, the connected agents, the memories and the cost at a glance.
+
+    `holdfast doctor` checks all of it and suggests fixes.
+
+    \b
+        holdfast status
+    """
+    from holdfast.app import client_setup, machine_checks
+    from holdfast.cli.service_process import running
+    from holdfast.domain.spend import dollars, total
+    from holdfast.engine.spaces import overview
+
+    found = running()
+    states = client_setup.client_states(call.usual_space, call.db)
+    clients = [each.title for each in states if each.state in ("connected", "otherwise")]
+    with call.store() as store:
+        where = store.where()
+        spaces = [overview(each.name, store=store) for each in store.spaces()]
+        spent = total(call.space_in(store, each.name).spend(days=1).today for each in store.spaces())
+    hooks = machine_checks.hook_findings(call.time()())
+    facts = {
+        "service": f"running at {found.url}" if found else "not running; start it with `holdfast up`",
+        "agents": ", ".join(clients) or "none connected; connect one with `holdfast connect`",
+        "hooks": hooks[0].says if hooks else "no failure in the last 24 hours",
+        "database": f"{where}{_sizes(where)}",
+        "today": f"{dollars(spent.micro_dollars)} in {say.count(spent.calls, 'model call')}",
+    }
+    if call.json:
+        answer = {"service": found.url if found else None, "clients": clients, "database": where}
+        call.tell("", {**answer, "spent": spent, "spaces": spaces})
+        return
+    for name, value in facts.items():
+        click.echo(f"{click.style(name.rjust(8), dim=True)}  {say.one_line(value)}")
+    if spaces:
+        click.echo()
+        overview_table(spaces).show()
+
+
+def _sizes(where: str) -> str:
+    path = Path(where)
+    if not path.is_file():
+        return ""
+    size, free = path.stat().st_size, shutil.disk_usage(path.parent).free
+    return f", {size / 2**20:,.1f} MiB, {free / 2**30:,.0f} GiB free"
+
+
+@click.command()
+@click.option("--delete-data", is_flag=True, help="Also delete all memories, tokens and logs.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done without doing it.")
+@on_store
+def uninstall(call: Call, delete_data: bool, yes: bool, dry_run: bool) -> None:
+    """Remove Holdfast from this machine: disconnect all agents, stop and remove the service.
+
+    Memories are kept, unless --delete-data is given. Databases that are not in the data directory are never
+    deleted. The program itself is removed by the tool that installed it.
+
+    \b
+        holdfast uninstall --dry-run
+        holdfast uninstall
+        holdfast uninstall --delete-data
+    """
+    from holdfast.app import paths
+    from holdfast.cli import service_process, service_unit
+    from holdfast.cli.agents import disconnected_all
+
+    data = _data(paths.home()) if delete_data else []
+    if data and not dry_run:
+        confirm(f"All memories in {paths.home()} will be deleted for good", yes=yes)
+    unit = service_unit.unit(service_unit.own_kind(), {})
+    told, answer = disconnected_all(dry_run)
+    texts = [told]
+    if dry_run:
+        texts.append("Would stop the service, if it runs, and remove its unit, if there is one")
+        texts += [f"Would delete {say.one_line(str(path))}" for path in data]
+    else:
+        removed, stopped = service_unit.uninstall(unit), service_process.stop()
+        texts += ["Stopped the service"] * bool(stopped or removed)
+        texts += [_deleted(path) for path in data]
+        texts += [] if data else [f"Memories are kept in {say.one_line(paths.home())}"]
+        texts.append(
+            "Remove the program with the tool that installed it, such as `pip uninstall holdfast-memory`"
+        )
+    call.tell("\n".join(texts), {**answer, "deleted": [str(path) for path in data]})
+    if answer["failed"]:
+        raise click.exceptions.Exit(1)
+
+
+def _data(home: str) -> list[Path]:
+    """What Holdfast wrote into its home; files of others there are left alone."""
+    folder = Path(home)
+    return [*sorted(folder.glob("holdfast.db*")), *filter(os.path.lexists, map(folder.joinpath, _KEPT))]
+
+
+def _deleted(path: Path) -> str:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    return f"Deleted {say.one_line(str(path))}"
