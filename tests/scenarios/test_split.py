@@ -271,6 +271,9 @@ def test_a_measured_value_that_differs_a_little_is_a_repetition(ops: Memories, a
         ("Has 20 workers", "Has 21 workers"),
         ("The certificate expires on 3 May 2026", "The certificate expires on 4 May 2026"),
         ("Backups are kept for 30 days", "Backups are kept for 29 days"),
+        ("The session timeout is set to 30 minutes", "The session timeout is set to 32 minutes"),
+        ("The cache TTL is 300s", "The cache TTL is 320s"),
+        ("The token expires after 60 minutes", "The token expires after 65 minutes"),
         (START, "Takes 90s to start after restart"),
     ],
 )

@@ -15,6 +15,12 @@ from holdfast.language.quantities import FoundQuantity, Quantity, equal, find_qu
 _SAY_NOTHING = frozenset(
     ("a", "an", "the", "about", "around", "roughly", "approximately", "today", "now", "currently")
 )
+# What is set is exact, also where its unit is one that measurements have.
+_SETTING = re.compile(
+    r"\b(?:time-?outs?|ttl|limit(?:s|ed)?|quota|intervals?|thresholds?|deadline|expires?"
+    r"|configured|set (?:to|at))\b",
+    re.IGNORECASE,
+)
 _FIGURE = re.compile(r"(?<!\S)[^\s\d]*+\d\S*")
 # Kinds that are told apart by how a value is written, not by what it says.
 _ALIKE = {"period": "time", "version": "count"}
@@ -29,9 +35,10 @@ def different_values(one: str, other: str) -> bool:
         return False
     if _frame(one) == _frame(other):
         return not measured_again(one, other)
+    exact = _is_setting(one, other)
     ours, theirs = ([found.quantity for found in find_quantities(text.lower())] for text in (one, other))
-    left = {_kind(mine) for mine in ours if not any(equal(mine, yours) for yours in theirs)}
-    right = {_kind(yours) for yours in theirs if not any(equal(mine, yours) for mine in ours)}
+    left = {_kind(mine) for mine in ours if not any(_same(mine, yours, exact) for yours in theirs)}
+    right = {_kind(yours) for yours in theirs if not any(_same(mine, yours, exact) for mine in ours)}
     return not left.isdisjoint(right)
 
 
@@ -45,7 +52,8 @@ def measured_again(one: str, other: str) -> bool:
     ours, words = _parted(one)
     if len(ours) != len(theirs) or words != rest:
         return False
-    return all(_agree(mine.quantity, yours.quantity) for mine, yours in zip(ours, theirs, strict=True))
+    exact = _is_setting(one, other)
+    return all(_agree(mine.quantity, yours.quantity, exact) for mine, yours in zip(ours, theirs, strict=True))
 
 
 def _frame(text: str) -> str:
@@ -53,8 +61,18 @@ def _frame(text: str) -> str:
     return _FIGURE.sub("#", normal_form(text))
 
 
-def _agree(one: Quantity, other: Quantity) -> bool:
-    return equal(one, other) and (one.text == other.text or measured(one) or one.value == other.value)
+def _is_setting(one: str, other: str) -> bool:
+    return _SETTING.search(one) is not None and _SETTING.search(other) is not None
+
+
+def _same(one: Quantity, other: Quantity, exact: bool) -> bool:
+    """Whether two values are one; one that is set is `exact`."""
+    jitters = exact and measured(one) and not (one.about or other.about)
+    return one.value == other.value if jitters else equal(one, other)
+
+
+def _agree(one: Quantity, other: Quantity, exact: bool) -> bool:
+    return _same(one, other, exact) and (one.text == other.text or measured(one) or one.value == other.value)
 
 
 @lru_cache(maxsize=256)
