@@ -260,7 +260,7 @@ def test_a_memorys_page_shows_what_changed_and_goes_back(watched: Watched, runni
     page.get_by_role("button", name="Go back to version 1").click()
 
     expect(page.locator("#said")).to_contain_text("Went back to version 1")
-    expect(page.locator(".saying")).to_have_text("Backs up at two")
+    expect(page.locator("#title")).to_have_text("Backs up at two")
     page.get_by_role("button", name="Erase…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("2 versions")

@@ -116,11 +116,11 @@ def test_undo_on_a_memorys_own_page_shows_it_as_it_was(watched: Watched, running
     page.get_by_text("Edit", exact=True).click()
     page.get_by_label("Text").fill("Runs on port 9443")
     page.get_by_role("button", name="Save").click()
-    expect(page.locator("#card-text .saying")).to_have_text("Runs on port 9443")
+    expect(page.locator("#title")).to_have_text("Runs on port 9443")
 
     page.get_by_role("button", name="Undo").click()
 
-    expect(page.locator("#card-text .saying")).to_have_text("Runs on port 9000")
+    expect(page.locator("#title")).to_have_text("Runs on port 9000")
     expect(page.get_by_role("heading", name="Version 3")).to_be_visible()
 
 

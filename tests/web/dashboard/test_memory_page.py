@@ -46,7 +46,7 @@ def test_a_memorys_page_shows_versions_steps_source_links_and_prompts(board: Boa
     page = Page(answer.text)
 
     assert answer.status_code == 200
-    assert page.all("p", class_="saying")[0].whole_text == "Must be started 5s after WireGuard"
+    assert page.by_id("title").whole_text == "Must be started 5s after WireGuard"
     assert [one.whole_text for one in page.all("ins")] == ["5s"]
     steps = [one.whole_text for one in page.all("span", class_="what")]
     assert steps[-1] == "Added"
@@ -192,3 +192,15 @@ def test_a_refusal_after_a_deletion_offers_to_restore_it(board: Board) -> None:
     assert "--anyway" not in answer
     assert "`holdfast" not in answer
     assert memories.show(made.id).memory.active
+
+
+def test_a_long_memory_is_cut_in_its_heading_and_whole_below(board: Board) -> None:
+    text = "The export runs at night. " * 10
+    memory = settled(board.memories().remember(text.strip(), category="timing", subject="sap"))
+    assert memory is not None
+
+    page = Page(board.browser().get(f"/memories/{memory.id}?space=ops").text)
+
+    assert len(page.by_id("title").whole_text) <= 160
+    assert page.all("p", class_="saying")[0].whole_text == text.strip()
+    assert [card for card in page.all("section") if card.attributes.get("id") == "card-links"] == []
