@@ -66,6 +66,8 @@ def test_fillers_go_and_what_matters_stays_as_it_was_written(said: str, told: st
         ("I carry a pager, I've carried it for years", None),
         ("Der Serverraum im Keller ist zu, me", "Der Serverraum im Keller ist zu, me"),
         ("I went to Oslo", "The user went to Oslo"),
+        ("Otto verdient 4000 im neuen Job", "Otto verdient 4000 im neuen Job"),
+        ("Im allergic to nuts", "The user is allergic to nuts"),
     ],
 )
 def test_what_somebody_says_of_themselves_is_told_of_the_user(said: str, told: str | None) -> None:

@@ -177,4 +177,5 @@ def is_english(text: str) -> bool:
     found = [word.casefold() for word in _WORD.findall(text)]
     english = sum(word in _ENGLISH for word in found)
     others = sum(word in _OTHERS for word in found)
-    return others <= english or others < 2
+    # "im" is German unless English words stand beside it.
+    return others <= english or (others < 2 and "im" not in found)
