@@ -13,6 +13,15 @@ from holdfast.models.specs import DEFAULT_URLS, LanguageSpec, Spec, parse, parse
 
 #: The first that is set counts. The second name is what operators of service agents have in place already.
 _BUDGET = ("HOLDFAST_MEMORY_BUDGET", "CLAUDEOPS_MEMORY_BUDGET")
+#: What another program needs to find the same memories. No keys and passwords: they don't belong into a file.
+_CARRIED = (
+    "HOLDFAST_HOME",
+    "HOLDFAST_DB",
+    "HOLDFAST_SPACE",
+    "HOLDFAST_EMBEDDER",
+    "HOLDFAST_MEMORY_BUDGET",
+    "XDG_DATA_HOME",
+)
 #: Dollars that models may cost a space, unless said otherwise.
 DAILY_CAP = "1.00"
 SESSION_CAP = "0.25"
@@ -96,6 +105,21 @@ def portable_place(db: str) -> str:
             field="db",
         )
     return paths.public_place(db)
+
+
+def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
+    """The environment in which a program without this one finds the same memories as this call.
+
+    Raises: Invalid, when it would contain a password.
+    """
+    given = {"HOLDFAST_DB": db, "HOLDFAST_SPACE": space}
+    found = {name: given.get(name) or os.environ.get(name) for name in _CARRIED}
+    environment = {name: value for name, value in found.items() if value}
+    if wrong := [name for name, value in environment.items() if not value.isprintable()]:
+        raise Invalid(f"{wrong[0]} contains control characters: set it again without them", field=wrong[0])
+    if place := environment.get("HOLDFAST_DB"):
+        environment["HOLDFAST_DB"] = portable_place(place)
+    return environment
 
 
 def default_path() -> Path:

@@ -233,6 +233,19 @@ def test_settings_that_cannot_be_read_do_not_keep_the_others_connected(
     assert list(json.loads(Path(paths.connections()).read_text())) == ["cursor"]
 
 
+def test_a_password_is_not_written_and_does_not_keep_a_desktop_program_connected(
+    sqlite_shell: Shell, project: Path
+) -> None:
+    place = ("--db", "postgresql://me:secret@host/db")
+    sqlite_shell.says("connect", "zed")
+
+    refused = sqlite_shell("connect", "zed", *place)
+    told = sqlite_shell.says("disconnect", "zed", *place)
+
+    assert (refused.exit_code, "contains a password" in refused.stderr) == (1, True)
+    assert told.startswith("Disconnected Zed\n")
+
+
 def test_all_is_all(sqlite_shell: Shell, project: Path) -> None:
     named, nothing = sqlite_shell("disconnect", "cursor", "--all"), sqlite_shell("disconnect")
 

@@ -108,25 +108,36 @@ def test_doctor_says_what_hooks_failed_with_lately(sqlite_shell: Shell) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "title", "file"),
+    [("codex", "Codex", "~/.codex/hooks.json"), ("cursor --scope project", "Cursor", ".cursor/mcp.json")],
+)
 @pytest.mark.parametrize("change", ["removed", "emptied", "moved command", "nothing"])
 def test_doctor_says_that_a_connected_client_lost_its_connection(
-    sqlite_shell: Shell, change: str, tmp_path: Path
+    sqlite_shell: Shell,
+    change: str,
+    words: str,
+    title: str,
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sqlite_shell("connect", "codex")
-    hooks = Path(os.path.expanduser("~/.codex/hooks.json"))
-    text = hooks.read_text()
+    monkeypatch.chdir(tmp_path)
+    sqlite_shell("connect", *words.split())
+    settings = Path(file).expanduser()
+    text = settings.read_text()
     if change == "removed":
-        hooks.unlink()
+        settings.unlink()
     elif change == "emptied":
-        hooks.write_text("{}")
+        settings.write_text("{}")
     elif change == "moved command":
-        hooks.write_text(text.replace("/holdfast-hook", "/moved/holdfast-hook"))
+        settings.write_text(text.replace("/bin/holdfast", "/moved/holdfast"))
 
     said = sqlite_shell("doctor").stdout
 
-    assert ("problem: Codex: " in said) == (change != "nothing")
-    assert ("run `holdfast connect codex` again" in said) == (change != "nothing")
-    sqlite_shell("disconnect", "codex")
+    assert (f"problem: {title}: " in said) == (change != "nothing")
+    assert (f"run `holdfast connect {words}` again" in said) == (change != "nothing")
+    sqlite_shell("disconnect", *words.split())
 
 
 def test_doctor_says_that_a_plugin_is_no_longer_where_a_client_loads_it(sqlite_shell: Shell) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli import service_unit
+from holdfast.settings import carried
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
@@ -92,7 +93,7 @@ def test_a_launchd_agent_is_printed_that_reads_as_it_was_meant(
 def test_awkward_paths_are_escaped_for_systemd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", f"/tmp/{AWKWARD}")
 
-    text = service_unit.unit("systemd", service_unit.carried()).text
+    text = service_unit.unit("systemd", carried()).text
 
     expected = 'a \\"quoted\\" $HOME %%h <&> back\\\\slash @command@ é'
     assert f'Environment="HOLDFAST_HOME=/tmp/{expected}"\n' in text

@@ -14,7 +14,7 @@ from holdfast.app import paths, wiring
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError, Invalid, Unavailable
-from holdfast.settings import Settings, portable_place
+from holdfast.settings import Settings, carried, portable_place
 
 
 def connection(
@@ -24,8 +24,11 @@ def connection(
     root: Path | None = None,
     space: str | None = None,
     db: str | None = None,
+    carry: bool = True,
 ) -> ClientConnection:
     """A client that can be connected with this installation, by default in the first of its scopes.
+
+    Without `carry`, desktop programs don't get our environment, which is not needed to disconnect them.
 
     Raises: Invalid, for an unknown client or scope, a database whose URL holds a password, or an
     installation without its commands.
@@ -37,8 +40,9 @@ def connection(
         scope=scope or client.scopes[0],
         hook=command_path("holdfast-hook"),
         server=command_path("holdfast"),
-        space=space,
-        db=portable_place(db) if db else None,
+        space=None if client.desktop else space,
+        db=portable_place(db) if db and not client.desktop else None,
+        carried=carried(db, space) if client.desktop and carry else {},
     )
     if client.reads_context:
         file = paths.context_file(space or Settings.read().space, _project_of(setup))

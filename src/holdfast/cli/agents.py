@@ -64,7 +64,7 @@ def connect(
     if client == FILE:
         _watch(call, _file_given(path), dry_run)
         return
-    found = _connection(call, client, path, scope, project)
+    found = _connection(call, client, path, scope, project, carry=True)
     changes = found.connecting() if dry_run else client_setup.connect(found, call.db)
     if dry_run or not any(change.needed for change in changes):
         _tell(call, found, changes, "Nothing to do: already connected", dry_run)
@@ -104,19 +104,21 @@ def disconnect(
     if everything and (client or scope or project):
         raise click.UsageError("--all takes no CLIENT and no scope")
     if everything:
-        _disconnect_all(call, dry_run)
+        text, answer = disconnected_all(dry_run)
+        call.tell(text, answer)
+        if answer["failed"]:
+            raise click.exceptions.Exit(1)
         return
     if client is None:
         raise click.UsageError("missing CLIENT: name one, or use --all")
     if client == FILE:
         _unwatch(call, _file_given(path), dry_run)
         return
-    found = _connection(call, client, path, scope, project)
+    found = _connection(call, client, path, scope, project, carry=False)
     changes = found.disconnecting() if dry_run else client_setup.disconnect(found)
-    if dry_run or not any(change.needed for change in changes):
-        _tell(call, found, changes, "Nothing to do: not connected", dry_run)
-        return
-    _tell(call, found, changes, _disconnected(found, changes), dry_run)
+    needed = any(change.needed for change in changes)
+    text = _disconnected(found, changes) if needed else "Nothing to do: not connected"
+    _tell(call, found, changes, text, dry_run)
 
 
 def _disconnected(found: "ClientConnection", changes: "list[SettingsChange]") -> str:
@@ -125,16 +127,8 @@ def _disconnected(found: "ClientConnection", changes: "list[SettingsChange]") ->
     return f"Disconnected {found.client.title}{''.join(files)}"
 
 
-def _disconnect_all(call: Call, dry_run: bool) -> None:
-    """Goes on after a failure; then the exit code is 1."""
-    text, answer = disconnected_all(dry_run)
-    call.tell(text, answer)
-    if answer["failed"]:
-        raise click.exceptions.Exit(1)
-
-
 def disconnected_all(dry_run: bool) -> tuple[str, dict[str, Any]]:
-    """Disconnects every client and file, and tells about it."""
+    """Disconnects every client and file, also after a failure, and tells about it."""
     from holdfast.agents import context_files
     from holdfast.app import client_setup
 
@@ -142,7 +136,7 @@ def disconnected_all(dry_run: bool) -> tuple[str, dict[str, Any]]:
     texts, answers, wrong = [], [], []
     for name, scope, root in client_setup.connections():
         try:
-            found = client_setup.connection(name, scope=scope, root=root)
+            found = client_setup.connection(name, scope=scope, root=root, carry=False)
             changes = found.disconnecting() if dry_run else client_setup.disconnect(found)
         except HoldfastError as error:
             wrong.append(f"{name}: {error}")
@@ -161,7 +155,7 @@ def disconnected_all(dry_run: bool) -> tuple[str, dict[str, Any]]:
 
 
 def _connection(
-    call: Call, client: str, path: Path | None, scope: Scope | None, project: bool
+    call: Call, client: str, path: Path | None, scope: Scope | None, project: bool, *, carry: bool
 ) -> "ClientConnection":
     from holdfast.app import client_setup
 
@@ -169,9 +163,8 @@ def _connection(
         raise click.UsageError(f"{client} takes no PATH: only `connect file PATH` does")
     if project and scope not in (None, "project"):
         raise click.UsageError(f"--project and --scope {scope} can't be combined")
-    return client_setup.connection(
-        client, scope="project" if project else scope, space=call.space, db=call.db
-    )
+    chosen: Scope | None = "project" if project else scope
+    return client_setup.connection(client, scope=chosen, space=call.space, db=call.db, carry=carry)
 
 
 def _tell(

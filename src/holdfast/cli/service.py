@@ -47,8 +47,9 @@ def print_(call: Call, kind: "Kind | None") -> None:
         holdfast service print --for launchd > holdfast.plist
     """
     from holdfast.cli import service_unit
+    from holdfast.settings import carried
 
-    made = service_unit.unit(kind or service_unit.own_kind(), service_unit.carried(call.db, call.space))
+    made = service_unit.unit(kind or service_unit.own_kind(), carried(call.db, call.space))
     call.tell(made.text.rstrip("\n"), {"kind": made.kind, "path": str(made.path), "text": made.text})
 
 
@@ -66,8 +67,9 @@ def install(call: Call, kind: "Kind | None", dry_run: bool) -> None:
         holdfast service install --db ~/memories.db
     """
     from holdfast.cli import service_unit
+    from holdfast.settings import carried
 
-    wanted = service_unit.unit(kind or service_unit.own_kind(), service_unit.carried(call.db, call.space))
+    wanted = service_unit.unit(kind or service_unit.own_kind(), carried(call.db, call.space))
     answer: dict[str, object] = {"kind": wanted.kind, "path": str(wanted.path)}
     if dry_run:
         commands = [" ".join(command) for command in wanted.start]

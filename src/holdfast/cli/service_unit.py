@@ -15,22 +15,12 @@ from typing import Final, Literal
 from xml.sax.saxutils import escape as xml
 
 from holdfast.app import paths
-from holdfast.errors import Conflict, Invalid, Unavailable
-from holdfast.settings import portable_place
+from holdfast.errors import Conflict, Unavailable
 
 Kind = Literal["systemd", "launchd"]
 
 _OURS: Final = "Written by `holdfast service install`"
 _PATIENCE: Final = 60  # seconds for a service manager to answer
-#: What a service needs to find the same memories. No keys and passwords: they don't belong into a unit.
-_CARRIED: Final = (
-    "HOLDFAST_HOME",
-    "HOLDFAST_DB",
-    "HOLDFAST_SPACE",
-    "HOLDFAST_EMBEDDER",
-    "HOLDFAST_MEMORY_BUDGET",
-    "XDG_DATA_HOME",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +44,6 @@ def own_kind() -> Kind:
 def unit(kind: Kind, environment: Mapping[str, str]) -> Unit:
     """The unit that runs the service with `environment`."""
     return _systemd(environment) if kind == "systemd" else _launchd(environment)
-
-
-def carried(db: str | None = None, space: str | None = None) -> dict[str, str]:
-    """The environment in which the service finds the same memories as this call.
-
-    Raises: Invalid, when it would contain a password.
-    """
-    given = {"HOLDFAST_DB": db, "HOLDFAST_SPACE": space}
-    found = {name: given.get(name) or os.environ.get(name) for name in _CARRIED}
-    environment = {name: value for name, value in found.items() if value}
-    if wrong := [name for name, value in environment.items() if not value.isprintable()]:
-        raise Invalid(f"{wrong[0]} contains control characters: set it again without them", field=wrong[0])
-    if place := environment.get("HOLDFAST_DB"):
-        environment["HOLDFAST_DB"] = portable_place(place)
-    return environment
 
 
 def serve_command() -> list[str]:

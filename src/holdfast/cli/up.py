@@ -162,6 +162,7 @@ def _counted(guide: Guide, waiting: "list[tuple[Transcripts, Transcript]]") -> "
 def _service(guide: Guide) -> None:
     from holdfast.cli import service_process, service_unit
     from holdfast.errors import Conflict, HoldfastError, Invalid
+    from holdfast.settings import carried
 
     if found := service_process.running():
         guide.tell(
@@ -170,9 +171,7 @@ def _service(guide: Guide) -> None:
         return
     by_manager = ""
     try:
-        wanted = service_unit.unit(
-            service_unit.own_kind(), service_unit.carried(guide.call.db, guide.call.space)
-        )
+        wanted = service_unit.unit(service_unit.own_kind(), carried(guide.call.db, guide.call.space))
         if service_unit.trouble(wanted) is None and guide.agrees(
             f"Start the service at login ({wanted.path})?"
         ):

@@ -367,7 +367,7 @@ def test_a_database_goes_into_the_hooks_and_the_server_by_a_name_that_holds_ever
     text = "".join((change.after or b"").decode() for change in changes)
     commands = text.count("holdfast-hook")
     assert text.count(place) == commands + 1  # each hook and the server
-    assert text.count("--db") == commands + 1
+    assert text.count("HOLDFAST_DB" if connection.client.desktop else "--db") == commands + 1
 
 
 @pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "postgresql://host/db?password=secret"])

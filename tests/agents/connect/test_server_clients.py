@@ -12,6 +12,7 @@ import pytest
 from holdfast.agents.connect.clients import CLIENTS, Machine, Scope
 from holdfast.agents.connect.connection import ClientConnection
 from holdfast.app import client_setup, paths
+from holdfast.settings import carried
 
 HOME = Path("/users/ann")
 ROAMING = "/users/ann/Roaming"
@@ -186,6 +187,8 @@ def with_and_without_ours(name: str, connection: ClientConnection) -> tuple[str,
         value |= {"type": "stdio"}
     if name == "mcp-json":
         value |= {"alwaysLoad": True}
+    elif carried():
+        value |= {"env": carried()}
     comma = "" if head.endswith(",") else ","
     if newline not in head:
         return head + tail, f'{head}{comma} "holdfast": {json.dumps(value)}{tail}'
@@ -200,7 +203,8 @@ def test_what_somebody_added_to_our_entry_stays_until_it_goes(scope: Scope, proj
     path = file_of(connection)
     settings = read(path)
     settings["mcpServers"]["other"] = {"url": "https://example.com/mcp"}
-    settings["mcpServers"]["holdfast"] |= {"disabled": True, "env": {"HOLDFAST_SPACE": "work"}, "args": []}
+    env = {"HOLDFAST_SPACE": "gone", "HTTPS_PROXY": "http://localhost:1"}
+    settings["mcpServers"]["holdfast"] |= {"disabled": True, "env": env, "args": []}
     path.write_text(json.dumps(settings))
 
     [again] = connection.connect()
@@ -213,9 +217,33 @@ def test_what_somebody_added_to_our_entry_stays_until_it_goes(scope: Scope, proj
         "command": connection.setup.server,
         "args": ["mcp"],
         "disabled": True,
-        "env": {"HOLDFAST_SPACE": "work"},
+        "env": {"HTTPS_PROXY": "http://localhost:1", **carried()},
     }
     assert read(path) == {"mcpServers": {"other": {"url": "https://example.com/mcp"}}}
+
+
+def test_a_program_without_our_environment_is_told_which_memories_to_use(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in carried():
+        monkeypatch.delenv(name)
+    plain = client_setup.connection("zed")
+    [change] = plain.connecting()
+    monkeypatch.setenv("HOLDFAST_HOME", "/srv/ann")
+    monkeypatch.setenv("HOLDFAST_DB", "team.db")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+
+    client_setup.connection("zed", space="work").connect()
+    told = read(change.path)["context_servers"]["holdfast"]
+    for name in carried():
+        monkeypatch.delenv(name)
+    plain.connect()
+
+    env = {"HOLDFAST_HOME": "/srv/ann", "HOLDFAST_DB": f"{project}/team.db", "HOLDFAST_SPACE": "work"}
+    assert told == {"command": plain.setup.server, "args": ["mcp"], "env": env}
+    assert change.path.read_bytes() == (change.after or b"").replace(
+        b'"mcp"\n      ]', b'"mcp"\n      ],\n      "env": {}'
+    )
 
 
 def test_the_file_of_a_project_has_one_entry_for_claude_code_and_all_others(project: Path) -> None:

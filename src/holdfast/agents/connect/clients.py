@@ -57,6 +57,7 @@ class Setup:
     server: str
     space: str | None
     db: str | None  # an absolute path or URL of the database; None = from the settings
+    carried: Mapping[str, str]  # environment that names the space and database to desktop programs
     context: str | None = None  # a file that holds the brief, for clients without hooks
 
     @property
@@ -82,21 +83,23 @@ class Setup:
         return shlex.join([self.hook, *self.hook_arguments(event, client)])
 
 
-Files = Callable[[Setup], list[tuple[Path, ClientSettings]]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientProgram:
     """A program that can be connected."""
 
     name: str
     title: str
-    files: Files
-    scopes: tuple[Scope, ...]
+    files: Callable[[Setup], list[tuple[Path, ClientSettings]]]
+    scopes: tuple[Scope, ...] = ("user", "project")
     folder: Callable[[Machine], Path] | None  # that exists if it is in use
     program: str = ""  # how it is called in a shell
     reads_context: bool = False  # from a file: no hook of its adds to a conversation
     then: str = ""  # what is left to do for a person
+
+    @property
+    def desktop(self) -> bool:
+        """Whether it is started without a shell, and so without our environment."""
+        return self.folder is not None and not self.program
 
 
 def _hooks(events: Sequence[str], hook: Callable[[str], dict[str, Any]]) -> list[SettingsEntry]:
@@ -145,8 +148,7 @@ def _codex(setup: Setup) -> list[tuple[Path, ClientSettings]]:
         return {"type": "command", "command": setup.hook_line(event, "codex"), "timeout": _PATIENCE}
 
     hooks = JsonFile(_hooks(_EVENTS, hook))
-    # Its `exec` begins without the tools unless they are required.
-    server = setup.server_entry(startup_timeout_sec=20, required=True)
+    server = setup.server_entry(startup_timeout_sec=20, required=True)  # else `exec` begins without the tools
     folder = _codex_folder(setup.machine)
     return [(folder / "hooks.json", hooks), (folder / "config.toml", Toml(("mcp_servers", NAME), server))]
 
@@ -196,7 +198,8 @@ def _server_only(
         path = setup.root / project
         if folder is not None and setup.scope == "user":
             path = folder(setup.machine) / user
-        return [(path, JsonFile([SettingsEntry((servers, NAME), setup.server_entry(**(more or {})))]))]
+        added = {**(more or {}), **({"env": dict(setup.carried)} if setup.carried else {})}
+        return [(path, JsonFile([SettingsEntry((servers, NAME), setup.server_entry(**added))]))]
 
     named: dict[Scope, str] = {"user": user, "project": project}
     scopes = tuple(scope for scope, file in named.items() if file)
@@ -227,7 +230,6 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
             name="gemini",
             title="Gemini CLI",
             files=_gemini,
-            scopes=("user", "project"),
             folder=lambda machine: machine.home / ".gemini",
             program="gemini",
         ),
@@ -235,7 +237,6 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
             name="opencode",
             title="opencode",
             files=_opencode,
-            scopes=("user", "project"),
             folder=_opencode_folder,
             program="opencode",
             reads_context=True,

@@ -62,9 +62,7 @@ class JsonFile:
             known = found.at(entry.place)
             if known is not None and not is_ours(known):
                 raise Conflict(f"{'.'.join(entry.place)} is used by another program: rename or remove it")
-            # What the client or its user added stays: that it is off, for example.
-            theirs = known if isinstance(known, dict) else {}
-            found.put(entry.place, {**theirs, **entry.value})
+            found.put(entry.place, _extended(entry.value, known))
         return found.text
 
     def made_by(self, text: str) -> list[Place]:
@@ -137,6 +135,18 @@ def is_ours(value: Any) -> bool:
     if isinstance(command, list):
         command = command[0] if command else None
     return isinstance(command, str) and _runs_ours(command)
+
+
+def _extended(value: dict[str, Any], known: Any) -> dict[str, Any]:
+    """Our entry with what the client or its user added to a known one: that it is off, for example."""
+    if not isinstance(known, dict):
+        return value
+    theirs = known.get("env")
+    added = theirs.items() if isinstance(theirs, dict) else ()
+    # Which memories are used is for `connect` to say.
+    env = {name: text for name, text in added if not name.startswith(("HOLDFAST_", "XDG_DATA_HOME"))}
+    env |= value.get("env", {})
+    return {**known, **value, **({"env": env} if env or "env" in known else {})}
 
 
 def _runs_ours(command: str) -> bool:
