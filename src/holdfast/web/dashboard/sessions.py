@@ -50,7 +50,7 @@ class Run:
 Text = Annotated[str, Field(max_length=200)]
 
 
-class Choice(BaseModel):
+class SessionChoice(BaseModel):
     """Empty means: any."""
 
     client: Text = ""
@@ -79,7 +79,7 @@ class Choice(BaseModel):
 
 
 @router.get("/sessions")
-def sessions(visit: ReadVisit, chosen: Annotated[Choice, Query()]) -> Response:
+def sessions(visit: ReadVisit, chosen: Annotated[SessionChoice, Query()]) -> Response:
     found = runs(visit, ON_A_PAGE + 1, chosen)
     shown = found[:ON_A_PAGE]
     last = shown[-1].session if len(found) > ON_A_PAGE else None
@@ -104,7 +104,7 @@ def _total(totals: SessionTotals) -> str:
     return ", ".join(told)
 
 
-def runs(visit: Visit, limit: int, chosen: Choice) -> list[Run]:
+def runs(visit: Visit, limit: int, chosen: SessionChoice) -> list[Run]:
     """The latest sessions, with how much is in them."""
     after = read_cursor(TimeCursor, chosen.after)
     found = visit.memories.sessions(limit=limit, after=after, where=chosen.where)
@@ -267,7 +267,7 @@ def _overview_values(visit: Visit) -> dict[str, Any]:
     since = visit.now.replace(minute=0, second=0, microsecond=0) - _DAY
     new = memories.find(Filter(states=_SEEN, created_after=since), limit=1).total
     latest = memories.find(Filter(states=_SEEN), order="recent", limit=NEWEST).memories
-    recent = runs(visit, SESSIONS, Choice())
+    recent = runs(visit, SESSIONS, SessionChoice())
     findings = memories.attention()
     alarms = [one for one in memories.events(level="critical", limit=3) if one.created_at >= since]
     refused = [one for one in memories.cooldowns() if not one.allowed]
