@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.agents.hooks.service import Lost, NotRunning, Slow, Unusable
 from holdfast.app import paths
 from holdfast.app.wiring import try_embedder
 from holdfast.models import own_models
@@ -90,11 +91,12 @@ def test_doctor_says_that_the_service_does_not_answer(sqlite_shell: Shell) -> No
     assert "does not answer" in result.stdout
 
 
-def test_doctor_says_what_hooks_failed_with_lately(sqlite_shell: Shell) -> None:
+@pytest.mark.parametrize("failure", [NotRunning, Slow, Unusable, Lost, OSError])
+def test_doctor_says_what_hooks_failed_with_lately(sqlite_shell: Shell, failure: type[Exception]) -> None:
     at = sqlite_shell.clock.now()
     lines = (
-        "2020-01-01T00:00:00+0000 SessionStart NoAnswer: an old one",
-        f"{at:%Y-%m-%dT%H:%M:%S}+0000 Stop NoAnswer: TimeoutError: no answer in time",
+        f"2020-01-01T00:00:00+0000 SessionStart {failure.__name__}: an old one",
+        f"{at:%Y-%m-%dT%H:%M:%S}+0000 Stop {failure.__name__}: no answer in time",
         f"{at:%Y-%m-%dT%H:%M:%S}+0000 Stop redacted 1 secret",
     )
     paths.make_folder(paths.home())
@@ -103,8 +105,7 @@ def test_doctor_says_what_hooks_failed_with_lately(sqlite_shell: Shell) -> None:
     said = sqlite_shell("doctor").stdout
 
     assert (
-        "hooks failed once in the last 24 hours; last error: NoAnswer: TimeoutError: no answer in time"
-        in said
+        f"hooks failed once in the last 24 hours; last error: {failure.__name__}: no answer in time" in said
     )
 
 

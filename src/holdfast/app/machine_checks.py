@@ -27,7 +27,7 @@ _PATIENCE = 3.0  # seconds
 _LATELY = timedelta(days=1)
 _MAX_LOG = 128 * 1024  # bytes of the hooks' log that are read, from its end
 _TRIED = 64 * 1024  # bytes that are written to see whether the disk takes them
-_FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?((?:NoAnswer|\w+Error|\w+Exception|\w+Interrupt): .*)$")
+_FAILED_HOOK = re.compile(r"^(\S+) (?:\S+ )?([A-Z]\w+: .*)$")  # the name of an exception
 _COMMAND = re.compile(r"""["'](/[^"'\n]*?/holdfast(?:-hook)?(?:\.exe)?)(?=["' ])""")
 _PLUGIN = re.compile(r"""["']file://(/[^"'\n]*/holdfast/[^"'\n]*\.js)["']""")
 
