@@ -153,13 +153,14 @@ def test_closing_waits_for_no_writer(sqlite_url: str, monkeypatch: pytest.Monkey
         database.close()
 
 
-def test_threads_of_one_process_wait_for_each_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("urgent", [False, True])
+def test_threads_of_one_process_wait_for_each_other(tmp_path: Path, urgent: bool) -> None:
     lock = sqlite.WriteLock(tmp_path / "holdfast.db")
     told: list[str] = []
 
     def enter() -> None:
         try:
-            with lock.held(patience=0.01):
+            with lock.held(patience=0.01, urgent=urgent):
                 told.append("let in")
         except Unavailable:
             told.append("kept out")

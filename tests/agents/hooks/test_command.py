@@ -171,14 +171,6 @@ def test_without_a_service_the_transcript_is_noted_down_for_later(
     }
 
 
-def test_nothing_that_was_said_goes_to_disk(hook: Hook, tmp_path: Path) -> None:
-    hook(PROMPT, prompt="my password is hunter2-hunter2")
-    hook("Stop", last_assistant_message="your password is hunter2-hunter2", transcript_path="/nowhere")
-
-    kept = b"".join(file.read_bytes() for file in Path(paths.home()).rglob("*") if file.is_file())
-    assert b"hunter2" not in kept
-
-
 def test_why_there_was_no_service_stands_in_a_short_log(hook: Hook) -> None:
     announce("http://127.0.0.1:1")
     Path(paths.hook_log()).write_text("x" * 100_000)
@@ -193,108 +185,6 @@ def test_a_machine_without_our_data_gets_no_folder_from_a_prompt(hook: Hook) -> 
     hook(PROMPT, prompt="When?")
 
     assert not Path(paths.home()).exists()
-
-
-@requirement("trust.local")
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://192.0.2.1:80",
-        "https://127.0.0.1:443",
-        "http://127.0.0.1.example.com:80",
-        "http://user@127.0.0.1:80",
-        "http://127.0.0.1",
-        "ftp://127.0.0.1:80",
-        "",
-    ],
-)
-def test_the_token_goes_nowhere_but_to_loopback(hook: Hook, url: str) -> None:
-    announce(url)
-
-    hook(PROMPT, prompt="When?")
-
-    assert "has no loopback address" in Path(paths.hook_log()).read_text()
-
-
-@requirement("trust.local")
-def test_the_token_does_not_go_to_whoever_took_a_dead_services_port(hook: Hook, service: Service) -> None:
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    announce(f"http://127.0.0.1:{service._server.server_port}", pid=dead.pid)
-
-    said = hook(PROMPT, prompt="When?")
-
-    assert (said.code, said.out) == (0, b"")
-    assert service.asked == []
-
-
-# ----------------------------------------------------------------------------------------------- quiet
-
-
-@requirement("trust.quiet")
-@pytest.mark.parametrize("how", ["project", "session", "everywhere", "environment", "damaged"])
-def test_where_it_is_quiet_nothing_is_handed_over_and_the_session_says_so(
-    hook: Hook, service: Service, tmp_path: Path, how: str
-) -> None:
-    from holdfast.agents import capture_off
-
-    (tmp_path / "website" / ".git").mkdir(parents=True)
-    service.says("- what is known")
-    env = {"HOLDFAST_QUIET": "1"} if how == "environment" else {}
-    if how == "project":
-        capture_off.switch(off=True, project="website")
-    elif how == "session":
-        capture_off.switch(off=True, session="s-1")
-    elif how == "everywhere":
-        capture_off.switch(off=True, everywhere=True)
-    elif how == "damaged":
-        paths.write_private(paths.quiet_file(), b"{")
-
-    started = hook(START, source="startup", cwd=str(tmp_path / "website"), env=env)
-    for event in CAPTURES:
-        hook(event, cwd=str(tmp_path / "website"), transcript_path="/nowhere", env=env)
-
-    [(_, body, _)] = service.asked
-    assert body["quiet"] is True
-    assert started.context.startswith("- what is known\n\n(")
-    assert started.context.endswith(": nothing from this session is stored.)")
-    assert spooled() == []
-
-
-@requirement("trust.quiet")
-def test_what_is_switched_on_again_is_captured(hook: Hook, tmp_path: Path) -> None:
-    from holdfast.agents import capture_off
-
-    capture_off.switch(off=True, session="s-1")
-    capture_off.switch(off=False, session="s-1")
-
-    hook("Stop", transcript_path="/nowhere")
-
-    assert len(spooled()) == 1
-
-
-# ------------------------------------------------------------------------------------- whatever happens
-
-
-@pytest.mark.parametrize(
-    "stdin",
-    [
-        b"",
-        b"rubbish",
-        b"[1, 2]",
-        b"null",
-        b"\xff\xfe",
-        b"[" * 100_000,
-        b'{"cwd": 5, "session_id": ["x"]}',
-        b"{}",
-    ],
-)
-@pytest.mark.parametrize("event", [START, PROMPT, "Stop", "SessionEnd"])
-def test_any_input_ends_with_code_0_and_valid_output(hook: Hook, event: str, stdin: bytes) -> None:
-    said = hook(event, stdin=stdin)
-
-    assert (said.code, said.err) == (0, b"")
-    assert said.context in ("", command.NO_SERVICE)
 
 
 @pytest.mark.parametrize("arguments", [[], ["Nonsense"], ["--client"], ["--space", "x"], ["PreToolUse"]])
@@ -332,20 +222,6 @@ def test_a_host_that_leaves_the_input_open_is_answered_all_the_same(service: Ser
 
     assert b"a memory" in out
     assert process.wait(timeout=60) == 0
-    process.stdin.close()
-    process.stdout.close()
-
-
-def test_a_host_that_says_nothing_is_not_waited_for() -> None:
-    process = subprocess.Popen(
-        [client_setup.command_path("holdfast-hook"), START], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-
-    out = process.stdout.read()  # ends when the process does, though its input stays open
-
-    assert (out, process.wait(timeout=60)) == (b"", 0)
     process.stdin.close()
     process.stdout.close()
 
