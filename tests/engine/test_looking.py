@@ -1,4 +1,8 @@
-"""What a search shows beside its hits."""
+"""What a search shows beside its hits, and what nobody waits for."""
+
+from collections.abc import Sequence
+
+import pytest
 
 from holdfast import Memories
 from holdfast.domain.ranking import owner
@@ -19,6 +23,7 @@ def test_weaker_matches_are_listed_nearest_first_where_a_memory_answers(
         "The owner prefers green tea",
     ):
         add(memories, text)
+    memories.tend()
 
     found = memories.look("how long does jellyfin take to start after a restart")
 
@@ -26,3 +31,35 @@ def test_weaker_matches_are_listed_nearest_first_where_a_memory_answers(
     assert found.nearly
     missing = [floor - own for own, floor in (found.held[owner(hit)] for hit in found.nearly)]
     assert missing == sorted(missing)
+
+
+class Counting(OwnEmbedder):
+    """Counts the texts that it embeds to be stored."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored = 0
+
+    def documents(self, texts: Sequence[str]) -> list[list[bytes]]:
+        self.stored += len(texts)
+        return super().documents(texts)
+
+
+@pytest.mark.smoke
+def test_pages_and_a_service_leave_missing_vectors_to_the_background(store: Store, clock: FixedClock) -> None:
+    embedder = Counting()
+    served = Memories.of(store, "default", clock=clock, embedder=embedder, waits=False)
+    alone = Memories.of(store, "default", clock=clock, embedder=embedder)
+    for number in range(5):
+        add(served, f"Cellar {number} keeps the potatoes of farm {number}")
+    served.speaking_as("tool").remember("Cellar 9 keeps the potatoes", doubtful="a web page said so")
+    embedder.stored = 0
+
+    served.recall("Which cellar keeps potatoes?")
+    served.context("Which cellar keeps potatoes?")
+    alone.look("Which cellar keeps potatoes?")
+    assert len(alone.review().waiters) == 1
+    assert embedder.stored == 0
+
+    alone.recall("Which cellar keeps potatoes?")
+    assert embedder.stored == 5

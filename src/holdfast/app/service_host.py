@@ -70,7 +70,7 @@ def serve(
     logs.set_up(log)
     with service_lock.single_instance_lock():
         listening = _listening(host, port, outside)
-        registry = SpaceRegistry(db, space)
+        registry = SpaceRegistry(db, space, waits=False)
         url = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         try:
             worker, own = _worker(registry), service_lock.own_token()

@@ -18,9 +18,15 @@ from holdfast.settings import Settings
 
 
 class SpaceRegistry:
-    """The spaces of one database, each opened when first used, with one model for all. Thread-safe."""
+    """The spaces of one database, each opened when first used, with one model for all. Thread-safe.
 
-    def __init__(self, db: str | None = None, space: str | None = None) -> None:
+    In a service that makes vectors in the background no question `waits` for them.
+    """
+
+    def __init__(self, db: str | None = None, space: str | None = None, *, waits: bool = True) -> None:
+        import numpy  # noqa: F401 (now, by one thread: two that import it at once can break it for good)
+
+        self._waits = waits
         self._db = db
         self._settings = Settings.read()
         self._space = space or self._settings.space
@@ -60,7 +66,12 @@ class SpaceRegistry:
 
     def _memories(self, store: Store, space: str) -> Memories:
         return Memories.of(
-            store, space, embedder=self.embedder, budget=self._settings.budget, readers=self._readers
+            store,
+            space,
+            embedder=self.embedder,
+            budget=self._settings.budget,
+            readers=self._readers,
+            waits=self._waits,
         )
 
     def entered(self, grant: Grant, space: str | None = None) -> Memories:

@@ -226,6 +226,7 @@ def context_for(
     open_embedder: Callable[[str], Embedder | None] = reopened,
     budget: int | None = None,
     readers: Readers | None = None,
+    waits: bool = True,
 ) -> SpaceContext:
     """The context of a space. The default space is created at first use.
 
@@ -245,6 +246,7 @@ def context_for(
         budget=budget,
         readers=readers,
         arrive=_files_first,
+        waits=waits,
     )
 
 

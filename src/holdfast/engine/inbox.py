@@ -181,7 +181,7 @@ def _asked(waiting: Sequence[Memory], ctx: SpaceContext) -> Sequence[PreparedQue
     if not waiting:
         return []
     texts = [memory.content[:_ASKED] for memory in waiting]
-    return ask(texts, ctx=ctx, asked_at=ctx.now(), messages=False)
+    return ask(texts, ctx=ctx, asked_at=ctx.now(), messages=False, waits=False)
 
 
 def _waiter(memory: Memory, asked: PreparedQuery | None, tx: Transaction) -> Waiter:

@@ -37,7 +37,7 @@ def look(query: Query, *, ctx: SpaceContext, budget: int = CONTEXT_TOKENS) -> Lo
     """
     text, limit, as_of = checked(query.text, query.limit), query.limit, query.as_of
     policy, now = ctx.profile.policy, as_of or ctx.now()
-    [asked] = ask([text], ctx=ctx, asked_at=now, messages=True)
+    [asked] = ask([text], ctx=ctx, asked_at=now, messages=True, waits=False)
     with ctx.read() as tx:
         where = Filter(project=query.project, other_projects=query.project is None)
         quotations = Quotations(policy, tx, everything=as_of is not None)

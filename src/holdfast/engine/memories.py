@@ -143,10 +143,12 @@ class Memories:
         embedder: Embedder | None = None,
         budget: int | None = None,
         readers: Readers | None = None,
+        waits: bool = True,
     ) -> Memories:
         """The memories of `space` in an open store; without an embedder, recall goes by words.
 
-        Without `readers` no language model is asked: our own `reader` captures alone.
+        Without `readers` no language model is asked: our own `reader` captures alone. Where somebody calls
+        `embed` in the background, no question `waits` for what has no vector yet.
         """
         ctx = wiring.context_for(
             space,
@@ -158,6 +160,7 @@ class Memories:
             embedder=embedder,
             budget=budget,
             readers=readers,
+            waits=waits,
         )
         return cls(ctx)
 

@@ -89,9 +89,12 @@ class PreparedQuery:
 
 
 def ask(
-    texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool
+    texts: Sequence[str], *, ctx: SpaceContext, asked_at: datetime, messages: bool, waits: bool = True
 ) -> list[PreparedQuery]:
-    """The questions, read; those to messages also as the people that they name would have put them."""
+    """The questions, read; those to messages also as the people that they name would have put them.
+
+    Unless it `waits`, nothing is embedded but the questions.
+    """
     with ctx.read() as tx:
         speakers = tx.sessions.speakers() if messages else []
         models = {model.name: model for model in tx.models.all()} if ctx.embedder else {}
@@ -102,7 +105,8 @@ def ask(
     if ctx.embedder is None:
         return [PreparedQuery(each, None) for each in questions]
     configured = models.get(ctx.embedder.name)
-    if configured is None or damaged or not caught_up(configured, keeps):
+    behind = configured is None or damaged or not caught_up(configured, keeps)
+    if behind and waits and ctx.waits:
         models = _fed(ctx)
     embedder = searched_with(ctx, ctx.embedder, list(models.values()))
     vectors = _vectors(embedder, [form for each in questions for form in each.forms])

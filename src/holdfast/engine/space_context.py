@@ -60,6 +60,7 @@ class SpaceContext:
     estimate: Estimate
     embedder: Embedder | None = None  # none: recall by words
     open_embedder: Callable[[str], Embedder | None] | None = None  # for the vectors of another
+    waits: bool = True  # whether a question waits for missing vectors; not where a service makes them
     budget: int | None = None  # tokens of a brief; none = the profile's
     #: Takes over what was changed outside, before each verb.
     arrive: Callable[["SpaceContext"], None] | None = None
