@@ -34,9 +34,12 @@ def connection(
     installation without its commands.
     """
     client = client_named(name)
+    machine = _machine()
+    root = root or Path(paths.root_of(Path.cwd()) or Path.cwd())
     setup = Setup(
-        machine=_machine(),
-        root=root or Path(paths.root_of(Path.cwd()) or Path.cwd()),
+        machine=machine,
+        folder=client.folder(machine) if client.folder else root,
+        root=root,
         scope=scope or client.scopes[0],
         hook=command_path("holdfast-hook"),
         server=command_path("holdfast"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
+from holdfast import Memories
 from holdfast.agents.connect.clients import CLIENTS, Machine, Scope
 from holdfast.agents.connect.connection import ClientConnection
 from holdfast.app import client_setup, paths
@@ -17,7 +22,7 @@ from holdfast.settings import carried
 HOME = Path("/users/ann")
 ROAMING = "/users/ann/Roaming"
 MAC = "Library/Application Support"
-#: The file of the user's settings, below the home directory; on Windows, {roaming} stands for %APPDATA%.
+#: The file of the user's settings, below the home directory.
 PLACES = {
     "cursor": {"darwin": ".cursor/mcp.json", "linux": ".cursor/mcp.json", "win32": ".cursor/mcp.json"},
     "vscode": {
@@ -123,11 +128,12 @@ def read(path: Path) -> Any:
 @pytest.mark.parametrize("system", ["darwin", "linux", "win32"])
 @pytest.mark.parametrize("name", PLACES)
 def test_each_system_has_its_place_for_the_settings(name: str, system: str, project: Path) -> None:
-    found = client_setup.connection(name)
+    client = CLIENTS[name]
     named = {"APPDATA": ROAMING} if system == "win32" else {}
-    setup = replace(found.setup, machine=machine(system, **named))
+    assert client.folder is not None
+    setup = replace(client_setup.connection(name).setup, folder=client.folder(machine(system, **named)))
 
-    [(path, _)] = CLIENTS[name].files(setup)
+    [(path, _)] = client.files(setup)
 
     assert path == HOME / PLACES[name][system]
 
@@ -149,6 +155,16 @@ def test_a_place_that_the_environment_names_is_used_where_the_client_uses_it(
 
     assert folder is not None
     assert folder(machine(system, **environment)) == Path(expected)
+
+
+def test_claude_desktop_as_a_windows_package_has_its_own_place(tmp_path: Path) -> None:
+    place = tmp_path / "Packages" / "Claude_x1" / "LocalCache" / "Roaming"
+    place.mkdir(parents=True)
+    folder = CLIENTS["claude-desktop"].folder
+
+    assert folder is not None
+    assert folder(machine("win32", LOCALAPPDATA=str(tmp_path))) == place / "Claude"
+    assert folder(machine("linux", LOCALAPPDATA=str(tmp_path))) == HOME / ".config" / "Claude"
 
 
 @pytest.mark.parametrize("name", IN_PROJECT)
@@ -244,6 +260,31 @@ def test_a_program_without_our_environment_is_told_which_memories_to_use(
     assert change.path.read_bytes() == (change.after or b"").replace(
         b'"mcp"\n      ]', b'"mcp"\n      ],\n      "env": {}'
     )
+
+
+@pytest.mark.slow
+def test_what_is_written_starts_a_server_that_finds_the_memories(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(project / "elsewhere"))
+    with Memories.open() as memories:
+        memories.remember("Deploys run on Fridays")
+    connection = client_setup.connection("cursor")
+    connection.connect()
+    entry = read(file_of(connection))["mcpServers"]["holdfast"]
+
+    found = asyncio.run(search_with(entry, "deploys"))
+
+    assert "Fridays" in found
+
+
+async def search_with(entry: dict[str, Any], query: str) -> str:
+    """What a client finds that starts the server without the environment of a shell."""
+    plain = {"HOME": str(Path.home()), "PATH": os.defpath, **entry["env"]}
+    command = StdioServerParameters(command=entry["command"], args=entry["args"], env=plain, cwd="/")
+    async with stdio_client(command) as (reader, writer), ClientSession(reader, writer) as session:
+        await session.initialize()
+        return str(await session.call_tool("memory_search", {"query": query}))
 
 
 def test_the_file_of_a_project_has_one_entry_for_claude_code_and_all_others(project: Path) -> None:

@@ -51,6 +51,7 @@ class Setup:
     """The scope, files and commands to set up."""
 
     machine: Machine
+    folder: Path  # of the client
     root: Path  # of the project, for what is not the user's alone
     scope: Scope
     hook: str  # absolute paths of our two commands
@@ -107,21 +108,16 @@ def _hooks(events: Sequence[str], hook: Callable[[str], dict[str, Any]]) -> list
     return [SettingsEntry(("hooks", event), {"hooks": [hook(event)]}, True) for event in events]
 
 
-def _claude_folder(machine: Machine) -> Path:
-    return machine.folder("CLAUDE_CONFIG_DIR", ".claude")
-
-
-def _codex_folder(machine: Machine) -> Path:
-    return machine.folder("CODEX_HOME", ".codex")
-
-
-def _opencode_folder(machine: Machine) -> Path:
-    return machine.folder("XDG_CONFIG_HOME", ".config") / "opencode"
-
-
 def _zed_folder(machine: Machine) -> Path:
     above = machine.home / ".config" if machine.system == "darwin" else machine.programs
     return above / ("Zed" if machine.system == "win32" else "zed")
+
+
+def _claude_desktop_folder(machine: Machine) -> Path:
+    local = machine.folder("LOCALAPPDATA", "AppData/Local") / "Packages"
+    # Installed as a Windows package, it reads its own place instead of the documented one.
+    packaged = sorted(local.glob("Claude_*/LocalCache/Roaming")) if machine.system == "win32" else []
+    return [machine.programs, *packaged][-1] / "Claude"
 
 
 def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
@@ -131,10 +127,9 @@ def _claude_code(setup: Setup) -> list[tuple[Path, ClientSettings]]:
         return {"type": "command", "command": setup.hook, "args": arguments, "timeout": _PATIENCE}
 
     hooks = JsonFile(_hooks(_EVENTS, hook))
-    folder = _claude_folder(setup.machine)
-    own = folder if setup.machine.environment.get("CLAUDE_CONFIG_DIR") else setup.machine.home
+    own = setup.folder if setup.machine.environment.get("CLAUDE_CONFIG_DIR") else setup.machine.home
     place: tuple[str, ...] = ("mcpServers", NAME)
-    files = folder / "settings.json", own / ".claude.json"
+    files = setup.folder / "settings.json", own / ".claude.json"
     if setup.scope == "project":
         files = setup.root / ".claude" / "settings.json", setup.root / ".mcp.json"
     elif setup.scope == "local":
@@ -149,8 +144,8 @@ def _codex(setup: Setup) -> list[tuple[Path, ClientSettings]]:
 
     hooks = JsonFile(_hooks(_EVENTS, hook))
     server = setup.server_entry(startup_timeout_sec=20, required=True)  # else `exec` begins without the tools
-    folder = _codex_folder(setup.machine)
-    return [(folder / "hooks.json", hooks), (folder / "config.toml", Toml(("mcp_servers", NAME), server))]
+    servers = Toml(("mcp_servers", NAME), server)
+    return [(setup.folder / "hooks.json", hooks), (setup.folder / "config.toml", servers)]
 
 
 def _gemini(setup: Setup) -> list[tuple[Path, ClientSettings]]:
@@ -160,8 +155,8 @@ def _gemini(setup: Setup) -> list[tuple[Path, ClientSettings]]:
 
     entries = _hooks(("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"), hook)
     entries.append(SettingsEntry(("mcpServers", NAME), setup.server_entry()))
-    above = setup.machine.home if setup.scope == "user" else setup.root
-    return [(above / ".gemini" / "settings.json", JsonFile(entries))]
+    folder = setup.folder if setup.scope == "user" else setup.root / ".gemini"
+    return [(folder / "settings.json", JsonFile(entries))]
 
 
 def _opencode(setup: Setup) -> list[tuple[Path, ClientSettings]]:
@@ -172,7 +167,7 @@ def _opencode(setup: Setup) -> list[tuple[Path, ClientSettings]]:
     entries.append(SettingsEntry(("plugin",), [_PLUGIN.as_uri(), hook], True))
     if setup.context is not None:
         entries.append(SettingsEntry(("instructions",), setup.context, True))
-    folder = _opencode_folder(setup.machine) if setup.scope == "user" else setup.root
+    folder = setup.folder if setup.scope == "user" else setup.root
     # It reads both; the one that is there is the user's.
     with_comments = folder / "opencode.jsonc"
     return [(with_comments if with_comments.exists() else folder / "opencode.json", JsonFile(entries))]
@@ -195,9 +190,7 @@ def _server_only(
     """
 
     def files(setup: Setup) -> list[tuple[Path, ClientSettings]]:
-        path = setup.root / project
-        if folder is not None and setup.scope == "user":
-            path = folder(setup.machine) / user
+        path = setup.folder / user if setup.scope == "user" else setup.root / project
         added = {**(more or {}), **({"env": dict(setup.carried)} if setup.carried else {})}
         return [(path, JsonFile([SettingsEntry((servers, NAME), setup.server_entry(**added))]))]
 
@@ -214,7 +207,7 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
             title="Claude Code",
             files=_claude_code,
             scopes=("user", "project", "local"),
-            folder=_claude_folder,
+            folder=lambda its: its.folder("CLAUDE_CONFIG_DIR", ".claude"),
             program="claude",
         ),
         ClientProgram(
@@ -222,7 +215,7 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
             title="Codex",
             files=_codex,
             scopes=("user",),
-            folder=_codex_folder,
+            folder=lambda its: its.folder("CODEX_HOME", ".codex"),
             program="codex",
             then="Codex asks once for permission to run the hooks: accept it in its next session.",
         ),
@@ -230,14 +223,14 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
             name="gemini",
             title="Gemini CLI",
             files=_gemini,
-            folder=lambda machine: machine.home / ".gemini",
+            folder=lambda its: its.home / ".gemini",
             program="gemini",
         ),
         ClientProgram(
             name="opencode",
             title="opencode",
             files=_opencode,
-            folder=_opencode_folder,
+            folder=lambda its: its.folder("XDG_CONFIG_HOME", ".config") / "opencode",
             program="opencode",
             reads_context=True,
         ),
@@ -267,7 +260,7 @@ CLIENTS: Final[dict[str, ClientProgram]] = {
         _server_only(
             "claude-desktop",
             "Claude Desktop",
-            lambda its: its.programs / "Claude",
+            _claude_desktop_folder,
             "claude_desktop_config.json",
             then="Quit Claude Desktop and start it again.",
         ),
