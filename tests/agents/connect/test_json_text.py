@@ -49,6 +49,47 @@ def written(draw: st.DrawFn) -> str:
     return (before + text + after).replace("\n", newline)
 
 
+@st.composite
+def commented(draw: st.DrawFn) -> str:
+    """An object as the users of editors write it."""
+    count = draw(st.integers(1, 4))
+    trailing = draw(st.booleans())
+    lines = ["{"]
+    for number in range(count):
+        lines += draw(
+            st.lists(st.sampled_from(["", "  // above", "\t/* a, b */", '  // {"x": 1}']), max_size=2)
+        )
+        value = draw(st.sampled_from(["1", "{}", "[1, ]", '{\n  "x": "//",\n}']))
+        before = draw(st.sampled_from(["", " ", " /* before */"]))
+        comma = "," if trailing or number < count - 1 else ""
+        after = draw(st.sampled_from(["", " // after", " /* one */ /* two */", "  "]))
+        lines.append(f'  "k{number}": {value}{before}{comma}{after}')
+    lines += draw(st.lists(st.sampled_from(["", "  // above"]), max_size=2))
+    return draw(st.sampled_from(["\n", "\r\n"])).join([*lines, "}"])
+
+
+@given(commented())
+def test_among_comments_nothing_else_moves(text: str) -> None:
+    document = JsonText(text)
+
+    document.put(["ours"], {"command": "x"})
+    document.remove(["ours"])
+
+    assert document.text == text
+
+
+@given(commented())
+def test_comments_on_lines_of_their_own_outlive_every_member(text: str) -> None:
+    for key in JsonText(text).value:
+        document = JsonText(text)
+        expected = {name: value for name, value in document.value.items() if name != key}
+
+        document.remove([key])
+
+        assert document.value == expected
+        assert document.text.count("// above") == text.count("// above")
+
+
 @pytest.mark.slow
 @given(written())
 def test_what_is_read_is_what_was_written(text: str) -> None:
