@@ -3,12 +3,12 @@
 Nearness is meaning where there are vectors, and shared words everywhere. Nothing is judged here.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from heapq import nlargest
 from itertools import zip_longest
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Literal
 
 from holdfast.domain.memory import Draft, Memory, Tombstone
@@ -32,6 +32,7 @@ LEAST = 0.3
 LEAST_BY_MEANING = 0.40
 FURTHER_BY_MEANING = 0.12
 _CANDIDATES = 20  # of each kind, before the nearest are chosen
+_TOGETHER = 16  # drafts whose nearest are looked for at once
 _RARE_WORDS = 12
 _MOST_ROWS = 2_000  # of the index: what shares only common words is near by meaning, if at all
 _MOST_VECTORS = 1_000  # of deleted and archived texts, kept at hand
@@ -58,6 +59,7 @@ class TextVector:
 
     embedder: Embedder
     parts: Sequence[bytes]
+    near: Mapping[str, float] | None = None  # the memories nearest to it, where they were looked for already
 
 
 def statement_of(known: Memory | Tombstone | Draft) -> Statement:
@@ -90,7 +92,11 @@ def candidates(
 ) -> list[Candidate]:
     draft = known_spelling(draft, tx, ctx)
     new = statement_of(draft)
-    near = [each for each in _neighbours(draft, tx, ctx, meaning) if on_one_subject(each[0], draft)]
+    near = [
+        (memory, nearness)
+        for memory, nearness in _neighbours(draft, tx, ctx, meaning)
+        if (nearness >= LEAST or by_exact_rules(statement_of(memory), new)) and on_one_subject(memory, draft)
+    ]
     if exact := {memory.id for memory, _ in near if memory.content == draft.content}:
         # Known word by word: what else is near changes nothing, but for what leads over it.
         exact.update(link.from_id for link in tx.links.superseding(exact))
@@ -156,9 +162,9 @@ def _neighbours(
         few = tx.memories.about(draft.category, draft.subject, draft.project, _CANDIDATES + 1)
     elif len(worded) <= FEW:
         few = tx.memories.many(tx.memories.matching(where, FEW + 1))
-    cosines: dict[str, float] = {}
+    cosines: Mapping[str, float] = {}
     if len(few or worded) > (FEW if across else _CANDIDATES):
-        cosines = by_meaning(tx, meaning, _CANDIDATES if across else 4 * _CANDIDATES)
+        cosines = meaning.near if meaning and meaning.near else by_meaning(tx, meaning, _near_by(ctx))
         turns = [one for pair in zip_longest(cosines, worded) for one in pair if one is not None]
         wanted = list(dict.fromkeys(turns))[: 4 * _CANDIDATES]
         if across:
@@ -218,6 +224,29 @@ def _vectors_by(model: Embedder | None, texts: Sequence[str]) -> list[TextVector
         return [TextVector(model, parts) for batch in batches for parts in embedded(model, batch)]
     except Unavailable:
         return [None] * len(texts)
+
+
+def _near_by(ctx: SpaceContext) -> int:
+    """How many are looked for by meaning."""
+    return _CANDIDATES if looks_across(ctx) else 4 * _CANDIDATES
+
+
+def with_nearest(
+    meanings: Sequence[TextVector | None], tx: Transaction, ctx: SpaceContext
+) -> Iterator[TextVector | None]:
+    """The same with the memories nearest to each: all vectors are read once for several."""
+    most = _near_by(ctx)
+    for start in range(0, len(meanings), _TOGETHER):
+        group = meanings[start : start + _TOGETHER]
+        queries = [each.parts[0] for each in group if each is not None]
+        names = {each.embedder.name for each in group if each is not None}
+        found = tx.memory_vectors.nearest(queries, names.pop(), most) if queries else {}
+        cosines = iter(list(zip(*found.values(), strict=True)))
+        for each in group:
+            near = (
+                nlargest(most, zip(found, next(cosines, ()), strict=False), key=itemgetter(1)) if each else ()
+            )
+            yield replace(each, near=dict(near)) if each else None
 
 
 def by_meaning(

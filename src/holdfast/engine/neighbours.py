@@ -29,6 +29,7 @@ from holdfast.engine.candidates import (
     on_one_subject,
     out_of_sight,
     statement_of,
+    with_nearest,
 )
 from holdfast.engine.embedding import text_of
 from holdfast.engine.intake import text_hash
@@ -107,16 +108,14 @@ class Batch:
             self.seq = tx.journal.last()
             try:
                 cosines = tx.memory_vectors.cosines(vectors, vectors) if vectors else []
+                meanings = list(with_nearest(meanings, tx, ctx))
             except Unavailable:  # the embedder answers nonsense
                 meanings = [None] * len(drafts)
             pairs = list(zip(drafts, meanings, strict=True))
             found = [candidates(draft, tx, ctx, meaning) for draft, meaning in pairs]
         self._meanings = meanings
         self._seen = [nearest(each, meaning) for each, meaning in zip(found, meanings, strict=True)]
-        rows = {
-            place: dict(zip(embedded, row, strict=True))
-            for place, row in zip(embedded, cosines, strict=False)
-        }
+        rows = {at: dict(zip(embedded, row, strict=True)) for at, row in zip(embedded, cosines, strict=False)}
         self._near = [self._near_before(place, rows.get(place, {})) for place in range(len(drafts))]
 
     def ahead(self, now: datetime) -> list[tuple[Statement, Statement]]:

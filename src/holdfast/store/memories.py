@@ -14,7 +14,7 @@ from holdfast.store.memory_lists import MemoryFigures, listed
 from holdfast.store.ranks import RankTable
 from holdfast.store.rows import same_or_none
 from holdfast.store.schema import memories
-from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings
+from holdfast.store.sql_filters import is_spelt, narrowed, narrowed_in_any_state, spellings, spelt_from_now_on
 
 if TYPE_CHECKING:
     from holdfast.domain.ranking import Wording
@@ -180,23 +180,27 @@ class MemoryTable(MemoryFigures):
         """Adds it; false when the id is taken, and then nothing was changed."""
         if not self._add_new(memory):
             return False
-        if memory.state == "waiting":
-            self._are_waiting = True
+        self._noted(memory)
         self._ranks.added(memory)
         return True
 
     def add_all(self, new: Sequence[Memory]) -> None:
         """Adds memories whose ids are known to be free."""
         self._add(new)
-        if any(memory.state == "waiting" for memory in new):
-            self._are_waiting = True
+        self._noted(*new)
         self._ranks.added(*new)
 
     def save(self, memory: Memory) -> None:
         self._save(memory)
-        if memory.state == "waiting":
-            self._are_waiting = True
+        self._noted(memory)
         self._ranks.changed(memory)
+
+    def _noted(self, *written: Memory) -> None:
+        for memory in written:
+            if memory.subject is not None:
+                spelt_from_now_on(memory.subject, self._sql)
+            if memory.state == "waiting":
+                self._are_waiting = True
 
     def touch(self, memory_ids: Iterable[str], now: datetime) -> None:
         """Counts an access of each."""

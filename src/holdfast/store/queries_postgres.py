@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -37,6 +37,7 @@ from holdfast.store import postgres
 from holdfast.store.full_text import Indexed, Owner, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.mapping import table_of, values_of
+from holdfast.store.queries import SubjectNames
 from holdfast.store.schema import links, memories, messages, sessions
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class PostgresQueries:
 
     connection: Connection
     space: str
+    subjects: SubjectNames = field(default_factory=dict)
 
     def enter(self, space: str) -> None:
         """Tells the server, which shows a transaction the rows of this space alone."""

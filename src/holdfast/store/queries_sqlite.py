@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,6 +28,7 @@ from holdfast.domain.memory import Link, Memory, Message
 from holdfast.domain.query import Filter
 from holdfast.store import sqlite
 from holdfast.store.mapping import table_of, values_of
+from holdfast.store.queries import SubjectNames
 from holdfast.store.schema import links, memories
 from holdfast.store.types import to_text
 
@@ -103,6 +104,7 @@ class SqliteQueries:
 
     connection: Connection
     space: str
+    subjects: SubjectNames = field(default_factory=dict)
 
     def enter(self, space: str) -> None:
         """Nothing: each statement names its space."""

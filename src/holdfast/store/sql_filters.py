@@ -84,15 +84,35 @@ _LAST = chr(0x10FFFF)
 
 
 def spellings(column: Column[str], subject: str, sql: Queries) -> list[str]:
-    """The spellings of `subject` that rows of a space have in a column."""
+    """The spellings of `subject` that rows of a space have in a column, and maybe some that they had.
+
+    Those of memories are read once in a transaction.
+    """
     key = subject_key(subject)
-    beginnings = [one for one in dict.fromkeys([subject[:1], *_cases(key[:1]), *_LEADING]) if one]
+    letters = frozenset(one[:1] for one in (subject, *_cases(key[:1]), *_LEADING) if one)
+    known = sql.subjects if column.table is memories else {}
+    if letters not in known:
+        known[letters] = _names(column, sorted(letters), sql)
+    return sorted(known[letters].get(key, ()))
+
+
+def spelt_from_now_on(subject: str, sql: Queries) -> None:
+    """Notes a spelling that a memory was written with in this transaction."""
+    for letters, names in sql.subjects.items():
+        if subject[:1] in letters:
+            names.setdefault(subject_key(subject), set()).add(subject)
+
+
+def _names(column: Column[str], letters: list[str], sql: Queries) -> dict[str, set[str]]:
+    """The names that begin with one of these letters, by what all spellings of one share."""
     ranges = {"space": sql.space}
     for place in range(_RANGES):
-        first = beginnings[min(place, len(beginnings) - 1)][:1]
+        first = letters[min(place, len(letters) - 1)]
         ranges |= {f"from_{place}": first, f"to_{place}": _following(first)}
-    found = sql.connection.execute(_beginning_so(column), ranges).scalars()
-    return sorted(spelt for spelt in found if subject_key(spelt) == key)
+    names: dict[str, set[str]] = {}
+    for spelt in sql.connection.execute(_beginning_so(column), ranges).scalars():
+        names.setdefault(subject_key(spelt), set()).add(spelt)
+    return names
 
 
 def is_spelt(column: Column[str], subject: str | None, sql: Queries) -> ColumnElement[bool]:
