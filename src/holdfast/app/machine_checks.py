@@ -132,8 +132,9 @@ def client_findings() -> list[HealthFinding]:
     found = []
     for one in recorded():
         title = CLIENTS[one.client].title if one.client in CLIENTS else one.client
-        scope = f" --scope {one.scope}" if one.root else ""
-        command = f"run `holdfast connect {one.client}{scope}` again"
+        command = f"run `holdfast connect {one.client}` again"
+        if one.root:
+            command = f"run `holdfast connect {one.client} --scope {one.scope}` again"
         for path in one.files:
             found += [
                 HealthFinding("problem", f"{title}: {wrong}", "connect it again", command)
