@@ -254,6 +254,16 @@ def test_without_a_service_a_command_loads_only_what_it_needs(
     assert len(ours) <= most
 
 
+def test_without_a_service_a_command_works_on_a_server(tmp_path: Path, postgres_url: str) -> None:
+    here = {"HOLDFAST_HOME": str(tmp_path), "HOLDFAST_DB": postgres_url}
+
+    kept, listed = run("remember", "Kept on a server", **here), run("list", **here)
+
+    assert (kept.code, listed.code, kept.errors + listed.errors) == (0, 0, "")
+    assert "Kept on a server" in listed.output
+    assert listed.loaded.isdisjoint({"numpy", "sqlalchemy.dialects.sqlite", "sqlalchemy.orm"})
+
+
 def test_what_stands_in_for_a_module_is_the_module_once_it_is_used() -> None:
     program = (
         "import sys\n"
