@@ -149,3 +149,22 @@ def test_on_a_phone_filters_fold_away_until_they_are_asked_for(watched: Watched)
     expect(page.get_by_text("No matching memories")).to_be_visible()
     page.reload()
     expect(page.get_by_label("Search")).to_be_visible()
+
+
+def test_the_palette_goes_to_pages_and_searches_by_keys(watched: Watched) -> None:
+    page = watched.go("/memories")
+
+    page.keyboard.press("Control+k")
+    page.get_by_role("searchbox", name="Go to").fill("sta")
+    expect(page.get_by_role("dialog").get_by_role("link").first).to_have_text("Stats")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "/stats" in url)
+
+    page.get_by_role("button", name="Go to").click()
+    page.get_by_role("searchbox", name="Go to").fill("<b>nothing</b> like it")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Search")).to_have_value("<b>nothing</b> like it")
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()

@@ -67,6 +67,65 @@ document.addEventListener("input", (event) => {
   grow(field.parentElement);
 });
 
+// ---------------------------------------------------------------------------------------- the command palette
+
+const palette = one("#palette");
+
+function placesFor(words) {
+  const wanted = words.toLowerCase();
+  const pages = all(".nav a").map((link) => [link.firstElementChild.nextSibling.textContent.trim(), link.href]);
+  const switcher = one("form.spaces");
+  const others = all("#space option").filter((option) => !option.selected);
+  const spaces = others.map(({ value }) => [`Space ${value}`, `${switcher.action}?space=${encodeURIComponent(value)}`]);
+  const found = [...pages, ...spaces].filter(([says]) => says.toLowerCase().includes(wanted));
+  if (!words) return found;
+  const searched = (name) => {
+    const address = new URL(one("#palette-words").dataset[name], location);
+    address.searchParams.set("q", words);
+    return address.href;
+  };
+  return [...found, [`Memories with “${words}”`, searched("memories")], [`Ask “${words}”`, searched("search")]];
+}
+
+function showPlaces() {
+  const rows = placesFor(one("#palette-words").value.trim()).map(([says, address]) => {
+    const link = Object.assign(document.createElement("a"), { href: address, textContent: says });
+    const row = document.createElement("li");
+    row.append(link);
+    return row;
+  });
+  one("#palette-places").replaceChildren(...rows);
+}
+
+function openPalette() {
+  if (!palette || palette.open || (ask && ask.open)) return;
+  one("#palette-words").value = "";
+  showPlaces();
+  palette.showModal();
+}
+
+if (palette) {
+  palette.addEventListener("input", showPlaces);
+  palette.addEventListener("click", (event) => {
+    if (event.target === palette) palette.close();
+  });
+  palette.addEventListener("keydown", (event) => {
+    const links = all("a", palette);
+    const at = links.indexOf(document.activeElement);
+    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (way) {
+      event.preventDefault();
+      (links[at + way] || one("#palette-words")).focus();
+    } else if (event.key === "Enter" && at < 0 && links.length) links[0].click();
+  });
+  for (const opener of all("[data-palette]")) opener.addEventListener("click", openPalette);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    openPalette();
+  });
+}
+
 // -------------------------------------------------------------------------------------- theme, folded filters
 
 for (const choice of all("[data-theme-choice]")) {
@@ -159,7 +218,7 @@ document.addEventListener("keydown", (event) => {
     if (way) way.click();
     return;
   }
-  if (typing || (ask && ask.open)) return;
+  if (typing || (ask && ask.open) || (palette && palette.open)) return;
   if (walked(event.key)) {
     event.preventDefault();
     return;
