@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from holdfast import Memories
 from holdfast.domain.file_paths import checked_path, wrong_name
 from holdfast.domain.render import file_name
-from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound
+from holdfast.errors import Conflict, HoldfastError, Invalid, NotFound, TooLong
+from holdfast.files import safe_directory
 from holdfast.files.safe_directory import SafeDirectory
 from tests.requirements_ledger import requirement
 
@@ -340,6 +341,35 @@ def test_a_link_in_place_of_a_file_is_left_alone_and_told(notes: Memories, folde
     (folder / "note.md").unlink()
     notes.sync_directory()
     assert "Ours, changed" in (folder / "note.md").read_text()
+
+
+@requirement("files.safe")
+def test_a_pipe_in_place_of_a_file_is_not_waited_for_and_stays(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.md")
+
+    with SafeDirectory(str(tmp_path)) as safe:
+        with pytest.raises(Invalid, match="not a regular file"):
+            safe.read("x.md", 10)
+        with pytest.raises(Invalid, match="not a regular file"):
+            safe.delete("x.md")
+
+    assert (tmp_path / "x.md").is_fifo()
+
+
+@requirement("files.safe")
+def test_no_more_is_read_than_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(safe_directory, "MOST_ENTRIES", 2)
+    with SafeDirectory(str(tmp_path / "memory"), create=True) as safe:
+        for name in ("a.md", "b.md"):
+            safe.write(name, b"0123456789")
+        assert safe.read("a.md", 10)[0] == b"0123456789"
+        assert len(safe.list().files) == 2
+        safe.write("c.md", b"0123456789")
+
+        with pytest.raises(TooLong, match="larger than 9 bytes"):
+            safe.read("a.md", 9)
+        with pytest.raises(TooLong, match="over 2 files"):
+            safe.list()
 
 
 @requirement("files.safe")

@@ -145,6 +145,19 @@ def test_the_upstreams_key_passes_and_ours_does_not(
 
 @requirement("sem.inject.proxy")
 @both_clients
+def test_what_is_of_the_clients_own_connection_does_not_pass(
+    service_on_file: Running, upstream: Upstream, kind: type[Client]
+) -> None:
+    own = {"Connection": "keep-alive, X-Hop", "X-Hop": "a", "Proxy-Authorization": "b", "TE": "trailers"}
+
+    kind(service_on_file, own).say([user("Good morning")])
+
+    [seen] = upstream.requests
+    assert seen.headers.keys().isdisjoint({"x-hop", "proxy-authorization", "te"})
+
+
+@requirement("sem.inject.proxy")
+@both_clients
 def test_what_we_do_not_know_passes_untouched(
     service_on_file: Running, upstream: Upstream, kind: type[Client]
 ) -> None:

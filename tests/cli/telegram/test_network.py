@@ -121,9 +121,8 @@ def test_what_was_handled_is_not_delivered_again_after_a_restart(memories: Memor
 def test_the_log_has_neither_texts_nor_the_token(
     memories: Memories, api: BotApi, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for name in ("httpx", "httpcore", "telegram"):  # as the command does
-        caplog.set_level(logging.CRITICAL, logger=name)
-    caplog.set_level(logging.DEBUG, logger="holdfast")
+    for name in ("httpx", "httpcore", "telegram", "holdfast"):
+        caplog.set_level(logging.DEBUG, logger=name)
     memory_id = kept(memories, "Alec is the user's boss")
     api.faults["sendMessage"].extend([Fault(), Fault(400, {"ok": False, "description": TOKEN})])
     bot = Running(lambda: memories, api)

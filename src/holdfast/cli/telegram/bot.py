@@ -56,8 +56,6 @@ def serve(
         ) from None
     # What the library is to give for a span of time; without it, it complains about itself.
     os.environ.setdefault("PTB_TIMEDELTA", "true")
-    for name in ("httpx", "httpcore", "telegram"):  # they log addresses, which hold the token, and texts
-        logging.getLogger(name).setLevel(logging.CRITICAL)
     asyncio.run(_until_a_signal(Bot(memories, token=token, users=users, api=api).run(said)))
 
 
@@ -95,6 +93,8 @@ class Bot:
         from telegram import Bot as Line
         from telegram.request import HTTPXRequest
 
+        for name in ("httpx", "httpcore", "telegram"):  # they log addresses, which hold the token, and texts
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         line = Line(self._token, base_url=self._base, request=HTTPXRequest(read_timeout=_SLACK))
         mail = HTTPXRequest(read_timeout=_WAITS + _SLACK)
         try:
