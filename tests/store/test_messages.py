@@ -94,6 +94,13 @@ def test_a_message_that_is_known_is_answered_as_it_was_said_first(memories: Memo
         memories.say("s1", "user", "Another wording", message_id="m1")
 
 
+def test_a_known_message_in_another_role_is_refused(memories: Memories) -> None:
+    memories.say("s1", "user", "The key is under the mat", message_id="m1")
+
+    with pytest.raises(Conflict, match="with another role"):
+        memories.say("s1", "assistant", "The key is under the mat", message_id="m1")
+
+
 @requirement("trust.secrets")
 def test_secrets_are_taken_out_of_a_batch_too(ctx: SpaceContext) -> None:
     key = "sk-ant-api03-" + "Ab3dEf9h" * 11

@@ -199,11 +199,13 @@ def _refuse_taken(messages: Sequence[Message], known: Mapping[str, Message]) -> 
     seen = dict(known)
     for message in messages:
         taken = seen.setdefault(message.id, message)
-        if taken.content in (None, message.content):
+        same_role = taken.role == message.role or taken.session != message.session
+        if taken.content in (None, message.content) and same_role:
             continue
         if taken.session == message.session:
+            other = "text" if same_role else "role"
             raise Conflict(
-                f"message id {message.id!r} already exists in this session with another text: "
+                f"message id {message.id!r} already exists in this session with another {other}: "
                 "messages can't be changed, use a new id"
             )
         raise Conflict(

@@ -11,10 +11,10 @@ from holdfast.domain.secrets.values import is_password, is_said, is_token
 _SEP = r"[_\-. ]?"
 # Strong keys hold whatever a person chose, so nearly any literal counts.
 _STRONG = (
-    r"pass(?:word|wd|wrd|phrase|code|wort)?|pwd|kennwort|пароль|contraseña|senha|mot de passe|"
+    r"pass(?:word|wd|wrd|phrase|code|wort)?|pwd?|kennwort|пароль|contraseña|senha|mot de passe|"
     r"parola d['’]ordine|palavra[- ]passe"
 )
-_STRONG_STARTS = ("pass", "pwd", "kenn", "пар", "cont", "sen", "mot", "par", "pal")
+_STRONG_STARTS = ("pass", "pw", "kenn", "пар", "cont", "sen", "mot", "par", "pal")
 # "key" alone names anything; with one of these before it, a secret.
 _KEY_OWNERS = (
     "api app application access secret private signing encryption encrypt master account shared service auth "
@@ -134,7 +134,7 @@ def _lowered(text: str) -> str:
     return lowered if len(lowered) == len(text) else "".join(c.lower() if c.isascii() else c for c in text)
 
 
-_SHORT = frozenset(("pass", "pwd", "auth", "sas", "sig", "jwt"))
+_SHORT = frozenset(("pass", "pw", "pwd", "auth", "sas", "sig", "jwt"))
 
 
 def _starts_word(text: str, start: int, key: str) -> bool:
