@@ -205,8 +205,9 @@ def pem(rng: Random, newline: str) -> tuple[str, str]:
 
 PASSWORD_PLACES = (
     "password={}", "password: {}", "DB_PASSWORD={}", 'export PGPASSWORD="{}"', '"password": "{}"',
-    "passwd = '{}'", "the password is {}", "The password for the staging db is {}.", "my pwd: {}", "router pw: {}",
-    "mysql --password {} -h db", "tool login --password={} --quiet", "sshpass -p {} ssh root@host",
+    "passwd = '{}'", "the password is {}", "The password for the staging db is {}.", "my pwd: {}",
+    "router pw: {}", "mysql --password {} -h db", "tool login --password={} --quiet",
+    "sshpass -p {} ssh root@host",
     "docker login -u bob -p {}", "curl -u bob:{} https://example.com/",
     "Server=db;User Id=sa;Password={};Database=x", "host=db user=app password={} dbname=x",
     "<password>{}</password>", 'config["password"] = "{}"', "- name: DB_PASSWORD\n  value: {}\n",
