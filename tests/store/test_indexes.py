@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -278,3 +279,14 @@ def test_the_planner_knows_an_index_for_every_one_that_the_table_has(sqlite_url:
     database.close()
 
     assert told == there
+
+
+def test_the_connection_that_makes_a_file_already_goes_by_its_figures(tmp_path: Path) -> None:
+    """It would read every active memory to find one by its id, until the process ends."""
+    database = Database.open(str(tmp_path / "new.db"))
+    found = "SELECT version FROM memories WHERE space = 'a' AND state = 'active' AND id IN (SELECT 'b')"
+    with database.engine.connect() as connection:
+        [first, *_] = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {found}").all()
+    database.close()
+
+    assert AS_SQLITE_NAMES_THEM["pk_memories"] in first[-1]

@@ -213,6 +213,7 @@ class SqliteQueries:
                     text("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (:table, :index, :figures)"),
                     {"table": table, "index": index, "figures": figures},
                 )
+        self.connection.execute(text("ANALYZE sqlite_master"))  # now this connection reads them too
 
     def words(self, index: "Indexed[Owner]", totals: "Totals") -> "SqliteFullText[Owner]":
         """The full-text index."""

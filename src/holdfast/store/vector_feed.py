@@ -132,10 +132,11 @@ class MemoryFeed(SpaceRows):
 
     def after(self, reached: int, last: int, model: str, limit: int) -> Missing[Memory]:
         """Up to `limit` memories that need a vector."""
-        entries = self._entries(reached)
-        if not entries:
-            return Missing((), last)
-        wanted = self._wanted(entries, model)
+        for window in (4 * limit, _WINDOW):  # few, where nearly every entry needs one
+            entries = self._entries(reached, window)
+            wanted = self._wanted(entries, model)
+            if wanted or len(entries) < window:
+                break
         owners: dict[str, None] = {}  # by their ids, in order
         upto = reached
         for entry in entries:
@@ -144,7 +145,7 @@ class MemoryFeed(SpaceRows):
                     return Missing(self._owners(owners), upto)
                 owners[entry.memory_id] = None
             upto = entry.seq
-        return Missing(self._owners(owners), upto if len(entries) == _WINDOW else last)
+        return Missing(self._owners(owners), upto if len(entries) == window else last)
 
     def outdated(self, reached: int, upto: int, model: str) -> Sequence[str]:
         """Memories that have a vector and are not active any more."""
@@ -167,7 +168,7 @@ class MemoryFeed(SpaceRows):
         )
         return list(self._connection.execute(query).scalars())
 
-    def _entries(self, reached: int) -> Sequence[AnyRow]:
+    def _entries(self, reached: int, window: int) -> Sequence[AnyRow]:
         labelling = journal.c.action.in_(_LABELLING)
         query = (
             select(
@@ -178,7 +179,7 @@ class MemoryFeed(SpaceRows):
             )
             .where(journal.c.space == self._space, journal.c.seq > reached)
             .order_by(journal.c.seq)
-            .limit(_WINDOW)
+            .limit(window)
         )
         return list(self._connection.execute(query))
 
