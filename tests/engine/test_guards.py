@@ -90,6 +90,26 @@ def test_of_an_erased_text_no_hash_is_left_that_can_be_guessed_without_the_space
     assert len(hashes) == 2
 
 
+@requirement("trust.export-erase")
+def test_a_message_that_is_erased_stays_in_no_receipt_that_quoted_it(memories: Memories) -> None:
+    speaker = memories.speaking_as("user", session="talk")
+    said = speaker.say("talk", "user", "The door code of the cellar is 4711.")
+    asker = memories.speaking_as("assistant", session="asker")
+    asker.context(["What did we say about the door code of the cellar?"])
+    assert "4711" in receipts(memories)
+
+    known = settled(speaker.remember("The cellar is locked by a code", message=said.id))
+    assert known is not None
+    memories.erase(known.id)
+
+    assert "4711" not in receipts(memories)
+
+
+def receipts(memories: Memories) -> str:
+    with memories.store.read(memories.space) as tx:
+        return repr(list(tx.dump.rows("receipts")))
+
+
 # -------------------------------------------------------------------------------------------------- redaction
 
 

@@ -405,6 +405,16 @@ def test_a_key_used_for_something_else_is_a_conflict(ops: Memories) -> None:
 
 
 @requirement("trust.tombstone")
+def test_what_was_restored_may_be_said_again_when_it_says_something_else_by_now(memories: Memories) -> None:
+    known = add(memories, START, category="fact")
+    memories.forget(known.id)
+    memories.restore(known.id)
+    memories.revise(known.id, "The garage door opens on Tuesdays")
+
+    assert isinstance(memories.remember(START, category="fact"), Added)
+
+
+@requirement("trust.tombstone")
 def test_restoring_one_of_two_that_said_the_same_lets_it_be_said_again(memories: Memories) -> None:
     one = add(memories, START, category="fact")
     other = add(memories, START, category="general", subject="house")

@@ -122,6 +122,14 @@ def test_a_tag_finds_exactly_the_memories_that_carry_it(store: Store) -> None:
         assert {memory.id for memory in found} == {m.id for m in STORED if tag in m.tags}
 
 
+def test_a_project_has_its_own_memories_and_those_of_none(store: Store) -> None:
+    for project in PROJECTS:
+        with store.read("query") as tx:
+            found = tx.memories.find(Filter(states=STATES, project=project, other_projects=False))
+
+        assert {memory.id for memory in found} == {m.id for m in STORED if m.project in (None, project)}
+
+
 def test_text_is_found_in_whatever_case_and_script(store: Store) -> None:
     for word in ("ÄPFEL", "äPFEL", "wÉb"):
         with store.read("query") as tx:
