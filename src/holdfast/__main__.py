@@ -31,6 +31,8 @@ def _carry_out_at_once() -> None:
     from inspect import iscoroutine
 
     gc.disable()
+    # The threads of numpy take longer to start than a command needs numpy.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _stand_in("asyncio", iscoroutine=iscoroutine)  # which SQLAlchemy takes from it at once
     _stand_in("importlib.metadata")
     _stand_in("sqlalchemy.dialects.sqlite.aiosqlite")

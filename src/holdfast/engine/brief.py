@@ -16,7 +16,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.render import Block, folded, render
 from holdfast.domain.subjects import same_subject
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import SpaceContext, without_receipt
+from holdfast.engine.space_context import SpaceContext, project_of, without_receipt
 from holdfast.engine.supersession import mark, superseded_by
 from holdfast.errors import Invalid
 
@@ -65,13 +65,13 @@ def brief(
             if given is not None:
                 return _again(given)
         engine.tend.decay(tx, ctx, now)
-        project = project or engine.sessions.project_of(session, tx)
+        project = project or project_of(session, tx)
         block = rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools)
         if session is not None:
             tx.receipts.add(_receipt("brief", block, session, ctx))
         return _made(block)
     with ctx.read() as tx:
-        project = project or engine.sessions.project_of(session, tx)
+        project = project or project_of(session, tx)
         return _made(rendered(tx, ctx, project=project, subject=subject, budget=budget, tools=tools))
 
 
@@ -237,7 +237,7 @@ def _new(session: str, project: str | None, tx: Transaction, ctx: SpaceContext) 
         return []
     where = Filter(
         least_confidence=ctx.profile.policy.floor,
-        project=project or engine.sessions.project_of(session, tx),
+        project=project or project_of(session, tx),
         other_projects=False,
         created_after=given.created_at,
     )

@@ -22,8 +22,8 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import ask
 from holdfast.engine.quote_rules import Quotations
 from holdfast.engine.recall import Candidate, Ranking, best, receipt_items, search
-from holdfast.engine.sessions import NewMessage, known_session, project_of
-from holdfast.engine.space_context import SpaceContext, without_receipt
+from holdfast.engine.sessions import NewMessage, known_session
+from holdfast.engine.space_context import SpaceContext, project_of, without_receipt
 from holdfast.errors import Invalid
 from holdfast.language.question import asks_what_was_said, refers_back
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
+from holdfast import engine
 from holdfast.domain.history import Receipt, ReceiptItem
 from holdfast.domain.markers import marked
 from holdfast.domain.memory import Memory, Source
@@ -20,8 +21,7 @@ from holdfast.engine.message_search import FoundMessage, Within
 from holdfast.engine.ports import Transaction
 from holdfast.engine.query_prepare import PreparedQuery, ask
 from holdfast.engine.quote_rules import Quotations
-from holdfast.engine.sessions import known_session, project_of
-from holdfast.engine.space_context import SpaceContext, without_receipt
+from holdfast.engine.space_context import SpaceContext, project_of, without_receipt
 from holdfast.engine.supersession import successors_of_hits
 from holdfast.errors import Invalid
 
@@ -273,7 +273,7 @@ def _note(query: str, found: Recall, session: str | None, ctx: SpaceContext) -> 
         tx.memories.touch(memories, now)
         if session is None:
             return
-        known_session(tx, Source(session=session), now)
+        engine.sessions.known_session(tx, Source(session=session), now)
         tx.receipts.add(
             Receipt(
                 id=ctx.new_id(),

@@ -279,9 +279,3 @@ def known_session(tx: Transaction, source: Source, now: datetime) -> Source:
         )
         tx.sessions.save(session)
     return replace(source, tier=source.tier if source.tier is not None else session.tier)
-
-
-def project_of(session_id: str | None, tx: Transaction) -> str | None:
-    """The project that a session works on, as far as is known."""
-    session = tx.sessions.get(session_id) if session_id is not None else None
-    return session.project if session else None

@@ -105,6 +105,12 @@ def existing_session(tx: Transaction, session_id: str) -> Session:
     return session
 
 
+def project_of(session_id: str | None, tx: Transaction) -> str | None:
+    """The project that a session works on, as far as is known."""
+    session = tx.sessions.get(session_id) if session_id is not None else None
+    return session.project if session else None
+
+
 def known_spelling(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Draft:
     """The draft with its subject as it was spelt first; where a subject is a name, each spelling is one."""
     if draft.subject is None or ctx.profile.policy.subject_is_key:

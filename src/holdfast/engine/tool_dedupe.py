@@ -15,8 +15,7 @@ from holdfast.domain.terms import shared, words
 from holdfast.engine.candidates import Candidate
 from holdfast.engine.neighbours import Judged, Surroundings, maybe_same
 from holdfast.engine.ports import Transaction
-from holdfast.engine.sessions import project_of
-from holdfast.engine.space_context import SpaceContext
+from holdfast.engine.space_context import SpaceContext, project_of
 from holdfast.language.chunks import PERSON
 from holdfast.language.comparison import NEARLY_CONTRADICTS, Statement, Verdict
 from holdfast.language.grounding import Grounds, answers, parts, statements, within
