@@ -20,6 +20,7 @@ import pytest
 from holdfast import Memories
 from holdfast.files.directory_sync import DirectorySync
 from holdfast.files.index_file import IndexFile
+from holdfast.files.write_back import WriteBack
 from tests.files.doomed import text_of
 from tests.requirements_ledger import requirement
 
@@ -175,7 +176,7 @@ def survive(database: str, memories: Memories, folder: Path, kills: int, ledger:
 
 @requirement("files.same-memory", "files.index")
 @pytest.mark.parametrize(
-    ("part", "moment"), [(DirectorySync, "_write"), (IndexFile, "write"), (DirectorySync, "_agree")]
+    ("part", "moment"), [(DirectorySync, "_write"), (IndexFile, "write"), (WriteBack, "_agree")]
 )
 def test_the_next_use_ends_what_was_cut_off(
     notes: Memories, folder: Path, monkeypatch: pytest.MonkeyPatch, part: type, moment: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -61,14 +62,14 @@ def test_a_large_directory_is_taken_over_in_slices(sqlite_notes: Memories, folde
         (folder / f"note_{number}.md").write_text(f"Note number {number} says {number * 7}.\n")
     chore = follow(lambda: sqlite_notes.store)
 
-    more = [chore(lambda: True)]
-    with sqlite_notes.store.read("notes") as tx:
-        first = tx.memories.count(Filter())
-    while more[-1]:
-        more.append(chore(lambda: True))
+    known = [0]
+    while chore(lambda: True):
+        with sqlite_notes.store.read("notes") as tx:
+            known.append(tx.memories.count(Filter()))
+        assert len(known) < 30
 
-    assert 0 < first <= 15
-    assert len(more) == 13  # the index is written in a slice of its own
+    assert max(later - before for before, later in pairwise(known)) == 15
+    assert len(known) == 15  # one to look, twelve to import, one to plan what is written; the last one writes
     assert sqlite_notes.find().total == 180
     assert len(list(folder.glob("note_*.md"))) == 180
 
@@ -100,7 +101,7 @@ def test_what_was_taken_over_is_not_read_again_with_every_slice(
 
 def test_many_files_are_written_in_slices(notes: Memories, folder: Path) -> None:
     with shown_later():
-        for number in range(4):
+        for number in range(14):
             notes.remember(f"Note number {number} says {number * 7}.", category="user", subject=f"n{number}")
     chore = follow(lambda: notes.store)
 
@@ -108,8 +109,22 @@ def test_many_files_are_written_in_slices(notes: Memories, folder: Path) -> None
     while chore(lambda: True):
         written.append(len(list(folder.glob("*.md"))))
 
-    assert written == [1, 2, 3, 4, 5]  # the index is written in a slice of its own
-    assert "n3" in (folder / "MEMORY.md").read_text()
+    assert [*dict.fromkeys(written)] == [1, 6, 11, 15]
+    assert len(written) == 6  # to look, to plan, and for the index there are slices of their own
+    assert "n13" in (folder / "MEMORY.md").read_text()
+
+
+def test_the_index_is_written_though_the_space_changes_between_all_slices(
+    notes: Memories, folder: Path
+) -> None:
+    chore = follow(lambda: notes.store)
+    for number in range(8):
+        with shown_later():
+            notes.remember(f"Note number {number} says {number * 7}.", category="user", subject=f"n{number}")
+        chore(lambda: True)
+
+    assert len(list(folder.glob("n*.md"))) > 4
+    assert "n4" in (folder / "MEMORY.md").read_text()
 
 
 @requirement("files.by-hand")
@@ -128,7 +143,7 @@ def test_many_files_that_are_gone_are_forgotten_in_slices(notes: Memories, folde
         with notes.store.read("notes") as tx:
             left.append(tx.memories.count(Filter()))
 
-    assert left == [8, 7, 6, 5, 5]  # the index is written in a slice of its own
+    assert left == [9, 8, 7, 6, 5, 5, 5]  # first a look, at the end the plan and the index
     assert len(list(folder.glob("note_*.md"))) == 5
     index = (folder / "MEMORY.md").read_text()
     assert [f"note_{number}.md" in index for number in (0, 4, 5, 8)] == [True, True, False, False]

@@ -209,8 +209,11 @@ class Directories:
             if followed and self._clean.get(ctx.space) == snapshot:
                 return None
             meeting = DirectorySync(ctx, root, bound)
-            if not meeting.untouched(listing) or (not followed and bound.asks is None and meeting.lags()):
-                return self.sync(ctx, most=most, time_up=time_up)
+            lags = not followed and bound.asks is None  # to see that takes as long as a slice of a sync
+            if not meeting.untouched(listing) or (lags and (most is not None or meeting.lags())):
+                self._behind.add(ctx.space)
+                later = SyncReport(unfinished=True)
+                return later if time_up() else self.sync(ctx, most=most, time_up=time_up)
             self._followed[ctx.space] = last
             latest = max((seen.changed_ns for seen in listing.files.values()), default=0)
             if time.time_ns() - latest > _SETTLED_NS:
@@ -233,15 +236,11 @@ class Directories:
         for other in self._registry.read():
             nested = os.path.commonpath([other.path, path]) in (other.path, path)
             if nested and (other.db, other.space) != (self._where, ctx.space):
-                raise Conflict(
-                    f"{path} overlaps {other.path}, which is already bound to space {other.space!r}"
-                )
+                taken = f"{path} overlaps {other.path}, which is already bound to space {other.space!r}"
+                raise Conflict(taken)
 
     def _binding(self, space: str) -> Binding | None:
-        for binding in self._registry.read():
-            if binding.space == space and binding.db == self._where:
-                return binding
-        return None
+        return next((one for one in self.bindings() if one.space == space), None)
 
     def _busy(self) -> bool:
         return getattr(self._inside, "busy", False)

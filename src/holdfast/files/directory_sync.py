@@ -17,12 +17,12 @@ from holdfast.engine.ports import TimeUp
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import HoldfastError, Invalid, NotFound, TooLong
 from holdfast.files.edits import ApplyEdits
-from holdfast.files.file_writer import FileWriter
 from holdfast.files.index_file import IndexFile
-from holdfast.files.memory_paths import MemoryFile, is_nested, note, places, regrouped
+from holdfast.files.memory_paths import places
 from holdfast.files.safe_directory import Listing, SafeDirectory
 from holdfast.files.scan import BY_HAND, EMPTY, OnDisk, Progress, SyncReport, asks_about
 from holdfast.files.verbs import put
+from holdfast.files.write_back import WriteBack
 
 _UNSURE_NS: Final = 2_000_000_000  # a file changed so shortly before we looked may have been changed after
 _GONE_AT_A_TIME: Final = 50  # files that are forgotten in one slice
@@ -60,6 +60,9 @@ class DirectorySync:
 
         Raises: Unavailable, TooLong.
         """
+        back, self._progress.write_back = self._progress.write_back, None
+        if back is not None and most is not None:
+            return self._write(back, time_up)
         self._resumed = most is not None and self._resume()
         changed, gone = self._edits(most) if self._resumed else ({}, set())
         if not changed and not gone:  # see what came since
@@ -76,8 +79,17 @@ class DirectorySync:
             self._keep(
                 changed.keys() | {old for old, _ in self.report.renamed} | (batch if forget else set())
             )
+            return self.report
+        edited = self._unsure or not self.report.quiet
+        back = WriteBack(self._ctx, self.listing, dict(self.report.refused), edited)
+        return self._write(back, time_up)
+
+    def _write(self, back: WriteBack, time_up: TimeUp) -> SyncReport:
+        """Writes what there is time for; the next slice goes on with it."""
+        if back.go_on(self._root, self._bound, self.report, time_up):
+            self.followed = back.seq or 0
         else:
-            self._write(time_up)
+            self.report.unfinished, self._progress.write_back = True, back
         return self.report
 
     def _resume(self) -> bool:
@@ -224,53 +236,6 @@ class DirectorySync:
             # The index is behind from here on: whoever comes after us, should we be cut off, sees it by this.
             self._bound = replace(self._bound, index_hash=None)
             tx.files.bind(self._bound)
-
-    # -------------------------------------------------------------------------------- what we write
-
-    def _write(self, time_up: TimeUp) -> None:
-        """Writes the files that differ from their memories, then the index, as far as the time allows."""
-        if self._bound.layout == "folders":
-            with self._ctx.write() as tx:
-                regrouped(tx, self._ctx)
-        with self._ctx.read() as tx:
-            followed = tx.journal.last()
-            taken = frozenset(self.listing.files) | frozenset(self.listing.left_alone)
-            rows = {row.path: row for row in tx.files.all()}
-            found = places(tx, self._ctx, taken=taken, rows=rows)
-            nested = is_nested(tx)
-        writer = FileWriter(self._ctx, self._root, self.listing, self.report)
-        standing = {place.path: place for place in found}
-        rows_now = dict(rows)
-        for path in (*sorted(rows.keys() - standing.keys()), *standing):
-            if path in self.report.refused:
-                continue
-            place = standing.get(path)
-            row = writer.write(place, nested) if place is not None else writer.remove(rows[path])
-            if row is not None:
-                rows_now[path] = row
-                if time_up():
-                    self.report.unfinished = True
-                    break
-        self._agree(rows, rows_now, found)
-        self.followed = followed
-
-    def _agree(self, rows: dict[str, FileRow], rows_now: dict[str, FileRow], found: list[MemoryFile]) -> None:
-        """Stores the state of the sync; of an unfinished one what was written, without the index."""
-        state = self._bound
-        if not self.report.unfinished:
-            refused = {path: list(why) for path, why in self.report.refused.items()}
-            index_hash, written = self._index.write(found)
-            self.report.written.extend([INDEX] if written else [])
-            state = replace(state, index_hash=index_hash, asks=None, refused=refused)
-        same = rows == rows_now and state == self._bound and self.report.quiet and not self._unsure
-        if same and self._bound.agreed_at is not None and not self.report.written:
-            return
-        with self._ctx.write() as tx:
-            for path, row in rows_now.items():
-                if row != rows.get(path):
-                    note(row, rows.get(path), tx)
-            if not self.report.unfinished:
-                tx.files.bind(replace(state, agreed_at=self._ctx.now()))
 
     def _keep_index_lines(self) -> None:
         """Lines that somebody added to the index become a note, because the index is rewritten."""

@@ -1,10 +1,16 @@
 """One scan of a bound directory: changed files, and the result of the sync."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Source
 from holdfast.domain.space import FileRow
 from holdfast.files.safe_directory import FileStamp, Listing
+
+if TYPE_CHECKING:
+    from holdfast.files.write_back import WriteBack
 
 BY_HAND = Source(origin="file")
 GONE = "the directory does not exist"
@@ -63,3 +69,4 @@ class Progress:
     listing: Listing | None = None  # none: list the directory anew
     rows: dict[str, FileRow] = field(default_factory=dict)
     seq: int = 0  # the space's last change when the rows were read
+    write_back: WriteBack | None = None  # what was imported is shown in files next
