@@ -111,7 +111,10 @@ def test_one_is_a_number_before_what_it_counts() -> None:
     assert only("has one sister").value == 1.0
 
 
-@given(st.text())
+AMOUNTS = ("5", "-3.5", "1,000", "20 %", "2 gb", "half an hour", "a dozen", "10:30", "$7", "eleven", "m", "")
+
+
+@given(st.lists(st.sampled_from(AMOUNTS) | st.text(max_size=3)).map(" ".join))
 def test_any_text_can_be_searched_and_nothing_overlaps(text: str) -> None:
     found = find_quantities(text.lower())
 

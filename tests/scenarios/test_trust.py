@@ -72,6 +72,16 @@ def test_after_an_erase_only_the_text_itself_is_known_again(memories: Memories, 
         assert {tombstone.content for tombstone in tx.tombstones.of(memory.id)} == {None}
 
 
+@requirement("trust.export-erase")
+def test_an_erase_takes_the_text_out_of_every_message_that_says_it(memories: Memories) -> None:
+    known = add(memories, START, category="timing")
+    memories.say("talk", "user", f"As I said: {START}, again and again")
+
+    memories.erase(known.id)
+
+    assert [message.content for message in memories.session("talk").messages] == [None]
+
+
 @requirement("trust.tombstone")
 def test_an_import_does_not_bring_back_what_was_forgotten(memories: Memories) -> None:
     memory = add(memories, START, category="timing")
