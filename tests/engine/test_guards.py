@@ -15,6 +15,7 @@ from holdfast.domain.outcomes import settled
 from holdfast.engine import admission, changes, intake
 from holdfast.engine.memories import Memories
 from holdfast.engine.spaces import create_space
+from holdfast.models.embedders import OwnEmbedder
 from holdfast.store.database import Database
 from holdfast.store.schema import metadata
 from holdfast.store.transaction import SpaceTransaction
@@ -103,6 +104,24 @@ def test_a_message_that_is_erased_stays_in_no_receipt_that_quoted_it(memories: M
     memories.erase(known.id)
 
     assert "4711" not in receipts(memories)
+
+
+@requirement("trust.export-erase")
+def test_a_message_that_is_erased_keeps_no_vector(memories: Memories, clock: FixedClock) -> None:
+    embedder = OwnEmbedder()
+    space = Memories.of(memories.store, memories.space, clock=clock, embedder=embedder)
+    said = space.say("talk", "user", "The door code of the cellar is 4711.")
+    space.recall("what is the code", threshold=0.0)
+    known = settled(space.remember("The cellar is locked by a code", message=said.id))
+    assert known is not None
+
+    def with_vectors() -> list[str]:
+        with space.store.read(space.space) as tx:
+            return list(tx.message_vectors.nearest([embedder.query("door code")], embedder.name, 9))
+
+    assert with_vectors() == [said.id]
+    space.erase(known.id)
+    assert with_vectors() == []
 
 
 def receipts(memories: Memories) -> str:
