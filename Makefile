@@ -12,6 +12,9 @@ CHECKED := src tests tools bench examples
 SHIPPED := pyproject.toml README.md LICENSE $(shell find src weights -type f -not -name "*.pyc")
 WEIGHTS := build/weights
 
+# Else every command that a test starts compiles the package anew: half of its time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help start install test fast agents faults check lint types structure format bench bench-full clean
 
