@@ -15,6 +15,7 @@ from bench.speed.corpus import Corpus
 from bench.speed.cost import Cost, Patience, cost_of, middle
 from bench.speed.filling import Told, memory_id
 from holdfast.domain.memory import Draft
+from holdfast.engine.embedding import embed_missing
 from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
@@ -68,6 +69,7 @@ def fill(ctx: SpaceContext, corpus: Corpus, size: int, told: Told = lambda done:
                 for table, values in zip(_TABLES, (own, version, journal), strict=True):
                     tx.dump.insert(table, {**first[table], **values})
             tx.dump.reindex([memory_id(number) for number in numbers])
+        embed_missing(ctx, limit=_BLOCK)
         told(numbers.stop)
 
 

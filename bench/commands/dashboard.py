@@ -30,10 +30,13 @@ _BLOCK = 1_000
 @click.option(
     "--on", "db", metavar="PLACE", help="An empty database to do it in; a file of its own if not said."
 )
+@click.option("--as", "role", metavar="PLACE", help="The same database, as the role that serves the pages.")
 @click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Of each page.")
 @with_result_file
 @click.pass_context
-def dashboard(ctx: click.Context, size: int, db: str | None, rounds: int, file: str | None) -> None:
+def dashboard(
+    ctx: click.Context, size: int, db: str | None, role: str | None, rounds: int, file: str | None
+) -> None:
     """Measure every page of the dashboard: milliseconds of server time, and kilobytes.
 
     \b
@@ -44,7 +47,7 @@ def dashboard(ctx: click.Context, size: int, db: str | None, rounds: int, file: 
     from bench.speed.report import machine
 
     with tempfile.TemporaryDirectory(prefix="holdfast-pages-") as home, at_home(home):
-        found = _measured(db or str(Path(home) / "bench.db"), size, rounds)
+        found = _measured(db or str(Path(home) / "bench.db"), role, size, rounds)
     told = {
         "bench": "dashboard",
         "machine": machine(),
@@ -56,9 +59,9 @@ def dashboard(ctx: click.Context, size: int, db: str | None, rounds: int, file: 
     answer(ctx, told, file, lambda: _show(found, size))
 
 
-def _measured(db: str, size: int, rounds: int) -> "dict[str, Measured]":
+def _measured(db: str, role: str | None, size: int, rounds: int) -> "dict[str, Measured]":
     from bench import pages
-    from bench.speed.corpus import Corpus
+    from bench.speed.corpus import Corpus, GeneratedEmbedder
     from holdfast.app import wiring
     from holdfast.app.service_host import assembled
     from holdfast.app.space_registry import SpaceRegistry
@@ -70,12 +73,12 @@ def _measured(db: str, size: int, rounds: int) -> "dict[str, Measured]":
         if store.space(_SPACE) is not None:
             raise Conflict(f"there is a space {_SPACE!r} already: name an empty database")
         create_space(_SPACE, store=store, clock=wiring.utc_now, profile="ops")
-        ctx = wiring.context_for(_SPACE, store, embedder=None)
+        ctx = wiring.context_for(_SPACE, store, embedder=GeneratedEmbedder(wiring.open_embedder()))
         with progress("filling", size // _BLOCK) as bar:
             pages.fill(ctx, Corpus(built_in("ops").category_names), size, lambda done: bar.done())
     finally:
         store.close()
-    registry = SpaceRegistry(db, _SPACE)
+    registry = SpaceRegistry(role or db, _SPACE, waits=False)
     try:
         with progress("asking for pages", len(pages.views())) as bar:
             found = {}
