@@ -174,6 +174,14 @@ def test_behind_the_wall_the_same_is_found_in_the_same_order(service_url: str, p
     assert [len(one) for one in found[0]] == [12, 12, 4]
 
 
+def test_a_migration_by_a_superuser_lets_the_wall_use_the_index_of_words(service_url: str) -> None:
+    engine = create_engine(service_url)
+    with engine.connect() as connection:
+        marked = connection.execute(text("SELECT proleakproof FROM pg_proc WHERE proname = 'ts_match_vq'"))
+        assert marked.scalar_one() is True
+    engine.dispose()
+
+
 @requirement("asst.postgres")
 def test_doctor_says_so_where_the_role_is_beyond_the_wall(postgres_url: str, service_url: str) -> None:
     told = [

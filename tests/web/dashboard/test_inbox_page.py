@@ -321,3 +321,24 @@ def test_the_sidebar_tells_on_every_page_how_much_waits(board: Board) -> None:
     posted(browser, "/inbox/reject?space=ops", {"id": ids})
     fresh = browser.get("/inbox?space=ops", headers={"HX-Request": "true", "X-Seen": "0"})
     assert "hidden" in Page(fresh.text).by_id("waiting").attributes
+
+
+def test_the_names_of_all_sessions_on_the_page_are_read_in_one_step(
+    board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[set[str]] = []
+    titles = Memories.session_titles
+
+    def noted(self: Memories, *ids: str) -> dict[str, str]:
+        asked.append(set(ids))
+        return titles(self, *ids)
+
+    monkeypatch.setattr(Memories, "session_titles", noted)
+    for number in range(3):
+        board.memories().say(f"s{number}", "tool", f"Page {number} of the manual")
+        reader = board.memories().speaking_as("tool", session=f"s{number}")
+        reader.remember(f"Fan {number} hums", doubtful="a web page said so", category="timing")
+
+    assert board.browser().get("/inbox?space=ops").status_code == 200
+
+    assert asked == [{"s0", "s1", "s2"}]

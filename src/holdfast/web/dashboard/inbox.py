@@ -58,6 +58,7 @@ def inbox(visit: ReadVisit, after: Annotated[str, Query(max_length=2_000)] = "")
     if visit.has_seen(seen):
         return Response(status_code=204)
     pile = visit.memories.review(limit=ON_A_PAGE, after=read_cursor(MemoryCursor, after))
+    visit.read_titles(waiter.session.id for waiter in pile.waiters if waiter.session)
     return live(
         visit,
         "inbox.html",
