@@ -58,9 +58,9 @@ def slices(store: Store, corpus: Corpus, size: int, folder: Path, told: Callable
     def reads(time_up: Callable[[], bool]) -> bool:
         return take_in(lambda space: memories, time_up=time_up) > 0
 
-    _spool("codex", _rollout(folder, texts))
+    spooled("codex", rollout(folder, texts))
     measure("transcript", reads)
-    _spool("opencode", _opencode(folder, texts))
+    spooled("opencode", _opencode(folder, texts))
     measure("opencode", reads)
     measure("capture", capture(*spaces, lambda project, session: None))
     said = "\n".join(texts)
@@ -98,12 +98,12 @@ def durations(chore: Chore) -> list[float]:
     return took
 
 
-def _spool(client: str, transcript: Path) -> None:
+def spooled(client: str, transcript: Path) -> None:
     noted = {"session_id": client, "transcript_path": str(transcript), "client": client, "offset": 0}
     spool.put(spool.entry_of("Stop", noted))
 
 
-def _rollout(folder: Path, texts: list[str]) -> Path:
+def rollout(folder: Path, texts: list[str]) -> Path:
     lines: list[object] = [{"type": "session_meta", "payload": {"id": "codex", "cwd": str(folder)}}]
     for text in texts:
         said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bench.goals import rows, table_of
+from bench.speed import stops
 from bench.speed.corpus import DIMENSIONS, Corpus, GeneratedEmbedder, topic_words
 from bench.speed.cost import Meter, Patience, cost_of
 from bench.speed.peers import measure
@@ -125,3 +126,14 @@ def test_the_plot_is_an_svg_for_light_and_dark_with_every_line_named() -> None:
     assert {"Cost & size", "recall", "numpy <bare>", "1k", "10k", "0.1 ms", "10 ms"} <= texts
     assert "prefers-color-scheme: dark" in picture
     assert picture.count("<polyline") == 2
+
+
+@pytest.mark.slow
+def test_a_service_is_stopped_in_the_midst_of_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", "set again by each run")
+    monkeypatch.setattr(stops, "WORK", {name: stops.WORK[name] for name in ("upkeep", "files")})
+
+    found = dict(stops.stops(size=20, moments=[0.0]))
+
+    assert found.keys() == {"upkeep", "files"}
+    assert all(len(took) == 1 for took in found.values())
