@@ -32,12 +32,12 @@ def is_marker_name(subject: str) -> bool:
 
 def names(text: str, subject: str) -> bool:
     """Whether a text contains the subject's name."""
-    from holdfast.domain.terms import words
+    from holdfast.domain.terms import folded, words
 
-    told = words(text)
     wanted = words(subject)
-    if not wanted:
+    if not wanted or wanted[0] not in folded(text):  # which is told sooner
         return False
+    told = words(text)
     joined = "".join(wanted)
     return joined in told or any(
         told[place : place + len(wanted)] == wanted for place in range(len(told) - len(wanted) + 1)

@@ -92,11 +92,7 @@ def candidates(
 ) -> list[Candidate]:
     draft = known_spelling(draft, tx, ctx)
     new = statement_of(draft)
-    near = [
-        (memory, nearness)
-        for memory, nearness in _neighbours(draft, tx, ctx, meaning)
-        if (nearness >= LEAST or by_exact_rules(statement_of(memory), new)) and on_one_subject(memory, draft)
-    ]
+    near = [each for each in _neighbours(draft, tx, ctx, meaning) if on_one_subject(each[0], draft)]
     if exact := {memory.id for memory, _ in near if memory.content == draft.content}:
         # Known word by word: what else is near changes nothing, but for what leads over it.
         exact.update(link.from_id for link in tx.links.superseding(exact))
@@ -107,11 +103,11 @@ def candidates(
     return [*found, *deleted(draft, tx, looks_across(ctx)), *out_of_sight(draft, new, tx, ctx)]
 
 
-def known_word_by_word(draft: Draft, tx: Transaction) -> bool:
-    """Whether a draft stands in the space as it is, so that no model has to be asked about it."""
+def known_word_by_word(draft: Draft, tx: Transaction) -> Memory | None:
+    """The memory that a draft stands in the space as, if it does: no model has to be asked about it."""
     near = tx.memories.many(sharing_rare_words(f"{draft.content} {draft.subject or ''}", tx, FEW))
     labels = attrgetter("content", "category", "subject", "project")
-    return any(memory.active and labels(memory) == labels(draft) for memory in near)
+    return next((memory for memory in near if memory.active and labels(memory) == labels(draft)), None)
 
 
 def deleted(draft: Draft, tx: Transaction, across: bool) -> Iterator[Candidate]:

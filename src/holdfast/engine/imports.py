@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from holdfast.domain.memory import Draft
-from holdfast.domain.outcomes import Outcome, Refused
+from holdfast.domain.outcomes import Outcome, Refused, Reinforced
 from holdfast.domain.query import Filter
 from holdfast.engine.archive import Archive, wrong_memory
 from holdfast.engine.candidates import TextVector, known_word_by_word, meanings_of
@@ -53,8 +53,8 @@ class ImportResult:
     outcome: Outcome
 
 
-#: A draft with its line, or why it is refused, and its vectors.
-_Ready = tuple[int, Draft | Refused, TextVector | None]
+#: A draft with its line, or what becomes of it without a look at others, and its vectors.
+_Ready = tuple[int, Draft | Outcome, TextVector | None]
 
 
 class _TakenBack(Exception):
@@ -148,11 +148,21 @@ def _ready(batch: Sequence[tuple[int, Draft]], ctx: SpaceContext, review: bool) 
     with ctx.read() as tx:
         sessions = {one.source.session for one in new} - {None}
         begun = [one for one in sessions if tx.memories.matching(Filter(session=one), 1)]
-        stored = {id(one) for one in new if one.source.session in begun and known_word_by_word(one, tx)}
-    unknown = [one for one in new if id(one) not in stored]
+        known = {id(one): _stored(one, tx, ctx) for one in new if one.source.session in begun}
+    unknown = [one for one in new if known.get(id(one)) is None]
     vectors = meanings_of(unknown, ctx, stored=True)
     meanings = {id(one): meaning for one, meaning in zip(unknown, vectors, strict=True)}
-    return [(line, one, meanings.get(id(one))) for line, one in checked]
+    return [(line, known.get(id(one)) or one, meanings.get(id(one))) for line, one in checked]
+
+
+def _stored(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Outcome | None:
+    """What becomes of a draft that an earlier try has stored: nothing, as it comes from the same session."""
+    if ctx.profile.policy.on_same not in ("reinforce", "merge"):
+        return None
+    memory, session = known_word_by_word(draft, tx), draft.source.session
+    if memory is None or session is None or not tx.journal.said_by(session, memory.id, ("added",)):
+        return None
+    return Reinforced(memory, memory, counted=False)
 
 
 def _checked(draft: Draft, ctx: SpaceContext, review: bool) -> Draft | Refused:
@@ -193,7 +203,7 @@ def _outcomes(
     """Stores the drafts; without a batch, which others' changes make obsolete, each is looked up again."""
     place = 0
     for line, draft, meaning in ready:
-        if isinstance(draft, Refused):
+        if not isinstance(draft, Draft):
             yield ImportResult(line, draft)
             continue
         try:
