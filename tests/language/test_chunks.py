@@ -58,6 +58,13 @@ def test_what_programs_put_into_a_message_is_taken_out() -> None:
     assert [(one.number, one.content) for one in sources(said)] == [(2, "ok"), (3, "what is next?")]
 
 
+def test_of_a_very_long_message_only_the_beginning_is_looked_through() -> None:
+    pasted = "<system-reminder>" + "word " * 20_000 + "</system-reminder>"
+
+    assert sources([message(1, f"{pasted} Our host is h1.")]) == []
+    assert [one.content for one in sources([message(1, f"Our host is h1. {pasted}")])] == ["Our host is h1."]
+
+
 def test_a_message_longer_than_a_chunk_is_a_chunk_of_its_own() -> None:
     said = [message(1, "word " * 2_000), message(2, "short"), message(3, "word " * 2_000)]
 

@@ -15,6 +15,7 @@ from holdfast.language.sentences import MOST_CHARACTERS
 PERSON = "user"
 AGENT = "assistant"
 TOKENS = 500  # of a chunk
+_READ = 8 * MOST_CHARACTERS  # characters in which the words of a person are looked for
 OVERLAP = 100  # tokens of it that stood in the one before
 _TAIL = 400  # characters that are left of a long message where it is only context
 
@@ -37,7 +38,7 @@ def sources(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         text = (message.content or "") if not message.off_record else ""
         if message.role == PERSON:
-            text = typed(text)
+            text = typed(text[:_READ])
         elif message.role != AGENT:
             continue
         if text.strip():
