@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bench.__main__ import bench
-from bench.commands import speed
+from bench.commands import overview, speed
 from bench.pages import MOST_KB, MOST_MS, views
 from bench.speed import report
 from bench.tasks import load
@@ -222,6 +222,24 @@ def test_hooks_are_measured_beside_the_bare_interpreter() -> None:
 
 def test_a_directory_is_measured() -> None:
     assert figures("files", "--files", "20")["files"] == 20
+
+
+@pytest.mark.slow
+def test_the_overview_prints_its_rows_and_names_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speed = ("speed", "--sizes", "1k", "--spaces", "0", "--rounds", "3", "--no-slices", "--against", "floor")
+    monkeypatch.setattr(overview, "_QUICK", (speed, ("dashboard", "--size", "20", "--rounds", "1")))
+    written = tmp_path / "figures.json"
+
+    done = run("overview", "--json", str(written), "--plot", str(tmp_path / "growth.svg"))
+
+    rows = json.loads(written.read_text(encoding="utf-8"))["rows"]
+    assert {row["bench"] for row in rows} == {"speed", "dashboard"}
+    for row in rows:
+        assert re.search(rf"^{re.escape(row['goal'])} +{row['value']:g}( |$)", done.stdout, re.MULTILINE)
+    assert "python -m bench locomo" in done.stdout
+    assert (tmp_path / "growth.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 @requirement("sem.speed")
