@@ -131,21 +131,29 @@ class Client:
         return Revised(self._read(Memory, told), self._read(Memory, told["previous"]))
 
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
-        """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
-        told = self._line.ask("DELETE", _of(memory_id), headers=_expecting(expect_version))
+        """Deletes a memory. It can be restored, unless the profile deletes for good."""
+        told = self._line.ask(
+            "DELETE", _of(memory_id), query=self._speaker(), headers=_expecting(expect_version)
+        )
         return self._read(Forgotten, told)
 
     def restore(self, memory_id: str) -> Memory:
         """Brings a forgotten memory back."""
-        return self._read(Memory, self._line.ask("POST", f"{_of(memory_id)}/restore"))
+        return self._read(Memory, self._line.ask("POST", f"{_of(memory_id)}/restore", query=self._speaker()))
 
     def split(self, memory_id: str, number: int) -> Split:
         """Makes a wording that was counted as a repetition a memory of its own."""
-        return self._read(Split, self._line.ask("POST", f"{_of(memory_id)}/split", body={"number": number}))
+        body, query = {"number": number}, self._speaker()
+        return self._read(Split, self._line.ask("POST", f"{_of(memory_id)}/split", body=body, query=query))
 
-    def promote(self, memory_id: str) -> Memory:
-        """Lets a memory of one project hold in all of them."""
-        return self._read(Memory, self._line.ask("POST", f"{_of(memory_id)}/promote"))
+    def promote(self, memory_id: str) -> Memory | Waiting:
+        """Makes a memory of one project global."""
+        told = self._line.ask("POST", f"{_of(memory_id)}/promote", query=self._speaker())
+        if "outcome" not in told:
+            return self._read(Memory, told)
+        waiting = self._outcome(told)
+        assert isinstance(waiting, Waiting)
+        return waiting
 
     def erasure(self, memory_id: str) -> Erasure:
         """What `erase` would remove."""
@@ -157,13 +165,15 @@ class Client:
 
     def link(self, from_id: str, to_id: str, kind: LinkKind = "related") -> bool:
         """Links two memories; false when they were linked so already."""
-        told = self._line.ask("POST", f"{_of(from_id)}/links", body={"to": to_id, "kind": kind})
+        told = self._line.ask(
+            "POST", f"{_of(from_id)}/links", body={"to": to_id, "kind": kind}, query=self._speaker()
+        )
         return bool(told["linked"])
 
     def unlink(self, from_id: str, to_id: str, kind: LinkKind | None = None) -> int:
         """Removes links from one memory to another."""
         place = f"{_of(from_id)}/links/{quote(to_id, safe='')}"
-        return int(self._line.ask("DELETE", place, query={"kind": kind})["removed"])
+        return int(self._line.ask("DELETE", place, query={"kind": kind, **self._speaker()})["removed"])
 
     def find(
         self,

@@ -286,7 +286,7 @@ class Memories:
 
     @needs("write")
     def forget(self, memory_id: str, *, expect_version: int | None = None) -> Forgotten:
-        """Takes a memory out of sight, softly or for good as the profile says; it does not come back."""
+        """Deletes a memory. It can be restored, unless the profile deletes for good."""
         return engine.forget.forget(
             memory_id, ctx=self._synced, source=self._source(), expect_version=expect_version
         )

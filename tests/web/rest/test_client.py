@@ -310,3 +310,32 @@ def test_a_repeated_wording_is_told_by_why_and_split_off(memories: Either) -> No
     assert wording.content == done.memory.content == "Porto is where the brother of Ada lives"
     assert (done.previous.confidence, done.original.confidence) == (0.8, 0.7)
     assert memories.why(known).repetitions == ()
+
+
+def test_every_change_is_of_its_speaker_and_session(memories: Either) -> None:
+    here = memories.remember("The shop sells lamps", subject="shop")
+    there = memories.remember("The lamp is red", subject="lamp")
+    first, second = (settled(each) for each in (here, there))
+    assert first is not None
+    assert second is not None
+    agent = memories.speaking_as("assistant", session="run-9")
+
+    agent.link(first.id, second.id)
+    agent.unlink(first.id, second.id)
+    agent.forget(first.id)
+    agent.restore(first.id)
+
+    told = [(each.action, each.origin, each.session) for each in memories.why(first.id).entries]
+    by_agent = {action: (origin, session) for action, origin, session in told[1:]}
+    assert set(by_agent.values()) == {("assistant", "run-9")}
+    assert {"linked", "unlinked", "forgotten", "restored"} <= by_agent.keys()
+
+
+def test_a_tool_cannot_promote_what_a_person_said(memories: Either) -> None:
+    made = settled(memories.remember("Only staging is heron", project="shop"))
+    assert made is not None
+
+    result = memories.speaking_as("tool").promote(made.id)
+
+    assert isinstance(result, Waiting)
+    assert memories.show(made.id).memory.project == "shop"

@@ -24,6 +24,7 @@ from holdfast.web.rest.routing import (
     Limit,
     SpaceAdmin,
     SpaceRead,
+    SpaceSpeaker,
     SpaceWrite,
     page,
     speaking,
@@ -195,7 +196,7 @@ def change(
 
 
 @router.delete("/{memory_id}", response_model=responses.Deleted)
-def delete(memories: SpaceWrite, memory_id: MemoryId, match: Match = None) -> JsonResponse:
+def delete(memories: SpaceSpeaker, memory_id: MemoryId, match: Match = None) -> JsonResponse:
     """Soft-deletes a memory: it is gone from lists, briefs and recall, and can be restored unless the profile
     deletes for good. Returns the deleted memory."""
     gone = memories.forget(memory_id, expect_version=_expected(match))
@@ -203,14 +204,14 @@ def delete(memories: SpaceWrite, memory_id: MemoryId, match: Match = None) -> Js
 
 
 @router.post("/{memory_id}/restore", response_model=Memory)
-def restore(memories: SpaceWrite, memory_id: MemoryId) -> JsonResponse:
+def restore(memories: SpaceSpeaker, memory_id: MemoryId) -> JsonResponse:
     """Restores a deleted memory."""
     back = memories.restore(memory_id)
     return _tagged(back, back)
 
 
 @router.post("/{memory_id}/promote", response_model=Memory, responses=_WAITS)
-def promote(memories: SpaceWrite, memory_id: MemoryId) -> JsonResponse:
+def promote(memories: SpaceSpeaker, memory_id: MemoryId) -> JsonResponse:
     """Makes a memory of one project global."""
     result = memories.promote(memory_id)
     if isinstance(result, outcomes.Waiting):
@@ -231,7 +232,7 @@ def why(memories: SpaceRead, memory_id: MemoryId) -> JsonResponse:
 
 
 @router.post("/{memory_id}/split", status_code=201, response_model=Split)
-def split(memories: SpaceWrite, memory_id: MemoryId, chosen: request_bodies.Splitting) -> JsonResponse:
+def split(memories: SpaceSpeaker, memory_id: MemoryId, chosen: request_bodies.Splitting) -> JsonResponse:
     """Splits off a wording that was counted as a repetition; `why` lists the wordings."""
     return JsonResponse(memories.split(memory_id, chosen.number), status_code=201)
 
@@ -249,7 +250,7 @@ def erase(memories: SpaceAdmin, memory_id: MemoryId) -> JsonResponse:
 
 
 @router.post("/{memory_id}/links", status_code=201, response_model=responses.Linked, responses=_LINKED)
-def link(memories: SpaceWrite, memory_id: MemoryId, tie: request_bodies.NewLink) -> JsonResponse:
+def link(memories: SpaceSpeaker, memory_id: MemoryId, tie: request_bodies.NewLink) -> JsonResponse:
     """Links two memories; 200 if they are already linked."""
     new = memories.link(memory_id, tie.to, tie.kind)
     return JsonResponse(responses.Linked(new), status_code=201 if new else 200)
@@ -257,7 +258,7 @@ def link(memories: SpaceWrite, memory_id: MemoryId, tie: request_bodies.NewLink)
 
 @router.delete("/{memory_id}/links/{to}", response_model=responses.Unlinked)
 def unlink(
-    memories: SpaceWrite, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None
+    memories: SpaceSpeaker, memory_id: MemoryId, to: MemoryId, kind: LinkKind | None = None
 ) -> JsonResponse:
     """Removes links to another memory, of one kind or all kinds."""
     return JsonResponse(responses.Unlinked(memories.unlink(memory_id, to, kind)))

@@ -36,20 +36,32 @@ class Checked:
         self.scope: Scope = scope
 
 
+AskedSpace = Annotated[
+    str | None, Query(max_length=63, description="Required if the token covers several spaces.")
+]
+
+
 class RequireSpace(Checked):
     """The memories of the space that was asked for, for a caller with at least this scope."""
+
+    def __call__(self, request: Request, space: AskedSpace = None) -> Memories:
+        grant: Grant = request.state.grant
+        grant.require(self.scope)
+        return registry_of(request).entered(grant, space)
+
+
+class RequireSpeaker(Checked):
+    """The same for requests that name an origin and a session in the query."""
 
     def __call__(
         self,
         request: Request,
-        space: Annotated[
-            str | None,
-            Query(max_length=63, description="Required if the token covers several spaces."),
-        ] = None,
+        space: AskedSpace = None,
+        origin: Origin | None = None,
+        session: Annotated[str | None, Query(max_length=200)] = None,
     ) -> Memories:
-        grant: Grant = request.state.grant
-        grant.require(self.scope)
-        return registry_of(request).entered(grant, space)
+        memories = RequireSpace(self.scope)(request, space)
+        return speaking(memories, origin=origin, session=session)
 
 
 class RequireAdmin(Checked):
@@ -63,6 +75,7 @@ class RequireAdmin(Checked):
 
 SpaceRead = Annotated[Memories, Depends(RequireSpace("read"))]
 SpaceWrite = Annotated[Memories, Depends(RequireSpace("write"))]
+SpaceSpeaker = Annotated[Memories, Depends(RequireSpeaker("write"))]
 SpaceAdmin = Annotated[Memories, Depends(RequireSpace("admin"))]
 AdminRead = Annotated[Administration, Depends(RequireAdmin("read"))]
 AdminWrite = Annotated[Administration, Depends(RequireAdmin("admin"))]
