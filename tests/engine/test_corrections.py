@@ -108,4 +108,4 @@ def test_without_the_finder_what_is_said_is_kept_beside_what_is_known(
     heard(memories, clock, "Otto took the pitch over in May 2026.", "u")
 
     assert found(memories)["Moss sells jam at the corner."].superseded_by is None
-    assert "corrections are not looked for" in caplog.text
+    assert "corrections are not detected" in caplog.text

@@ -50,7 +50,7 @@ def _replaced(news: News, meaning: TextVector | None, project: str | None, ctx: 
     try:
         said = ctx.reader.replaced([memory.content for memory in known], news.told())
     except Unavailable as trouble:
-        _log.warning("space %s: corrections are not looked for: %s", ctx.space, trouble)
+        _log.warning("space %s: corrections are not detected: %s", ctx.space, trouble)
         return []
     sure = [
         replaced_probability(evidence(each, nearer if meaning is not None else 0, news, memory))

@@ -55,7 +55,7 @@ SHAPES: dict[str, JsonShape] = {
     "UpdateSuggested": JsonShape(constants={"outcome": "update_suggested", "memory": None}),
     "Waiting": JsonShape(constants={"outcome": "waiting"}),
     "Refused": JsonShape(constants={"outcome": "refused", "memory": None}),
-    "ImportResult": JsonShape(inlined=("outcome",), schema="Told"),
+    "ImportResult": JsonShape(inlined=("outcome",), schema="ImportedDraft"),
     "Captured": JsonShape(left_out=("spoken", "without")),
     "ChunkResult": JsonShape(left_out=("passed_over",)),
     "Forgotten": JsonShape(inlined=("memory",)),
