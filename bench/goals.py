@@ -31,14 +31,14 @@ class Goal:
         if self.at_least is not None:
             row |= {"at_least": self.at_least, "reached": value is not None and value >= self.at_least}
         wall = self.figure.replace("cpu_ms", "wall_ms")
-        if wall != self.figure and wall in figures:
-            row["wall_ms"] = figures[wall]
+        if wall == self.figure or wall not in figures:
+            return row
         beside = {
             peer: {"cpu_ms": figures[f"{peer}.{self.figure}"], "wall_ms": figures[f"{peer}.{wall}"]}
             for peer in PEERS
             if f"{peer}.{self.figure}" in figures
         }
-        return row | ({"beside": beside} if beside else {})
+        return row | {"wall_ms": figures[wall]} | ({"beside": beside} if beside else {})
 
 
 def _speed(figure: str, says: str, by_size: Mapping[int, float | None]) -> Iterator[Goal]:

@@ -121,7 +121,8 @@ def speed(
     if plot is not None:
         from bench.speed.plot import drawn
 
-        write(plot, drawn("Cost of one call, by memories in the space", _lines(report)), field="plot")
+        lines = {label: line for label, line in _lines(report).items() if label.endswith(", CPU")}
+        write(plot, drawn("CPU time of one call, by memories in the space", lines), field="plot")
 
 
 def _measured(

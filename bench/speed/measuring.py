@@ -154,7 +154,7 @@ def bulk(ctx: SpaceContext, corpus: Corpus, texts: int) -> Figures:
     judge = Metered(ctx.judge)
     ctx = replace(ctx, judge=cast("Judge", judge))
     alone = cost_of(lambda: embedder.documents([draft.content for draft in drafts]))
-    stored = cost_of(lambda: import_drafts(enumerate(drafts, start=1), ctx=ctx))
+    stored = cost_of(lambda: list(import_drafts(enumerate(drafts, start=1), ctx=ctx)))
     followed = cost_of(lambda: embed_missing(ctx, limit=2 * texts))
     whole = stored.cpu + followed.cpu
     return {
