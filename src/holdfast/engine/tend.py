@@ -199,9 +199,8 @@ def decay(
         return Tended((), clock_doubt=doubt)
     steps = _fading(tx, ctx, now, most)
     session = f"fade-{now:%Y-%m-%d-%H%M%S}"
-    tx.sessions.save(
-        Session(id=session, space=ctx.space, name="fading", client="tend", started_at=now, ended_at=now)
-    )
+    told = Session(id=session, space=ctx.space, name="confidence decay", client="tend", started_at=now)
+    tx.sessions.save(replace(told, ended_at=now))
     source = Source(origin="operator", session=session)
     for memory, older in steps:
         weeks = older.decayed_weeks - memory.decayed_weeks
