@@ -47,7 +47,7 @@ class WriteBack:
             return False
         wrote = bool(self._left)
         while self._left:
-            self._write(FileWriter(self.ctx, root, self.listing, report), time_up)
+            self._write(FileWriter(self.ctx, root, self.listing, report), bound, time_up)
             if self.seq is None or (self._left and time_up()):
                 return False
         if wrote and not planned and time_up():  # what changes all the time must not prevent it
@@ -71,7 +71,7 @@ class WriteBack:
         self._left = {path: place for path, place in left.items() if path not in self.refused}
         return True
 
-    def _write(self, writer: FileWriter, time_up: TimeUp) -> None:
+    def _write(self, writer: FileWriter, bound: Bound, time_up: TimeUp) -> None:
         """Writes or removes the next files and stores their rows; one that is not as planned ends it."""
         written: dict[str, FileRow] = {}
         batch = list(self._left)[:_AT_A_TIME]
@@ -90,6 +90,8 @@ class WriteBack:
         with self.ctx.write() as tx:
             for path, row in written.items():
                 note(row, rows.get(path), tx)
+            if written:  # from here on the index is behind, which whoever comes after a kill sees by this
+                tx.files.bind(replace(bound, index_hash=None))
         self.edited |= bool(written)
 
     def _agree(self, root: SafeDirectory, bound: Bound, report: SyncReport) -> None:
