@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from bench.commands.figures import answer, progress, with_result_file, write
-from bench.goals import GOALS, rows, say_missing, table_of
+from bench.goals import GOALS, PEERS, rows, say_missing, table_of
 from holdfast.errors import Unavailable
 
 _QUICK = (
@@ -19,7 +19,7 @@ _QUICK = (
     ("queries",),
     ("months",),
     ("week",),
-    ("speed", "--sizes", "1k,10k", "--no-slices", "--against", "floor,chromadb,mem0,langgraph"),
+    ("speed", "--sizes", "1k,10k", "--rounds", "15", "--no-slices", "--against", ",".join(PEERS)),
     ("hooks",),
     ("cli",),
     ("dashboard",),

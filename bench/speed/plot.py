@@ -6,8 +6,8 @@ from html import escape
 
 Line = Mapping[int, float]  # what it costs at a size
 
-_WIDTH, _HEIGHT = 760, 440
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 200, 50, 50  # the margins; names of lines stand on the right
+_WIDTH, _HEIGHT = 790, 440
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 230, 50, 50  # the margins; names of lines stand on the right
 _LABEL_HEIGHT = 16
 #: Told apart by colour-blind eyes too, and dark enough on white and light enough on black.
 _COLOURS = ("#2f7ed8", "#d9640a", "#1f9e6e", "#b0489f", "#8a7a00", "#d23b4a", "#5a6b7b", "#7a5cd6")
