@@ -37,8 +37,11 @@ def judge_left_open(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
             upto = min(reached + _SPAN, last)
             entries = tx.journal.left_open(reached, upto)
         for entry in entries:
-            around = _judged(entry, ctx)
-            if any(NO_MODEL in each.verdict.reasons for each in around):
+            around: list[Judged] = []
+            for each in _not_compared(entry, ctx):
+                around += map(Judged, [each], ctx.judge.compare([(each.known, each.draft)]))
+                yield []
+            if any(NO_MODEL in one.verdict.reasons for one in around):
                 return
             with ctx.write() as tx:
                 if is_full(tx):
@@ -55,21 +58,19 @@ def judge_left_open(*, ctx: SpaceContext) -> Iterator[list[Memory]]:
         yield []
 
 
-def _judged(entry: Entry, ctx: SpaceContext) -> tuple[Judged, ...]:
-    """What an added memory is to those that it was not compared with."""
+def _not_compared(entry: Entry, ctx: SpaceContext) -> list[Candidate]:
+    """The memories that an added one was not compared with."""
     with ctx.read() as tx:
         found = tx.memories.many([entry.memory or "", *entry.left_open])
     memory = next((each for each in found if each.id == entry.memory), None)
     if memory is None or not memory.active:
-        return ()
+        return []
     new = statement_of(memory)
-    known = [
+    return [
         Candidate("known", each, statement_of(each), new, 0.0)
         for each in found
         if each.active and each is not memory
     ]
-    verdicts = ctx.judge.compare([(each.known, each.draft) for each in known])
-    return tuple(map(Judged, known, verdicts))
 
 
 def _settled(
