@@ -40,7 +40,9 @@ NAMED = (
     "curl -u $USER:$PASS https://x", "token=None, password=None", "password?: string;",
     "auth: {{ type: 'oauth2', flow: 'implicit' }}", "primary_key=True", "sort_key: created_at",
     "foreign_key = user_id", "key-value stores", "the api key is stored in the keychain",
-    "password was changed by admin", "pwd: /home/me/project", "sig = inspect.signature(f)",
+    "password was changed by admin", "pwd: /home/me/project", "pass `--yes` to skip the question",
+    "always pass `retries=3` to the client", "pass 'force', then try again", "we pass `a` and `b` along",
+    "sig = inspect.signature(f)",
     "signature = sign(body)", "credentials: include", "credentials = load_credentials(path)",
 )  # fmt: skip
 

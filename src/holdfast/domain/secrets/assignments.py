@@ -167,13 +167,14 @@ def _value(text: str, start: int, end: int, *, strong: bool) -> tuple[int, int] 
     if found := _tagged().match(text, end):
         inside = _wanted(found[1], strong=strong, quoted=True, alone=True)
         return found.span(1) if inside and _in_tag(text, start) else None
-    if found := _keyword_quoted().match(text, end):
+    is_verb = text[start:end].lower() == "pass"  # always pass `--yes`
+    if not is_verb and (found := _keyword_quoted().match(text, end)):
         return _literal(text, found.end(), " ", strong=strong)
     if _is_flag(text, start) and (found := _flagged().match(text, end)):
         return _literal(text, found.end(), " ", strong=strong)
     if (found := _sentence().match(text, end)) or (found := _called().match(text, end)):
         return _value_in_sentence(text, found, strong=strong)
-    if found := _beside().match(text, end):
+    if (found := _beside().match(text, end)) and not (is_verb and text[end : found.start("quote")].isspace()):
         # With so little between them, a common word must not be taken for a value.
         return _value_in_sentence(text, found, strong=strong, at_least=6 if strong else 20)
     return None
