@@ -52,11 +52,11 @@ def work(memories: Memories, ledger: Ledger, number: int) -> None:
             else:
                 memories.put_file(f"{token}.md", f"{text_of(token, 1)}\n", new=True)
         else:
-            _change(memories, ledger, chance.choice(held), kind, step)
+            _change(memories, ledger, chance.choice(held), kind, f"{number}_{step}", step)
         ledger.note(done=True)
 
 
-def _change(memories: Memories, ledger: Ledger, entry: FileEntry, kind: str, step: int) -> None:
+def _change(memories: Memories, ledger: Ledger, entry: FileEntry, kind: str, name: str, step: int) -> None:
     _, token, version = memories.file(entry.path).content.split()
     if kind == "write":
         new = int(version[1:]) + 1
@@ -64,7 +64,7 @@ def _change(memories: Memories, ledger: Ledger, entry: FileEntry, kind: str, ste
         memories.write_file(entry.path, text_of(token, new))
     elif kind == "move":
         ledger.note(token=token, version=int(version[1:]))
-        memories.rename_file(entry.path, f"{('', 'deep/', 'deep/er/')[step % 3]}moved_{token}_{step}.md")
+        memories.rename_file(entry.path, f"{('', 'deep/', 'deep/er/')[step % 3]}moved_{token}_{name}.md")
     else:
         ledger.note(token=token, version=None)
         memories.delete_file(entry.path)
