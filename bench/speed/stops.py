@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -12,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from bench.commands.stage import serving
 from bench.speed.corpus import Corpus
 from bench.speed.filling import fill
 from bench.speed.slices import rollout, spooled
@@ -97,25 +96,10 @@ WORK: Mapping[str, Callable[[Store, Path, list[str]], None]] = {
 
 
 def _stopped_after(home: Path, moment: float) -> float:
-    command = [
-        sys.executable,
-        "-m",
-        "holdfast",
-        "--db",
-        f"{home}/holdfast.db",
-        "serve",
-        "--port",
-        "0",
-        "--json",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ}) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with serving(home):
         time.sleep(moment)
         began = time.monotonic()
-        process.send_signal(signal.SIGTERM)
-        process.wait()
-        return time.monotonic() - began
+    return time.monotonic() - began
 
 
 def main() -> None:

@@ -41,15 +41,6 @@ TOML: dict[str, str | None] = {
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The root of a project, and the directory that commands are run in."""
-    root = tmp_path / "website"
-    (root / ".git").mkdir(parents=True)
-    monkeypatch.chdir(root)
-    return root
-
-
-@pytest.fixture
 def home() -> Path:
     return Path.home()
 

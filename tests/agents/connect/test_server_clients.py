@@ -104,14 +104,6 @@ FOUND = {
 }
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = tmp_path / "website"
-    (root / ".git").mkdir(parents=True)
-    monkeypatch.chdir(root)
-    return root
-
-
 def machine(system: str, **environment: str) -> Machine:
     return Machine(home=HOME, environment=environment, system=system)
 
