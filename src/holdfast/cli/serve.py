@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -99,7 +100,9 @@ def _example(call: Call, host: str, port: int | None, log: str) -> None:
 def _example_lines(shown: "Shown") -> list[str]:
     """The addresses, the token, and commands to try."""
     first = shown.spaces[0].space.name
-    inside = f"HOLDFAST_HOME={shlex.quote(shown.home)} holdfast"
+    # Where it is not on the path, as after `make start`, the commands name the whole file.
+    command = "holdfast" if shutil.which("holdfast") else shlex.quote(os.path.abspath(sys.argv[0]))
+    inside = f"HOLDFAST_HOME={shlex.quote(shown.home)} {command}"
     query = f"query={_QUESTION}"
     return [
         click.style(
