@@ -66,15 +66,15 @@ def test_a_session_without_a_name_is_called_by_its_first_prompt(board: Board) ->
     memories = board.memories()
     memories.open_session("0f3a-77")
     memories.say("0f3a-77", "assistant", "Good morning")
-    memories.say("0f3a-77", "user", "Why is\n  the library empty?")
+    memories.say("0f3a-77", "user", "Is the\n  library empty?")
     memories.remember("Needs the NFS mount", category="dependency", subject="jellyfin")
     agent = memories.speaking_as("assistant", session="0f3a-77")
     agent.remember("Remount before a restart", category="remediation", subject="jellyfin")
 
     for address in ("/sessions?space=ops", "/?space=ops", "/memories?space=ops"):
         links = [one.whole_text for one in told(board, address).all("a", title="Session 0f3a-77")]
-        assert links == ["Why is the library empty?"], address
-    assert told(board, "/sessions/0f3a-77?space=ops").all("h1")[0].whole_text == "Why is the library empty?"
+        assert links == ["Is the library empty?"], address
+    assert told(board, "/sessions/0f3a-77?space=ops").all("h1")[0].whole_text == "Is the library empty?"
 
 
 def test_pages_of_sessions_follow_each_other(board: Board) -> None:
