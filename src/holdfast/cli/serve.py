@@ -99,9 +99,12 @@ def _example(call: Call, host: str, port: int | None, log: str) -> None:
 
 def _example_lines(shown: "Shown") -> list[str]:
     """The addresses, the token, and commands to try."""
+    from holdfast.app.client_setup import command_path
+
     first = shown.spaces[0].space.name
     # Where it is not on the path, as after `make start`, the commands name the whole file.
-    command = "holdfast" if shutil.which("holdfast") else shlex.quote(os.path.abspath(sys.argv[0]))
+    own = command_path("holdfast")
+    command = "holdfast" if shutil.which("holdfast") == own else shlex.quote(own)
     inside = f"HOLDFAST_HOME={shlex.quote(shown.home)} {command}"
     query = f"query={_QUESTION}"
     return [

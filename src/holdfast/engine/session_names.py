@@ -27,10 +27,10 @@ class SessionTotals:
 
 def totals(where: SessionFilter, *, ctx: SpaceContext) -> SessionTotals:
     with ctx.read() as tx:
-        usages = tx.sessions.usages(where)
+        count, usages = tx.sessions.usages(where)
     tokens = (usage_number(each, name) for each in usages for name in ("input_tokens", "output_tokens"))
     costs = (usage_number(each, "cost_usd") for each in usages)
-    return SessionTotals(len(usages), int(sum(filter(None, tokens))), sum(filter(None, costs)))
+    return SessionTotals(count, int(sum(filter(None, tokens))), sum(filter(None, costs)))
 
 
 def usage_number(usage: Mapping[str, Any] | None, name: str) -> float | None:

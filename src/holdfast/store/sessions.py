@@ -61,10 +61,11 @@ class SessionTable(SpaceRows):
         order = (sessions.c.started_at.desc(), sessions.c.id)
         return self._values(Session, query.order_by(*order).limit(limit).offset(offset or None))
 
-    def usages(self, where: SessionFilter) -> list[Mapping[str, Any] | None]:
-        """What each of these sessions used."""
-        query = select(sessions.c.usage).where(sessions.c.space == self._space, *_holding(where))
-        return list(self._connection.execute(query).scalars())
+    def usages(self, where: SessionFilter) -> tuple[int, list[Mapping[str, Any]]]:
+        """How many sessions there are, and what those used whose agents reported it."""
+        mine = (sessions.c.space == self._space, *_holding(where))
+        reported = select(sessions.c.usage).where(*mine, sessions.c.usage.is_not(None))
+        return self._count(sessions, *mine), list(self._connection.execute(reported).scalars())
 
     def named(self, what: Literal["client", "project"]) -> list[str]:
         """The clients or projects of all sessions but those of upkeep."""

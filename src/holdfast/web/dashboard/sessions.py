@@ -86,14 +86,14 @@ def sessions(visit: ReadVisit, chosen: Annotated[SessionChoice, Query()]) -> Res
     listed: dict[str, Any] = {
         "chosen": chosen,
         "runs": shown,
-        "total": _total(visit.memories.session_totals(chosen.where)),
         "seen": mark(shown),
         "following": cursor_text(TimeCursor(last.started_at, last.id)) if last else "",
     }
     if visit.looking_again:
         return live(visit, "sessions.html", "session_rows.html", **listed)
     clients, projects = visit.memories.session_values("client"), visit.memories.session_values("project")
-    given = page(visit, "sessions.html", clients=clients, projects=projects, **listed)
+    total = _total(visit.memories.session_totals(chosen.where))
+    given = page(visit, "sessions.html", clients=clients, projects=projects, total=total, **listed)
     return in_address(visit, given, visit.address("/sessions", **chosen.told(after=chosen.after)))
 
 
