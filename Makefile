@@ -16,7 +16,7 @@ WEIGHTS := build/weights
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help start install test fast agents faults check lint types structure format bench bench-full clean
+.PHONY: help start install test fast agents faults check lint types structure docs format bench bench-full clean
 
 help: ## Show the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -38,7 +38,7 @@ agents: $(STAMPS)/test ## The tests with real agents and a real browser, which a
 faults: $(STAMPS)/test ## The fault loops and generated inputs in their full size
 	$(PYTEST) -m faults --timeout=3600
 
-check: lint types structure build/wheel/ok ## Format, lint, types, import directions, budgets, and the wheel alone
+check: lint types structure docs build/wheel/ok ## Format, lint, types, import directions, budgets, the site, and the wheel alone
 
 lint: $(STAMPS)/check
 	$(BIN)/ruff format --check $(CHECKED) training
@@ -51,6 +51,9 @@ types: $(STAMPS)/check $(STAMPS)/test
 structure: $(STAMPS)/venv
 	$(BIN)/python -m tools.check_imports
 	$(BIN)/python -m tools.check_budgets
+
+docs: $(STAMPS)/check ## The documentation as a site, in build/site; fails on a broken link
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # A user's first minute: the built wheel, its base dependencies and nothing else.
 build/wheel/ok: $(SHIPPED) tools/play_promises.py | $(STAMPS)/venv $(WEIGHTS)/ok
@@ -103,5 +106,5 @@ $(STAMPS)/peers: $(STAMPS)/package
 	touch $@
 
 $(STAMPS)/check: pyproject.toml $(STAMPS)/venv
-	$(BIN)/python -m pip install --quiet --group check
+	$(BIN)/python -m pip install --quiet --group check --group docs
 	touch $@
