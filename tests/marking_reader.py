@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from holdfast.app.wiring import own_reader
+from holdfast.app.wiring import open_builtin_model
 from holdfast.models.builtin_model import Passage
 
 
@@ -32,7 +32,7 @@ class MarkingReader:
         return [0.0 for _ in memories]
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
-        return own_reader().states(passage, facts)
+        return open_builtin_model().states(passage, facts)
 
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]:
-        return own_reader().helps(prompt, texts)
+        return open_builtin_model().helps(prompt, texts)

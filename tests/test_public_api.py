@@ -106,7 +106,7 @@ VERBS = {
     "space",
     "speaking_as",
     "spend",
-    "stakes",
+    "review_items",
     "stats",
     "store",
     "promote",

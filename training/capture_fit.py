@@ -17,7 +17,7 @@ from holdfast.engine import corrections
 from holdfast.engine.memories import Memories
 from holdfast.language.news import News
 from holdfast.language.passages import statements
-from holdfast.models.builtin_model import OwnFinder, Passage
+from holdfast.models.builtin_model import FinderModel, Passage
 from holdfast.testing import FixedClock
 from training.rows import files
 
@@ -37,7 +37,7 @@ class Case:
 class _Recorder:
     """A reader that finds nothing, and keeps what the finder weighed of each window."""
 
-    def __init__(self, finder: OwnFinder) -> None:
+    def __init__(self, finder: FinderModel) -> None:
         self._finder = finder
         self.windows: list[tuple[str, Passage, tuple[float, ...]]] = []
 
@@ -48,7 +48,7 @@ class _Recorder:
 
 def passages(name: str, week: Sequence[WeekSession]) -> Iterator[Case]:
     """Every passage that the finder marks at all, and whether it holds a fact."""
-    finder = OwnFinder()
+    finder = FinderModel()
     for session in week:
         turns = [turn for turn in session.turns if turn.role != "tool"]
         for at, turn in enumerate(turns):

@@ -37,8 +37,8 @@ def capture(ctx: click.Context, data: Path | None, messages: int, file: str | No
     """Measure what capture by rules costs: a day's talk, said, read and remembered.
 
     The conversations of `gate` are said one after the other, in one session, into a throw-away store;
-    then they are read as the service reads them. Beside the seconds stands what keeping the messages alone
-    costs, on the same disk in the same run.
+    then they are read as the service reads them. The second figure is the cost of keeping
+    the messages alone, on the same disk in the same run.
 
     \b
         python -m bench capture

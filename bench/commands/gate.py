@@ -55,7 +55,7 @@ def gate(ctx: click.Context, data: Path | None, with_rows: bool, file: str | Non
 
 
 def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
-    from holdfast.app.wiring import own_reader
+    from holdfast.app.wiring import open_builtin_model
     from holdfast.language.extract import extract
     from holdfast.language.wording import Utterance
 
@@ -63,7 +63,7 @@ def _extracted(messages: "Sequence[tuple[str, str]]") -> list[str]:
     return [
         one.content
         for place, turn in enumerate(said)
-        for one in extract(said[max(place - 2, 0) : place], turn, own_reader())
+        for one in extract(said[max(place - 2, 0) : place], turn, open_builtin_model())
     ]
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.engine.ports import Judge, Reader
+    from holdfast.engine.ports import BuiltinModel, Judge
 
 ROUNDS = 40
 SECONDS = 20.0  # for one figure; slow ones get by with fewer rounds
@@ -57,8 +57,10 @@ class Filled:
     def of(cls, ctx: SpaceContext, corpus: Corpus, embedder: GeneratedEmbedder, size: int) -> "Filled":
         with ctx.store.read(ctx.space) as tx:
             held = tx.memories.count(Filter())
-        judge, reader = Metered(ctx.judge), Metered(ctx.reader)
-        metered = replace(ctx, embedder=embedder, judge=cast("Judge", judge), reader=cast("Reader", reader))
+        judge, reader = Metered(ctx.judge), Metered(ctx.builtin_model)
+        metered = replace(
+            ctx, embedder=embedder, judge=cast("Judge", judge), builtin_model=cast("BuiltinModel", reader)
+        )
         return cls(metered, corpus, embedder, judge, reader, size, count(2 * held), count())
 
     def question(self, number: int) -> str:

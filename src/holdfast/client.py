@@ -22,7 +22,7 @@ from holdfast.domain.memory import (
     Session,
     SessionFields,
 )
-from holdfast.domain.operations import Attempt, Event, Standing
+from holdfast.domain.operations import Attempt, CooldownStatus, Event
 from holdfast.domain.outcomes import Outcome, Waiting
 from holdfast.domain.query import Filter, Order, QueryFields
 from holdfast.engine.brief import Brief
@@ -332,11 +332,11 @@ class Client:
         told = self._line.ask("POST", "/cooldowns", body={**body, "session": self._session})
         return from_json(Attempt, told, action=action, service=service)
 
-    def cooldowns(self, *, service: str | None = None) -> list[Standing]:
+    def cooldowns(self, *, service: str | None = None) -> list[CooldownStatus]:
         """The actions inside their window, by service, and whether another one is allowed."""
         told = self._line.ask("GET", "/cooldowns", query={"service": service})
         return [
-            from_json(Standing, each, action=each["action"], service=each["service"])
+            from_json(CooldownStatus, each, action=each["action"], service=each["service"])
             for each in told["cooldowns"]
         ]
 

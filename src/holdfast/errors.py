@@ -59,6 +59,11 @@ class NotFound(HoldfastError):
     """No such memory, session or space here."""
 
 
+def no_space(name: str) -> NotFound:
+    """The error for a space that does not exist, or that the caller may not see."""
+    return NotFound(f"there is no space {name!r}", command=f"create it with `holdfast space create {name}`")
+
+
 class Conflict(HoldfastError):
     """It changed meanwhile, or the same key came with something else."""
 

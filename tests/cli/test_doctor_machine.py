@@ -15,7 +15,7 @@ from holdfast.agents.hooks.service import Lost, NotRunning, Slow, Unusable
 from holdfast.app import paths
 from holdfast.app.wiring import try_embedder
 from holdfast.models import own_models
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.models.specs import OWN
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
@@ -209,7 +209,7 @@ def test_a_missing_model_file_is_a_problem(
 
 def test_a_model_file_that_was_taken_from_a_running_service_is_a_problem(tmp_path: Path) -> None:
     (copied := tmp_path / own_models.FILE).write_bytes(own_models.find(own_models.EMBEDDER).read_bytes())
-    embedder = OwnEmbedder(str(tmp_path))
+    embedder = BuiltinEmbedder(str(tmp_path))
     before = try_embedder(embedder)
     copied.unlink()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from holdfast.domain.operations import Attempt, standings
+from holdfast.domain.operations import Attempt, cooldown_statuses
 from holdfast.profiles import built_in
 from tests.requirements_ledger import requirement
 
@@ -28,7 +28,7 @@ def attempt(action: str, service: str, hours_ago: float, *, succeeded: bool = Tr
 def test_two_restarts_in_four_hours_are_the_most() -> None:
     attempts = [attempt("restart", "jellyfin", 1), attempt("restart", "jellyfin", 3, succeeded=False)]
 
-    (standing,) = standings(attempts, COOLDOWNS, NOW)
+    (standing,) = cooldown_statuses(attempts, COOLDOWNS, NOW)
 
     assert [done.succeeded for done in standing.attempts] == [True, False]
     assert not standing.allowed
@@ -39,7 +39,7 @@ def test_two_restarts_in_four_hours_are_the_most() -> None:
 def test_what_left_its_window_counts_no_more() -> None:
     attempts = [attempt("restart", "jellyfin", 1), attempt("restart", "jellyfin", 4)]
 
-    (standing,) = standings(attempts, COOLDOWNS, NOW)
+    (standing,) = cooldown_statuses(attempts, COOLDOWNS, NOW)
 
     assert len(standing.attempts) == 1
     assert standing.allowed
@@ -54,7 +54,7 @@ def test_each_service_and_each_action_stands_alone() -> None:
         attempt("redeployment", "adguard", 25),
     ]
 
-    found = standings(attempts, COOLDOWNS, NOW)
+    found = cooldown_statuses(attempts, COOLDOWNS, NOW)
 
     assert [(each.service, each.cooldown.name, each.allowed) for each in found] == [
         ("adguard", "restart", True),
@@ -66,10 +66,10 @@ def test_each_service_and_each_action_stands_alone() -> None:
 def test_more_than_the_most_wait_until_enough_have_left() -> None:
     attempts = [attempt("restart", "a", hours) for hours in (0.5, 1, 2, 3)]
 
-    (standing,) = standings(attempts, COOLDOWNS, NOW)
+    (standing,) = cooldown_statuses(attempts, COOLDOWNS, NOW)
 
     assert standing.free_at == NOW + timedelta(hours=3)
 
 
 def test_an_action_that_the_profile_no_longer_has_is_left_out() -> None:
-    assert standings([attempt("reboot", "a", 1)], COOLDOWNS, NOW) == []
+    assert cooldown_statuses([attempt("reboot", "a", 1)], COOLDOWNS, NOW) == []

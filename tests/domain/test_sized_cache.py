@@ -1,6 +1,6 @@
 """A cache that is bounded by what it weighs."""
 
-from holdfast.domain.terms import weighed_cache
+from holdfast.domain.terms import sized_cache
 
 
 class Reader:
@@ -8,7 +8,7 @@ class Reader:
 
     def __init__(self, most: int) -> None:
         self.read: list[str] = []
-        self.ask = weighed_cache(most, len)(self._upper)
+        self.ask = sized_cache(most, len)(self._upper)
 
     def _upper(self, text: str) -> str:
         self.read.append(text)

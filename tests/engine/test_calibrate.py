@@ -11,7 +11,7 @@ import pytest
 from holdfast.domain.calibration import BEST_NOISE, Calibration, calibrated
 from holdfast.engine.calibrate import Measuring, shipped
 from holdfast.errors import Unavailable
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 
 
 class Broken:
@@ -32,7 +32,7 @@ class Broken:
         return [vector for _ in texts[self.left_out[1] :]]
 
 
-def measured(embedder: Broken | OwnEmbedder) -> Calibration:
+def measured(embedder: Broken | BuiltinEmbedder) -> Calibration:
     found = Measuring().go_on(embedder.name, embedder.documents, embedder.queries, lambda: False)
     assert found is not None
     return found
@@ -47,7 +47,7 @@ def test_the_questions_are_many_and_of_each_kind_and_none_is_twice() -> None:
 
 @pytest.mark.slow
 def test_the_constants_are_the_defaults_own_figures() -> None:
-    default = OwnEmbedder()
+    default = BuiltinEmbedder()
 
     found = measured(default)
 

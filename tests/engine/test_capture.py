@@ -63,7 +63,7 @@ def said(texts: list[str], start: int = 1, prefix: str = "m") -> list[NewMessage
 
 @pytest.fixture
 def memories(database_url: str, clock: FixedClock) -> Iterator[Memories]:
-    with Memories.of(open_store(database_url), "default", clock=clock, reader=READER) as opened:
+    with Memories.of(open_store(database_url), "default", clock=clock, builtin_model=READER) as opened:
         yield opened
 
 
@@ -363,11 +363,11 @@ def test_a_kill_between_any_two_steps_neither_loses_nor_doubles(
 def captured(url: str, *, dies_at: int, after: bool) -> tuple[list[tuple[str, float, int]], bool]:
     """What is remembered of the talk when its reader dies once, and whether it lived to the end."""
     clock = FixedClock()
-    with Memories.of(open_store(url), "default", clock=clock, reader=READER) as memories:
+    with Memories.of(open_store(url), "default", clock=clock, builtin_model=READER) as memories:
         memories.say_all("s", said(TALK))
         memories.close_session("s")
         mortal = Memories.of(
-            MortalStore(memories.store, dies_at, after), "default", clock=clock, reader=READER
+            MortalStore(memories.store, dies_at, after), "default", clock=clock, builtin_model=READER
         )
         unharmed = True
         try:
@@ -418,7 +418,9 @@ class TickingClock(FixedClock):
 @requirement("sem.extract")
 def test_capture_marks_what_it_read_before_it_reads_on(database_url: str) -> None:
     texts = [f"The {name} service runs on host {name}-7. {'x ' * 1_500}" for name in ("mail", "shop", "wiki")]
-    with Memories.of(open_store(database_url), "default", clock=TickingClock(), reader=READER) as memories:
+    with Memories.of(
+        open_store(database_url), "default", clock=TickingClock(), builtin_model=READER
+    ) as memories:
         memories.say_all("s", said(texts))
 
         pieces = memories.capture("s")

@@ -11,7 +11,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.domain.outcomes import Reinforced
 from holdfast.language.comparison import Statement, Verdict
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 
@@ -48,7 +48,7 @@ class Sure:
 def test_of_those_that_are_as_likely_the_same_the_nearest_is_repeated(
     database_url: str, clock: FixedClock, sure: Mapping[str, float], repeated: str
 ) -> None:
-    embedder = OwnEmbedder()
+    embedder = BuiltinEmbedder()
     with Memories.of(
         open_store(database_url), "default", clock=clock, embedder=embedder, judge=Sure(sure)
     ) as memories:

@@ -43,7 +43,7 @@ READER = CorrectingReader(
 @pytest.fixture
 def memories(database_url: str, clock: FixedClock) -> Iterator[Memories]:
     READER.away = False
-    with Memories.of(open_store(database_url), "default", clock=clock, reader=READER) as opened:
+    with Memories.of(open_store(database_url), "default", clock=clock, builtin_model=READER) as opened:
         yield opened
 
 

@@ -15,7 +15,7 @@ from holdfast.domain.outcomes import settled
 from holdfast.engine import admission, changes, intake
 from holdfast.engine.memories import Memories
 from holdfast.engine.spaces import create_space
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.store.database import Database
 from holdfast.store.schema import metadata
 from holdfast.store.transaction import SpaceTransaction
@@ -108,7 +108,7 @@ def test_a_message_that_is_erased_stays_in_no_receipt_that_quoted_it(memories: M
 
 @requirement("trust.export-erase")
 def test_a_message_that_is_erased_keeps_no_vector(memories: Memories, clock: FixedClock) -> None:
-    embedder = OwnEmbedder()
+    embedder = BuiltinEmbedder()
     space = Memories.of(memories.store, memories.space, clock=clock, embedder=embedder)
     said = space.say("talk", "user", "The door code of the cellar is 4711.")
     space.recall("what is the code", threshold=0.0)

@@ -15,7 +15,7 @@ from holdfast.domain.memory import Draft, Source
 from holdfast.engine import imports
 from holdfast.engine.ports import Store, Transaction
 from holdfast.language.comparison import Statement, Verdict
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.engine.scripted_judge import ScriptedJudge, wording
 
@@ -83,7 +83,7 @@ def test_an_import_judges_nothing_while_the_space_is_locked(
         assert (memories.find().memories == before) == dry_run
 
 
-class CountingEmbedder(OwnEmbedder):
+class CountingEmbedder(BuiltinEmbedder):
     """Notes what it embedded."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 from holdfast import Memories
 from holdfast.domain.ranking import owner
 from holdfast.engine.ports import Store
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.scenarios.told import add
 
@@ -15,7 +15,7 @@ from tests.scenarios.told import add
 def test_weaker_matches_are_listed_nearest_first_where_a_memory_answers(
     store: Store, clock: FixedClock
 ) -> None:
-    memories = Memories.of(store, "default", clock=clock, embedder=OwnEmbedder())
+    memories = Memories.of(store, "default", clock=clock, embedder=BuiltinEmbedder())
     answer = add(memories, "Jellyfin takes 60s to start after a restart")
     for text in (
         "Paris is the capital of France",
@@ -33,7 +33,7 @@ def test_weaker_matches_are_listed_nearest_first_where_a_memory_answers(
     assert missing == sorted(missing)
 
 
-class Counting(OwnEmbedder):
+class Counting(BuiltinEmbedder):
     """Counts the texts that it embeds to be stored."""
 
     def __init__(self) -> None:

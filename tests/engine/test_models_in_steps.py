@@ -53,13 +53,13 @@ def test_pairs_are_judged_one_in_a_slice_and_none_twice(store: Store) -> None:
 
 
 def test_texts_are_embedded_and_memories_read_one_in_a_slice(store: Store) -> None:
-    ctx = context_for("default", store, reader=MarkingReader(), embedder=Hashing("hashing"))
+    ctx = context_for("default", store, builtin_model=MarkingReader(), embedder=Hashing("hashing"))
     found: list[object] = []
 
     def work() -> None:
         models = ModelsInSteps(ctx, "work", lambda: True).ctx
         assert models.embedder is not None
-        found[:] = [models.embedder.documents(TEXTS), models.reader.replaced(TEXTS, "news")]
+        found[:] = [models.embedder.documents(TEXTS), models.builtin_model.replaced(TEXTS, "news")]
 
     assert _slices(work) == 2 * len(TEXTS)
     assert found == [Hashing("hashing").documents(TEXTS), [0.0, 0.0]]
@@ -82,7 +82,7 @@ def test_nothing_stays_of_work_that_is_done_and_little_of_work_that_never_goes_o
 
 def test_capture_leaves_nothing_behind(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models_in_steps, "_UNDER_WAY", under_way := dict[tuple[str, str], object]())
-    memories = Memories.of(store, "default", reader=MarkingReader(), embedder=None)
+    memories = Memories.of(store, "default", builtin_model=MarkingReader(), embedder=None)
     for number in range(4):
         memories.say("s", "user", f"Our server number {number} is called host-{number}. " + "So it is. " * 60)
     memories.close_session("s")

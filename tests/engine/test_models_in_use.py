@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from holdfast.app.wiring import open_store
 from holdfast.domain.spend import Caps, Price, Usage
 from holdfast.engine.memories import Memories
-from holdfast.engine.space_context import Instructions, Readers
+from holdfast.engine.space_context import Instructions, LanguageModels
 from holdfast.language.model_call import ModelAnswer, ModelPrompt, ModelTrouble
 from tests.requirements_ledger import requirement
 
@@ -36,7 +36,7 @@ def broken() -> ModelAnswer:
 
 
 def space_with(database_url: str, *, gate: Model, extract: Model, daily: int | None) -> Memories:
-    readers = Readers(
+    models = LanguageModels(
         gate=gate,
         extract=extract,
         judge=None,
@@ -44,7 +44,7 @@ def space_with(database_url: str, *, gate: Model, extract: Model, daily: int | N
         caps=Caps(daily=daily),
         cautious=DEAR,
     )
-    return Memories.of(open_store(database_url), "default", readers=readers)
+    return Memories.of(open_store(database_url), "default", language_models=models)
 
 
 @requirement("sem.cost")

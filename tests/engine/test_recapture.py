@@ -32,14 +32,14 @@ def store(database_url: str) -> Iterator[Store]:
 
 def captured(store: Store, clock: FixedClock) -> Memories:
     """A store whose one session was captured by the first reader, open with the better one."""
-    first = Memories.of(store, "default", clock=clock, reader=FIRST)
+    first = Memories.of(store, "default", clock=clock, builtin_model=FIRST)
     said = [
         NewMessage(role="user", content=text, message_id=f"m{number}")
         for number, text in enumerate(TALK, start=1)
     ]
     first.say_all("s", said)
     first.capture("s")
-    return Memories.of(store, "default", clock=clock, reader=BETTER)
+    return Memories.of(store, "default", clock=clock, builtin_model=BETTER)
 
 
 def contents(memories: Memories) -> set[str]:
@@ -92,7 +92,7 @@ def test_what_somebody_relies_on_or_deleted_stays_as_it_is(store: Store, clock: 
 
 
 def test_what_was_said_while_capture_was_off_is_not_read_again(store: Store, clock: FixedClock) -> None:
-    memories = Memories.of(store, "default", clock=clock, reader=BETTER)
+    memories = Memories.of(store, "default", clock=clock, builtin_model=BETTER)
     memories.say("s", "user", TALK[0])
     memories.capture("s", quiet=lambda project, session: "off")
     memories.say("s", "user", TALK[2])

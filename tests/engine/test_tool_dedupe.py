@@ -55,7 +55,7 @@ READER = MarkingReader(
 def memories(database_url: str, clock: FixedClock) -> Iterator[Memories]:
     store = open_store(database_url)
     create_space("helper", store=store, clock=clock, profile="assistant")
-    with Memories.of(store, "helper", clock=clock, reader=READER) as opened:
+    with Memories.of(store, "helper", clock=clock, builtin_model=READER) as opened:
         opened.open_session("s")
         yield opened
 

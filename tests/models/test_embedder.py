@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import Unavailable
 from holdfast.models import own_models
-from holdfast.models.embedders import OVERLAP, PART, OwnEmbedder, _split
+from holdfast.models.embedders import OVERLAP, PART, BuiltinEmbedder, _split
 from holdfast.models.wordpiece import WordPiece, basic_words
 from tests.requirements_ledger import requirement
 
@@ -19,8 +19,8 @@ VOCABULARY = Path(own_models.__file__).parent / "wordpiece_data" / "vocab.txt"
 
 
 @pytest.fixture(scope="module")
-def embedder() -> OwnEmbedder:
-    return OwnEmbedder()
+def embedder() -> BuiltinEmbedder:
+    return BuiltinEmbedder()
 
 
 def cosine(one: bytes, other: bytes) -> float:
@@ -28,7 +28,7 @@ def cosine(one: bytes, other: bytes) -> float:
 
 
 @requirement("sem.embedder.default")
-def test_texts_become_unit_vectors_without_key_download_or_server(embedder: OwnEmbedder) -> None:
+def test_texts_become_unit_vectors_without_key_download_or_server(embedder: BuiltinEmbedder) -> None:
     [[vector]] = embedder.documents(["The router was set up anew"])
 
     assert len(vector) == 4 * 384
@@ -36,7 +36,7 @@ def test_texts_become_unit_vectors_without_key_download_or_server(embedder: OwnE
 
 
 @requirement("sem.embedder.default")
-def test_what_means_the_same_is_nearer_than_what_does_not(embedder: OwnEmbedder) -> None:
+def test_what_means_the_same_is_nearer_than_what_does_not(embedder: BuiltinEmbedder) -> None:
     question = embedder.query("who is my manager")
     [[boss], [cheese]] = embedder.documents(["Alec is the user's boss", "Cheese is made of milk"])
 
@@ -49,14 +49,16 @@ def test_the_library_under_the_model_leaves_no_device_id_and_has_nothing_to_repo
     home.mkdir()
     # Only what Python needs: among the rest may stand what keeps the library silent, such as a mark of CI.
     bare = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    embeds = "from holdfast.models.embedders import OwnEmbedder; OwnEmbedder().query('who is my manager')"
+    embeds = (
+        "from holdfast.models.embedders import BuiltinEmbedder; BuiltinEmbedder().query('who is my manager')"
+    )
 
     subprocess.run([sys.executable, "-B", "-c", embeds], env=bare, check=True, timeout=120)
 
     assert list(home.rglob("*")) == []
 
 
-def test_one_text_or_many_at_once_give_the_same_vector(embedder: OwnEmbedder) -> None:
+def test_one_text_or_many_at_once_give_the_same_vector(embedder: BuiltinEmbedder) -> None:
     texts = ["Lunch is at noon", "The build takes twenty minutes on a slow machine", "x"]
 
     together = embedder.documents(texts)
@@ -65,7 +67,7 @@ def test_one_text_or_many_at_once_give_the_same_vector(embedder: OwnEmbedder) ->
         assert cosine(embedder.query(text), vector) > 0.999
 
 
-def test_a_long_text_is_split_into_overlapping_parts(embedder: OwnEmbedder) -> None:
+def test_a_long_text_is_split_into_overlapping_parts(embedder: BuiltinEmbedder) -> None:
     long = " ".join(f"item number {number} is blue" for number in range(300)) + " the parrot is called Rio"
 
     [parts] = embedder.documents([long])
@@ -78,7 +80,7 @@ def test_a_long_text_is_split_into_overlapping_parts(embedder: OwnEmbedder) -> N
 @pytest.mark.parametrize(
     "text", ["", " ", "\x00", "\ud800", "日本語のテキスト", "🦜" * 50, "ﬁ½①Å", "a" * 5_000]
 )
-def test_any_text_has_a_vector(embedder: OwnEmbedder, text: str) -> None:
+def test_any_text_has_a_vector(embedder: BuiltinEmbedder, text: str) -> None:
     for vector in embedder.documents([text])[0]:
         assert np.isfinite(np.frombuffer(vector, dtype="<f4")).all()
 
@@ -112,11 +114,11 @@ def test_a_file_that_is_not_the_known_one_is_refused(tmp_path: Path) -> None:
     (tmp_path / own_models.FILE).write_bytes(b"something else")
 
     with pytest.raises(Unavailable, match="is not the embedder that this release needs"):
-        OwnEmbedder(str(tmp_path)).query("anything")
+        BuiltinEmbedder(str(tmp_path)).query("anything")
 
 
 def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="no embedder") as raised:
-        OwnEmbedder(str(tmp_path)).query("anything")
+        BuiltinEmbedder(str(tmp_path)).query("anything")
 
     assert raised.value.command == "run `pip install holdfast-embedder==1.1.0`"

@@ -19,7 +19,7 @@ from holdfast.language.comparison import Statement
 from holdfast.language.judge import PairJudge
 from holdfast.language.news import News
 from holdfast.models import own_models
-from holdfast.models.builtin_model import OwnReader
+from holdfast.models.builtin_model import ReaderModel
 from tests.requirements_ledger import requirement
 
 BOSS = "Alec is the user's boss"
@@ -27,8 +27,8 @@ REPORTS = "The user reports to Alec"
 
 
 @pytest.fixture(scope="module")
-def reader() -> OwnReader:
-    return OwnReader()
+def reader() -> ReaderModel:
+    return ReaderModel()
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def said(text: str, subject: str | None = None) -> Statement:
     ],
 )
 def test_statements_are_told_apart_with_the_models_name_and_a_probability(
-    reader: OwnReader, one: str, other: str, relation: str
+    reader: ReaderModel, one: str, other: str, relation: str
 ) -> None:
     [verdict] = reader.judge([(said(one), said(other))])
 
@@ -60,7 +60,7 @@ def test_statements_are_told_apart_with_the_models_name_and_a_probability(
     assert 0.5 < verdict.probability <= 1.0
 
 
-def test_what_only_a_subject_tells_is_another_fact_under_another_subject(reader: OwnReader) -> None:
+def test_what_only_a_subject_tells_is_another_fact_under_another_subject(reader: ReaderModel) -> None:
     text = "Takes 60s to start after a restart"
 
     [same, other] = reader.judge(
@@ -73,7 +73,7 @@ def test_what_only_a_subject_tells_is_another_fact_under_another_subject(reader:
     assert same.similarity > other.similarity
 
 
-def test_texts_that_are_too_long_to_be_read_whole_are_a_near_call(reader: OwnReader) -> None:
+def test_texts_that_are_too_long_to_be_read_whole_are_a_near_call(reader: ReaderModel) -> None:
     long = "the same opening of a very long page " * 60
 
     [verdict] = reader.judge([(said(long), said(f"{long} and another end"))])
@@ -81,14 +81,14 @@ def test_texts_that_are_too_long_to_be_read_whole_are_a_near_call(reader: OwnRea
     assert (verdict.relation, verdict.certain) == ("distinct", False)
 
 
-def test_a_memory_that_helps_is_likelier_than_one_that_does_not(reader: OwnReader) -> None:
+def test_a_memory_that_helps_is_likelier_than_one_that_does_not(reader: ReaderModel) -> None:
     helps, other = reader.helps("who do I ask for days off?", [BOSS, "Jellyfin takes 60s to start"])
 
     assert helps > other
 
 
 @requirement("models.shipped")
-def test_the_words_of_a_message_that_carry_a_fact_are_found(reader: OwnReader) -> None:
+def test_the_words_of_a_message_that_carry_a_fact_are_found(reader: ReaderModel) -> None:
     told = "We moved the weekly review to Thursdays for good, since Mei is in Osaka on Mondays."
     asked = [("user", told), ("assistant", "Noted."), ("user", "what does this regular expression match?")]
 
@@ -103,12 +103,12 @@ def test_the_words_of_a_message_that_carry_a_fact_are_found(reader: OwnReader) -
     "told",
     ["Petra pays the rent.", "never push on fridays", "In this project we always use tabs."],
 )
-def test_a_short_statement_without_context_carries_a_fact(reader: OwnReader, told: str) -> None:
+def test_a_short_statement_without_context_carries_a_fact(reader: ReaderModel, told: str) -> None:
     assert [told[each.start : each.end] for each in reader.facts([("user", told)])] == [told]
 
 
 @requirement("models.shipped")
-def test_what_was_said_makes_the_memory_untrue_that_it_corrects(reader: OwnReader) -> None:
+def test_what_was_said_makes_the_memory_untrue_that_it_corrects(reader: ReaderModel) -> None:
     text = "we upgraded to django 5.2 yesterday"
     news = News(role="user", text=text, start=0, end=len(text))
 
@@ -119,7 +119,7 @@ def test_what_was_said_makes_the_memory_untrue_that_it_corrects(reader: OwnReade
     assert old > 0.5 > beside
 
 
-def test_a_passage_states_what_it_says_and_not_the_opposite(reader: OwnReader) -> None:
+def test_a_passage_states_what_it_says_and_not_the_opposite(reader: ReaderModel) -> None:
     true, changed = reader.states(
         "We decided to move the release to the 14th of May because the audit is late.",
         ["The release was moved to 14 May", "The release was moved to 2 June"],
@@ -145,7 +145,7 @@ def test_why_names_the_model_and_version_that_judged_and_how_sure_it_was(memorie
 @requirement("models.shipped")
 def test_at_most_a_few_neighbours_of_a_draft_are_judged(memories: Memories) -> None:
     asked: list[int] = []
-    model = wiring.own_reader()
+    model = wiring.open_builtin_model()
 
     class Counting:
         def judge(self, pairs):  # type: ignore[no-untyped-def]
@@ -169,7 +169,7 @@ def test_without_the_reader_equal_text_decides_one_line_says_so_and_nothing_is_l
     folder.mkdir()
     if harm == "damaged":
         (folder / own_models.FILE).write_bytes(own_models.find(own_models.READER).read_bytes()[:-1] + b"x")
-    broken = OwnReader(None if harm == "slow" else str(folder), deadline=0.0 if harm == "slow" else 2.0)
+    broken = ReaderModel(None if harm == "slow" else str(folder), deadline=0.0 if harm == "slow" else 2.0)
 
     with (
         caplog.at_level(logging.WARNING),
@@ -219,15 +219,15 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / own_models.FILE).write_bytes(own_models.find(own_models.EMBEDDER).read_bytes())
 
     with pytest.raises(Unavailable, match="another version"):
-        OwnReader(str(tmp_path)).judge([(said("one"), said("two"))])
+        ReaderModel(str(tmp_path)).judge([(said("one"), said("two"))])
 
 
 def test_a_run_that_takes_too_long_is_ended() -> None:
     with pytest.raises(Unavailable, match=r"took longer than 0\.001 s"):
-        OwnReader(deadline=0.001).facts([("user", "a very long page of words " * 100)])
+        ReaderModel(deadline=0.001).facts([("user", "a very long page of words " * 100)])
 
 
-def test_verdicts_are_kept_by_text(reader: OwnReader) -> None:
+def test_verdicts_are_kept_by_text(reader: ReaderModel) -> None:
     judge = PairJudge(reader)
 
     first = judge.compare([(said(BOSS), said(REPORTS))])
@@ -240,11 +240,11 @@ def test_a_call_with_many_pairs_has_time_for_all_of_them(monkeypatch: pytest.Mon
     clock = count(start=0.0, step=0.2)
     monkeypatch.setattr("holdfast.models.own_models.monotonic", lambda: next(clock))
 
-    assert len(OwnReader().judge([(said(BOSS), said(REPORTS))] * 40)) == 40
+    assert len(ReaderModel().judge([(said(BOSS), said(REPORTS))] * 40)) == 40
 
 
 @requirement("models.shipped")
-def test_a_rule_beside_a_fact_is_marked_by_itself(reader: OwnReader) -> None:
+def test_a_rule_beside_a_fact_is_marked_by_itself(reader: ReaderModel) -> None:
     fact, rule = "Our staging database runs on port 5433.", "Always answer in two sentences."
 
     found = reader.facts([("user", f"{fact} {rule}")])

@@ -7,7 +7,7 @@ import pytest
 from holdfast.app import wiring
 from holdfast.engine.ports import Embedder
 from holdfast.errors import Invalid
-from holdfast.models.embedders import Multilingual, OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder, MultilingualEmbedder
 from holdfast.models.remote import RemoteEmbedder
 from holdfast.models.specs import EMBEDDERS, Spec, parse
 from holdfast.settings import Settings
@@ -18,14 +18,14 @@ from tests.requirements_ledger import requirement
 def test_without_a_setting_the_default_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOLDFAST_EMBEDDER")
 
-    assert isinstance(wiring.open_embedder(), OwnEmbedder)
+    assert isinstance(wiring.open_embedder(), BuiltinEmbedder)
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("default", OwnEmbedder),
-        ("multilingual", Multilingual),
+        ("default", BuiltinEmbedder),
+        ("multilingual", MultilingualEmbedder),
         ("ollama:nomic-embed-text", RemoteEmbedder),
         ("ollama:nomic-embed-text:v1.5@http://10.0.0.5:11434", RemoteEmbedder),
         ("ollama:hf.co/nomic-ai/nomic-embed-text-v1.5-GGUF:Q8_0", RemoteEmbedder),
@@ -159,4 +159,4 @@ def test_a_broken_key_that_nobody_needs_does_no_harm() -> None:
 
 def test_an_embedder_of_a_program_can_not_be_opened_again() -> None:
     assert wiring.reopened("brought along") is None
-    assert wiring.reopened(OwnEmbedder.name) is wiring.reopened(OwnEmbedder.name)
+    assert wiring.reopened(BuiltinEmbedder.name) is wiring.reopened(BuiltinEmbedder.name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.markers import MemoryMarker, read, written
-from holdfast.domain.operations import Attempt, Standing
+from holdfast.domain.operations import Attempt, CooldownStatus
 from holdfast.domain.profile import Cooldown, Profile
 from holdfast.errors import Invalid
 from holdfast.profiles import built_in
@@ -130,7 +130,7 @@ def test_a_file_that_can_not_be_read_is_told(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------------- where it is
 
 
-def standing(service: str) -> Standing:
+def standing(service: str) -> CooldownStatus:
     moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
     attempt = Attempt(
         id="a",
@@ -142,7 +142,9 @@ def standing(service: str) -> Standing:
         created_at=moment,
     )
     cooldown = Cooldown(name="redeployment", most=1, hours=24)
-    return Standing(service=service, cooldown=cooldown, attempts=(attempt,), free_at=moment.replace(day=2))
+    return CooldownStatus(
+        service=service, cooldown=cooldown, attempts=(attempt,), free_at=moment.replace(day=2)
+    )
 
 
 @requirement("ops.cooldowns")

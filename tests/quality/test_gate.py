@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.gate import Row, holds, invents, load, measure
-from holdfast.app.wiring import own_reader
+from holdfast.app.wiring import open_builtin_model
 from holdfast.language.extract import extract
 from holdfast.language.wording import Utterance
 from tests.requirements_ledger import requirement
@@ -26,7 +26,7 @@ def captured(messages: Sequence[tuple[str, str]]) -> list[str]:
     return [
         one.content
         for place, turn in enumerate(said)
-        for one in extract(said[max(place - 2, 0) : place], turn, own_reader())
+        for one in extract(said[max(place - 2, 0) : place], turn, open_builtin_model())
     ]
 
 

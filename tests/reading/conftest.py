@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from holdfast import Memories
-from holdfast.app.wiring import open_readers, open_store
-from holdfast.engine.space_context import Readers
+from holdfast.app.wiring import open_language_models, open_store
+from holdfast.engine.space_context import LanguageModels
 from holdfast.language.model_call import ModelPrompt
 from holdfast.settings import Settings
 from holdfast.testing import FixedClock
@@ -21,7 +21,7 @@ READER = MarkingReader(
     {"The invoices service runs": "fact", "Remember that": "preference", "so the nightly": "fact"}
 )
 
-OpenReaders = Callable[..., Readers]
+OpenReaders = Callable[..., LanguageModels]
 
 
 @pytest.fixture(params=sorted(VENDORS))
@@ -37,8 +37,8 @@ def server() -> Iterator[Scripted]:
 
 
 @pytest.fixture
-def readers_for(server: Scripted) -> OpenReaders:
-    def made(vendor: str = "anthropic", *, judge: bool = False, **more: str) -> Readers:
+def language_models_for(server: Scripted) -> OpenReaders:
+    def made(vendor: str = "anthropic", *, judge: bool = False, **more: str) -> LanguageModels:
         gate, extract = VENDORS[vendor]
         environment = {
             "HOLDFAST_GATE_MODEL": server.spec(vendor, gate),
@@ -47,7 +47,7 @@ def readers_for(server: Scripted) -> OpenReaders:
             **({"HOLDFAST_JUDGE_MODEL": server.spec(vendor, gate)} if judge else {}),
             **more,
         }
-        opened = open_readers(Settings.read(environment))
+        opened = open_language_models(Settings.read(environment))
         assert opened is not None
         return opened
 
@@ -56,10 +56,12 @@ def readers_for(server: Scripted) -> OpenReaders:
 
 @pytest.fixture
 def memories(
-    database_url: str, clock: FixedClock, vendor: str, readers_for: OpenReaders
+    database_url: str, clock: FixedClock, vendor: str, language_models_for: OpenReaders
 ) -> Iterator[Memories]:
     store = open_store(database_url)
-    with Memories.of(store, "default", clock=clock, reader=READER, readers=readers_for(vendor)) as opened:
+    with Memories.of(
+        store, "default", clock=clock, builtin_model=READER, language_models=language_models_for(vendor)
+    ) as opened:
         yield opened
 
 

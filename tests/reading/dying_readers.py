@@ -22,7 +22,7 @@ import anthropic  # noqa: F401  - imported late by the product, early here
 
 import holdfast.store.database  # noqa: F401
 from holdfast import Memories
-from holdfast.app.wiring import open_readers, open_store
+from holdfast.app.wiring import open_language_models, open_store
 from holdfast.domain.spend import Price
 from holdfast.engine.ports import LanguageModel, Store, Transaction
 from holdfast.language.model_call import ModelAnswer, ModelPrompt
@@ -84,17 +84,15 @@ class DyingModel:
 
 def read_everything(database: str, environment: dict[str, str], dies_at: int, seconds: float) -> None:
     steps = Steps(dies_at)
-    readers = open_readers(Settings.read(environment))
-    assert readers is not None
-    assert readers.gate is not None
-    assert readers.extract is not None
-    readers = replace(
-        readers, gate=DyingModel(readers.gate, steps), extract=DyingModel(readers.extract, steps)
-    )
+    models = open_language_models(Settings.read(environment))
+    assert models is not None
+    assert models.gate is not None
+    assert models.extract is not None
+    models = replace(models, gate=DyingModel(models.gate, steps), extract=DyingModel(models.extract, steps))
     clock = FixedClock(DEFAULT_START + timedelta(seconds=seconds))
     store = open_store(database)
     dying = DyingStore(store, steps)
-    memories = Memories.of(dying, "default", clock=clock, reader=READER, readers=readers)
+    memories = Memories.of(dying, "default", clock=clock, builtin_model=READER, language_models=models)
     memories.capture()
     while memories.read_due() is not None:
         pass

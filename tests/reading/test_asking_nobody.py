@@ -12,10 +12,10 @@ from tests.requirements_ledger import requirement
 
 @requirement("sem.recall.no-model")
 def test_recall_and_briefs_never_call_a_language_model(
-    database_url: str, clock: FixedClock, server: Scripted, readers_for: OpenReaders
+    database_url: str, clock: FixedClock, server: Scripted, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for(judge=True)
-    with Memories.of(open_store(database_url), "default", clock=clock, readers=readers) as memories:
+    models = language_models_for(judge=True)
+    with Memories.of(open_store(database_url), "default", clock=clock, language_models=models) as memories:
         memories.remember("The invoices service runs on host inv-7", subject="invoices")
         memories.say("s", "user", "Where do the invoices run?")
         asked_while_writing = len(server.asked)

@@ -15,7 +15,7 @@ from holdfast import Memories
 from holdfast.app.wiring import open_store
 from holdfast.cli import cli
 from holdfast.engine import jobs
-from holdfast.engine.space_context import Readers
+from holdfast.engine.space_context import LanguageModels
 from holdfast.models.factory import open_model
 from holdfast.models.specs import parse_language
 from holdfast.testing import FixedClock
@@ -136,8 +136,8 @@ DOUBTFUL: dict[str, tuple[Play, list[str]]] = {
 
 @pytest.fixture
 def impatient(
-    vendor: str, server: Scripted, readers_for: OpenReaders, request: pytest.FixtureRequest
-) -> Readers:
+    vendor: str, server: Scripted, language_models_for: OpenReaders, request: pytest.FixtureRequest
+) -> LanguageModels:
     """Models that are waited for, however busy the machine is; only one that never answers is not."""
     kind = request.node.callspec.params.get("kind")
     gate, extract = (
@@ -147,13 +147,13 @@ def impatient(
         )
         if (spec := parse_language(server.spec(vendor, model))) is not None
     )
-    return replace(readers_for(vendor, HOLDFAST_SESSION_CAP="none"), gate=gate, extract=extract)
+    return replace(language_models_for(vendor, HOLDFAST_SESSION_CAP="none"), gate=gate, extract=extract)
 
 
 @pytest.fixture
-def memories(sqlite_url: str, clock: FixedClock, impatient: Readers) -> Iterator[Memories]:
+def memories(sqlite_url: str, clock: FixedClock, impatient: LanguageModels) -> Iterator[Memories]:
     with Memories.of(
-        open_store(sqlite_url), "default", clock=clock, reader=READER, readers=impatient
+        open_store(sqlite_url), "default", clock=clock, builtin_model=READER, language_models=impatient
     ) as opened:
         yield opened
 

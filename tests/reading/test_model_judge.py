@@ -28,14 +28,14 @@ SAME = "miriam leads the standup, it is at 9:30"
 
 @pytest.fixture
 def memories(
-    sqlite_url: str, clock: FixedClock, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, clock: FixedClock, server: Scripted, language_models_for: OpenReaders
 ) -> Iterator[Memories]:
-    readers = readers_for(judge=True)
+    models = language_models_for(judge=True)
     spec = parse_language(server.spec("anthropic", "claude-haiku-5-5"))
     assert spec is not None
-    impatient = replace(readers, judge=open_model(spec, key="sk-loopback-only", within=0.5))
+    impatient = replace(models, judge=open_model(spec, key="sk-loopback-only", within=0.5))
     with Memories.of(
-        open_store(sqlite_url), "default", clock=clock, readers=impatient, judge=Unsure()
+        open_store(sqlite_url), "default", clock=clock, language_models=impatient, judge=Unsure()
     ) as opened:
         for category in ("fact", "decision", "insight"):  # which are compared apart
             opened.speaking_as("user", session="a").remember(OLD, category=category)
@@ -129,11 +129,11 @@ def test_a_judge_that_fails_leaves_it_to_the_rules_and_is_left_alone_for_a_while
 
 @requirement("sem.cost")
 def test_a_judge_is_off_unless_somebody_asks_for_one(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for()
-    assert readers.judge is None
-    with Memories.of(open_store(sqlite_url), "default", readers=readers) as memories:
+    models = language_models_for()
+    assert models.judge is None
+    with Memories.of(open_store(sqlite_url), "default", language_models=models) as memories:
         memories.remember(OLD, category="fact")
         memories.remember(NEAR, category="fact")
 
@@ -141,10 +141,10 @@ def test_a_judge_is_off_unless_somebody_asks_for_one(
 
 
 def test_a_judge_beyond_its_cap_is_not_asked(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for(judge=True, HOLDFAST_DAILY_CAP="0")
-    with Memories.of(open_store(sqlite_url), "default", readers=readers) as memories:
+    models = language_models_for(judge=True, HOLDFAST_DAILY_CAP="0")
+    with Memories.of(open_store(sqlite_url), "default", language_models=models) as memories:
         memories.remember(OLD, category="fact")
 
         assert isinstance(memories.remember(NEAR, category="fact"), Added)

@@ -126,17 +126,17 @@ def test_only_what_the_gate_lets_pass_is_read(memories: Memories, server: Script
 
     [reading] = read_all(memories)
 
-    assert reading.passed_over == "only small talk"
+    assert reading.outcomes == ()
     assert [asked.purpose for asked in server.asked] == ["gate"]
     assert memories.jobs("queued") == []
 
 
 @requirement("sem.gate")
 def test_without_a_gate_model_our_reader_is_the_gate(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders, clock: FixedClock
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders, clock: FixedClock
 ) -> None:
-    readers = readers_for(HOLDFAST_GATE_MODEL="none")
-    with Memories.of(open_store(sqlite_url), "default", clock=clock, readers=readers) as memories:
+    models = language_models_for(HOLDFAST_GATE_MODEL="none")
+    with Memories.of(open_store(sqlite_url), "default", clock=clock, language_models=models) as memories:
         talk(memories, "thanks, carry on", session="idle")
         talk(memories, MARKED, session="telling")
         read_all(memories)
@@ -377,10 +377,10 @@ def kill_after_the_answer(store: Store, text: str) -> None:
 
 @requirement("trust.off-record")
 def test_what_a_model_answered_goes_with_the_message_that_is_taken_off_the_record(
-    sqlite_url: str, clock: FixedClock, readers_for: OpenReaders
+    sqlite_url: str, clock: FixedClock, language_models_for: OpenReaders
 ) -> None:
     store = open_store(sqlite_url)
-    with Memories.of(store, "default", clock=clock, readers=readers_for()) as memories:
+    with Memories.of(store, "default", clock=clock, language_models=language_models_for()) as memories:
         talk(memories, MARKED)
         memories.capture()
         kill_after_the_answer(store, MARKED)
@@ -393,11 +393,11 @@ def test_what_a_model_answered_goes_with_the_message_that_is_taken_off_the_recor
 
 @requirement("trust.export-erase")
 def test_an_erased_message_leaves_nothing_in_the_jobs(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders
 ) -> None:
     clock = FixedClock()
     store = open_store(sqlite_url)
-    with Memories.of(store, "default", clock=clock, readers=readers_for()) as memories:
+    with Memories.of(store, "default", clock=clock, language_models=language_models_for()) as memories:
         server.play = well(lambda _: [fact("The invoices service runs on host inv-7, canary.")])
         talk(memories, f"{MARKED} canary")
         memories.capture()
@@ -413,14 +413,14 @@ def test_an_erased_message_leaves_nothing_in_the_jobs(
 
 
 def test_a_model_of_ollama_is_asked_below_v1_and_costs_nothing(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for(
+    models = language_models_for(
         HOLDFAST_GATE_MODEL=f"ollama:qwen3:4b@{server.url}",
         HOLDFAST_EXTRACT_MODEL=f"ollama:qwen3:14b@{server.url}",
         HOLDFAST_DAILY_CAP="0",
     )
-    with Memories.of(open_store(sqlite_url), "default", readers=readers) as memories:
+    with Memories.of(open_store(sqlite_url), "default", language_models=models) as memories:
         talk(memories, MARKED)
         [reading] = read_all(memories)
         spent = memories.spend().total

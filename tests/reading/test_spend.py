@@ -61,11 +61,11 @@ def test_every_call_is_counted_by_purpose_model_day_and_session(
 
 @requirement("sem.cost")
 def test_a_daily_cap_stops_calls_and_the_rules_go_on_until_tomorrow(
-    database_url: str, server: Scripted, clock: FixedClock, readers_for: OpenReaders
+    database_url: str, server: Scripted, clock: FixedClock, language_models_for: OpenReaders
 ) -> None:
     server.play = well(lambda _: [fact("Oslo could not make it earlier than 9:30.", message=1)])
-    readers = readers_for(HOLDFAST_DAILY_CAP="0.00012", HOLDFAST_SESSION_CAP="none")
-    with Memories.of(open_store(database_url), "default", clock=clock, readers=readers) as memories:
+    models = language_models_for(HOLDFAST_DAILY_CAP="0.00012", HOLDFAST_SESSION_CAP="none")
+    with Memories.of(open_store(database_url), "default", clock=clock, language_models=models) as memories:
         talk(memories, f"{MARKED} {PLAIN}")
         memories.capture()
         reading = memories.read_due()
@@ -82,10 +82,10 @@ def test_a_daily_cap_stops_calls_and_the_rules_go_on_until_tomorrow(
 
 @requirement("sem.cost")
 def test_a_sessions_cap_leaves_the_rest_of_it_to_the_rules(
-    sqlite_url: str, server: Scripted, clock: FixedClock, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, clock: FixedClock, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for(HOLDFAST_SESSION_CAP="0.00001")
-    with Memories.of(open_store(sqlite_url), "default", clock=clock, readers=readers) as memories:
+    models = language_models_for(HOLDFAST_SESSION_CAP="0.00001")
+    with Memories.of(open_store(sqlite_url), "default", clock=clock, language_models=models) as memories:
         talk(memories, MARKED)
         [reading] = read_all(memories)
 
@@ -106,14 +106,14 @@ def asked_until_the_cap(model: LanguageModel, ctx: SpaceContext) -> int:
 
 @requirement("sem.cost")
 def test_the_caps_are_never_passed_however_many_calls_are_made(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders
 ) -> None:
     server.play = lambda asked: said(asked, '{"keep": true, "reason": ""}', usage=TOLD)
-    readers = readers_for(HOLDFAST_DAILY_CAP="0.0002", HOLDFAST_SESSION_CAP="none")
-    assert readers.gate is not None
+    models = language_models_for(HOLDFAST_DAILY_CAP="0.0002", HOLDFAST_SESSION_CAP="none")
+    assert models.gate is not None
     store = open_store(sqlite_url)
-    ctx = context_for("default", store, readers=readers)
-    made = asked_until_the_cap(readers.gate, ctx)
+    ctx = context_for("default", store, language_models=models)
+    made = asked_until_the_cap(models.gate, ctx)
 
     with store.read("default") as tx:
         total = tx.spend.total()
@@ -124,12 +124,12 @@ def test_the_caps_are_never_passed_however_many_calls_are_made(
 
 @requirement("sem.cost")
 def test_a_call_counts_in_full_while_nobody_knows_its_end(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for()
-    assert readers.gate is not None
+    models = language_models_for()
+    assert models.gate is not None
     store = open_store(sqlite_url)
-    ctx = context_for("default", store, readers=readers)
+    ctx = context_for("default", store, language_models=models)
     seen = []
 
     def look(asked: Asked) -> Answer:
@@ -138,7 +138,7 @@ def test_a_call_counts_in_full_while_nobody_knows_its_end(
         return said(asked, json.dumps({"keep": True, "reason": ""}))
 
     server.play = look
-    ask(question(), "gate", readers.gate, ctx=ctx, session=None)
+    ask(question(), "gate", models.gate, ctx=ctx, session=None)
 
     with store.read("default") as tx:
         after = tx.spend.total()
@@ -150,17 +150,17 @@ def test_a_call_counts_in_full_while_nobody_knows_its_end(
 
 @requirement("sem.cost")
 def test_a_model_without_a_known_price_is_counted_and_held_to_the_caps_as_a_dear_one(
-    sqlite_url: str, server: Scripted, clock: FixedClock, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, clock: FixedClock, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for(
+    models = language_models_for(
         HOLDFAST_GATE_MODEL=server.spec("openai", "house-blend"),
         HOLDFAST_DAILY_CAP="0.05",
         HOLDFAST_SESSION_CAP="none",
     )
-    gate: Any = readers.gate
+    gate: Any = models.gate
     gate.price = None  # as of a server elsewhere
     server.play = lambda asked: said(asked, '{"keep": true, "reason": ""}', usage=TOLD)
-    ctx = context_for("default", open_store(sqlite_url), clock=clock, readers=readers)
+    ctx = context_for("default", open_store(sqlite_url), clock=clock, language_models=models)
     asked_until_the_cap(gate, ctx)
 
     with ctx.store.read("default") as tx:
@@ -172,20 +172,20 @@ def test_a_model_without_a_known_price_is_counted_and_held_to_the_caps_as_a_dear
 
 @requirement("sem.cost")
 def test_a_model_on_this_machine_costs_nothing_and_no_cap_stops_it(
-    sqlite_url: str, server: Scripted, readers_for: OpenReaders
+    sqlite_url: str, server: Scripted, language_models_for: OpenReaders
 ) -> None:
-    readers = readers_for(
+    models = language_models_for(
         HOLDFAST_GATE_MODEL=server.spec("openai", "house-blend"),
         HOLDFAST_EXTRACT_MODEL=server.spec("openai", "house-blend"),
         HOLDFAST_DAILY_CAP="0.0001",
         HOLDFAST_SESSION_CAP="0.0001",
     )
-    assert readers.gate is not None
+    assert models.gate is not None
     server.play = lambda asked: said(asked, '{"keep": true, "reason": ""}')
-    with Memories.of(open_store(sqlite_url), "default", readers=readers) as memories:
-        ctx = context_for("default", memories.store, readers=readers)
+    with Memories.of(open_store(sqlite_url), "default", language_models=models) as memories:
+        ctx = context_for("default", memories.store, language_models=models)
         for _ in range(5):
-            ask(question(), "gate", readers.gate, ctx=ctx, session="s")
+            ask(question(), "gate", models.gate, ctx=ctx, session="s")
         spent = memories.spend()
 
     assert (spent.today.calls, spent.today.unpriced_calls, spent.today.micro_dollars) == (5, 0, 0)
@@ -203,8 +203,8 @@ def test_what_costs_nothing_passes_no_limit_that_is_used_up() -> None:
 
 
 @pytest.fixture
-def spent(sqlite_url: str, server: Scripted, readers_for: OpenReaders) -> str:
-    with Memories.of(open_store(sqlite_url), "default", readers=readers_for()) as memories:
+def spent(sqlite_url: str, server: Scripted, language_models_for: OpenReaders) -> str:
+    with Memories.of(open_store(sqlite_url), "default", language_models=language_models_for()) as memories:
         talk(memories, MARKED)
         read_all(memories)
     return sqlite_url

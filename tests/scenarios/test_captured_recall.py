@@ -11,7 +11,7 @@ from holdfast.domain.outcomes import settled
 from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.marking_reader import MarkingReader
 from tests.requirements_ledger import requirement
@@ -48,7 +48,7 @@ def test_a_captured_memory_does_not_push_back_the_message_that_it_came_from(
     store: Store, clock: FixedClock
 ) -> None:
     marked = MarkingReader({"Remember that": "preference", "We decided": "decision", "Miriam is": "person"})
-    memories = Memories.of(store, "default", clock=clock, reader=marked)
+    memories = Memories.of(store, "default", clock=clock, builtin_model=marked)
     memories.say_all(
         "talk", [NewMessage(role="user", content=text, message_id=f"m{n}") for n, text in enumerate(SAID)]
     )
@@ -98,7 +98,7 @@ def test_what_an_agent_recorded_by_a_marker_stands_by_its_own_score(memories: Me
 
 @requirement("sem.recall.score")
 def test_hits_are_listed_in_the_order_of_the_score_that_is_told(store: Store, clock: FixedClock) -> None:
-    memories = Memories.of(store, "default", clock=clock, embedder=OwnEmbedder())
+    memories = Memories.of(store, "default", clock=clock, embedder=BuiltinEmbedder())
     memories.say_all("talk", [NewMessage(role="user", content=text) for text in SAID])
     memories.capture("talk")
 

@@ -9,7 +9,7 @@ from holdfast.engine.context import Context
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
 from holdfast.errors import Invalid
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
@@ -20,12 +20,12 @@ TEA = "Favourite tea is lapsang souchong"
 
 
 @pytest.fixture(scope="module")
-def embedder() -> OwnEmbedder:
-    return OwnEmbedder()
+def embedder() -> BuiltinEmbedder:
+    return BuiltinEmbedder()
 
 
 @pytest.fixture
-def known(store: Store, clock: FixedClock, embedder: OwnEmbedder) -> Memories:
+def known(store: Store, clock: FixedClock, embedder: BuiltinEmbedder) -> Memories:
     memories = Memories.of(store, "default", clock=clock, embedder=embedder)
     for text in (JELLYFIN, SEATS, TEA):
         add(memories, text)

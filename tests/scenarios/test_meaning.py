@@ -8,7 +8,7 @@ import pytest
 from holdfast import Filter, Memories
 from holdfast.app.wiring import open_store
 from holdfast.engine.ports import Embedder, Store
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
@@ -24,12 +24,12 @@ OTHERS = (
 
 
 @pytest.fixture(scope="module")
-def embedder() -> OwnEmbedder:
-    return OwnEmbedder()
+def embedder() -> BuiltinEmbedder:
+    return BuiltinEmbedder()
 
 
 @pytest.fixture
-def known(store: Store, clock: FixedClock, embedder: OwnEmbedder) -> Memories:
+def known(store: Store, clock: FixedClock, embedder: BuiltinEmbedder) -> Memories:
     memories = Memories.of(store, "default", clock=clock, embedder=embedder)
     for text in (NETWORK, *OTHERS):
         add(memories, text)
@@ -80,7 +80,7 @@ def test_the_score_is_the_product_of_its_reported_factors(known: Memories, clock
 
 @requirement("sem.search")
 def test_what_another_process_wrote_is_found_at_once(
-    database_url: str, known: Memories, clock: FixedClock, embedder: OwnEmbedder
+    database_url: str, known: Memories, clock: FixedClock, embedder: BuiltinEmbedder
 ) -> None:
     known.recall("anything at all")
     other = open_store(database_url)
@@ -159,7 +159,7 @@ def faulty(request: pytest.FixtureRequest) -> Embedder:
 
 @requirement("sem.embedder.down")
 def test_with_a_faulty_embedder_storing_works_and_words_still_find(
-    store: Store, clock: FixedClock, faulty: Embedder, embedder: OwnEmbedder
+    store: Store, clock: FixedClock, faulty: Embedder, embedder: BuiltinEmbedder
 ) -> None:
     memories = Memories.of(store, "default", clock=clock, embedder=faulty)
     memory = add(memories, NETWORK)

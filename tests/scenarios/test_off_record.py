@@ -11,7 +11,7 @@ from holdfast.domain.dialogue import Dialogue, Turn
 from holdfast.domain.query import EVERYTHING
 from holdfast.engine.ports import Store
 from holdfast.engine.sessions import NewMessage
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.test_quoting import given
@@ -156,7 +156,7 @@ def test_the_proxy_keeps_it_off_the_record_too(memories: Memories) -> None:
 def test_it_has_no_word_or_vector_to_be_found_by_and_loses_those_that_it_had(
     store: Store, clock: FixedClock
 ) -> None:
-    embedder = OwnEmbedder()
+    embedder = BuiltinEmbedder()
     memories = Memories.of(store, "default", clock=clock, embedder=embedder)
     talk(memories, "Otto gets a salary of 90000 in the new job.", "Shall I remember that?")
     assert memories.recall("how much does Otto earn", threshold=0.0).hits

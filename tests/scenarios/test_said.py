@@ -10,7 +10,7 @@ from holdfast.domain.ranking import MemoryHit, MessageHit
 from holdfast.engine.ports import Store
 from holdfast.engine.recall import Recall
 from holdfast.engine.spaces import create_space, set_keeps_messages
-from holdfast.models.embedders import OwnEmbedder
+from holdfast.models.embedders import BuiltinEmbedder
 from holdfast.testing import FixedClock
 from tests.requirements_ledger import requirement
 from tests.scenarios.told import add
@@ -25,12 +25,12 @@ TALK = (
 
 
 @pytest.fixture(scope="module")
-def embedder() -> OwnEmbedder:
-    return OwnEmbedder()
+def embedder() -> BuiltinEmbedder:
+    return BuiltinEmbedder()
 
 
 @pytest.fixture
-def talk(store: Store, clock: FixedClock, embedder: OwnEmbedder) -> Memories:
+def talk(store: Store, clock: FixedClock, embedder: BuiltinEmbedder) -> Memories:
     """Two people who talked a week ago."""
     memories = Memories.of(store, "default", clock=clock, embedder=embedder)
     told(memories, "talk", TALK)
@@ -258,7 +258,7 @@ def test_what_was_erased_is_not_found_as_a_message(talk: Memories) -> None:
 
 
 def test_a_space_that_keeps_no_messages_finds_none(
-    store: Store, clock: FixedClock, embedder: OwnEmbedder
+    store: Store, clock: FixedClock, embedder: BuiltinEmbedder
 ) -> None:
     create_space("quiet", store=store, clock=clock)
     set_keeps_messages("quiet", False, store=store)

@@ -17,7 +17,7 @@ import holdfast
 from holdfast.domain.history import Entry, Story, Use
 from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Link, Memory, Message, Repetition, Session, Source, Version
-from holdfast.domain.operations import Attempt, Event, Standing
+from holdfast.domain.operations import Attempt, CooldownStatus, Event
 from holdfast.domain.outcomes import (
     Added,
     Contradicting,
@@ -115,7 +115,7 @@ OUTCOMES: tuple[Outcome, ...] = (
 ATTEMPT = Attempt(
     id="t", action="restart", service="mail", succeeded=True, content=None, session=None, created_at=NOON
 )
-STANDING = Standing(
+STANDING = CooldownStatus(
     service="mail",
     cooldown=Cooldown(name="restart", most=3, hours=1.5),
     free_at=NOON,

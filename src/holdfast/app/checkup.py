@@ -127,10 +127,10 @@ def _own_models() -> Iterator[HealthFinding]:
     models = (
         (
             "comparison",
-            wiring.own_reader().check_file,
+            wiring.open_builtin_model().check_file,
             "only identical texts count as duplicates, and recall is less precise",
         ),
-        ("capture", wiring.own_reader().finder.check_file, "nothing is captured from conversations"),
+        ("capture", wiring.open_builtin_model().finder.check_file, "nothing is captured from conversations"),
     )
     for name, check, meanwhile in models:
         try:

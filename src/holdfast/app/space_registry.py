@@ -34,7 +34,7 @@ class SpaceRegistry:
         self._store: Store | None = None
         self._opened: dict[str, Memories] = {}
         self.embedder = wiring.open_embedder(self._settings.embedder)
-        self._readers = wiring.open_readers(self._settings)
+        self._language_models = wiring.open_language_models(self._settings)
 
     @property
     def db(self) -> str:
@@ -44,7 +44,7 @@ class SpaceRegistry:
     @property
     def reads(self) -> bool:
         """Whether a language model extracts facts."""
-        return self._readers is not None and self._readers.extract is not None
+        return self._language_models is not None and self._language_models.extract is not None
 
     def memories(self, space: str | None = None) -> Memories:
         """The memories of `space`; default: the usual space.
@@ -70,7 +70,7 @@ class SpaceRegistry:
             space,
             embedder=self.embedder,
             budget=self._settings.budget,
-            readers=self._readers,
+            language_models=self._language_models,
             waits=self._waits,
         )
 
@@ -141,10 +141,10 @@ class SpaceRegistry:
 
         said = Utterance("user", "We use PostgreSQL, because SQLite was too slow.", wiring.utc_now().date())
         with suppress(HoldfastError):  # errors are reported where the models are used
-            extract([], said, wiring.own_reader())
+            extract([], said, wiring.open_builtin_model())
         yield
         with suppress(HoldfastError):  # the reader's network; the finder's is separate
-            wiring.own_reader().helps("what is known", ["nothing"])
+            wiring.open_builtin_model().helps("what is known", ["nothing"])
         yield
         with suppress(HoldfastError):
             if isinstance(self.embedder, InProcess):

@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 
 from holdfast.app import paths
 from holdfast.domain.budget import estimate_tokens
-from holdfast.engine.ports import Clock, Embedder, FileBacked, Judge, NewId, Reader, Store
-from holdfast.engine.space_context import Readers, SpaceContext
+from holdfast.engine.ports import BuiltinModel, Clock, Embedder, FileBacked, Judge, NewId, Store
+from holdfast.engine.space_context import LanguageModels, SpaceContext
 from holdfast.engine.spaces import DEFAULT, create_space, profile_of
-from holdfast.errors import Conflict, Invalid, NotFound, Unavailable
+from holdfast.errors import Conflict, Invalid, Unavailable, no_space
 from holdfast.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.domain.space import Space
     from holdfast.files.bindings import Directories
     from holdfast.language.judge import PairJudge, PairModel
-    from holdfast.models.builtin_model import OwnReader
+    from holdfast.models.builtin_model import ReaderModel
 
 JUDGED_WITHIN = 10.0  # seconds: a user waits while a model judges
 #: One `Directories` per store; it keeps the last scan.
@@ -109,7 +109,7 @@ def open_embedder(name: str | None = None) -> Embedder | None:
     return factory.open_embedder(spec, key=settings.key_for(spec))
 
 
-def open_readers(settings: Settings | None = None) -> Readers | None:
+def open_language_models(settings: Settings | None = None) -> LanguageModels | None:
     """The configured language models; None without any. Nothing is loaded or called yet.
 
     Raises: Invalid, with the variable's name.
@@ -127,7 +127,7 @@ def open_readers(settings: Settings | None = None) -> Readers | None:
         open_model(spec, key=settings.key_for_model(spec), within=within) if spec else None
         for spec, within in zip(named, (WITHIN, WITHIN, JUDGED_WITHIN), strict=True)
     )
-    return Readers(
+    return LanguageModels(
         gate=gate,
         extract=extract,
         judge=judge,
@@ -149,11 +149,11 @@ def reopened(name: str) -> Embedder | None:
 
 
 @lru_cache(maxsize=1)
-def own_reader() -> "OwnReader":
+def open_builtin_model() -> "ReaderModel":
     """The built-in models, shared by all spaces; loaded when first used."""
-    from holdfast.models.builtin_model import OwnReader
+    from holdfast.models.builtin_model import ReaderModel
 
-    return OwnReader()
+    return ReaderModel()
 
 
 @lru_cache(maxsize=1)
@@ -161,7 +161,7 @@ def own_judge() -> "PairJudge":
     """The judge shared by all spaces, with its cache of verdicts."""
     from holdfast.language.judge import PairJudge
 
-    return PairJudge(own_reader())
+    return PairJudge(open_builtin_model())
 
 
 class _Later:
@@ -221,11 +221,11 @@ def context_for(
     clock: Clock = utc_now,
     ids: NewId = new_id,
     judge: "PairModel | None" = None,
-    reader: Reader | None = None,
+    builtin_model: BuiltinModel | None = None,
     embedder: Embedder | None = None,
     open_embedder: Callable[[str], Embedder | None] = reopened,
     budget: int | None = None,
-    readers: Readers | None = None,
+    language_models: LanguageModels | None = None,
     waits: bool = True,
 ) -> SpaceContext:
     """The context of a space. The default space is created at first use.
@@ -241,10 +241,12 @@ def context_for(
         new_id=ids,
         estimate=estimate_tokens,
         embedder=embedder,
-        reader=reader if reader is not None else cast("Reader", _Later(own_reader)),
+        builtin_model=builtin_model
+        if builtin_model is not None
+        else cast("BuiltinModel", _Later(open_builtin_model)),
         open_embedder=open_embedder,
         budget=budget,
-        readers=readers,
+        language_models=language_models,
         arrive=_files_first,
         waits=waits,
     )
@@ -264,7 +266,5 @@ def _existing(space: str, store: Store, clock: Clock) -> "Space":
         except Conflict:  # another process was faster
             found = store.space(space)
     if found is None:
-        raise NotFound(
-            f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
-        )
+        raise no_space(space)
     return found

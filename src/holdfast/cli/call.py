@@ -77,7 +77,7 @@ class Call:
             clock=self.time(),
             embedder=wiring.open_embedder(settings.embedder),
             budget=settings.budget,
-            readers=wiring.open_readers(settings),
+            language_models=wiring.open_language_models(settings),
         )
 
     def time(self) -> "Clock":

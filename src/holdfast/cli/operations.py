@@ -9,7 +9,7 @@ from holdfast.cli.call import Call, in_space
 from holdfast.cli.tables import Table, TableColumn
 
 if TYPE_CHECKING:
-    from holdfast.domain.operations import Standing
+    from holdfast.domain.operations import CooldownStatus
     from holdfast.domain.spend import GroupedBy, SpendReport, Spent
 
 _GENERAL = "general"
@@ -75,7 +75,7 @@ def cooldowns(call: Call, service: str | None) -> None:
     call.tell(table if found else "No recent actions with a cooldown", {"cooldowns": found})
 
 
-def _cooldown_row(standing: "Standing") -> tuple[str, ...]:
+def _cooldown_row(standing: "CooldownStatus") -> tuple[str, ...]:
     cooldown, last = standing.cooldown, standing.attempts[0]
     done = f"{len(standing.attempts)} of {cooldown.most} in {cooldown.hours:g} h"
     how = "success" if last.succeeded else "failure"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, Final, Literal, ParamSpec, Protocol, TypeVar, get_args
 
-from holdfast.errors import Forbidden, Invalid, NotFound
+from holdfast.errors import Forbidden, Invalid, no_space
 
 Scope = Literal["read", "write", "proxy", "metrics", "admin"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -63,9 +63,7 @@ class Grant:
         Raises: NotFound, not Forbidden, so that the existence of other spaces does not leak.
         """
         if not self.reaches(space):
-            raise NotFound(
-                f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
-            )
+            raise no_space(space)
         return space
 
 

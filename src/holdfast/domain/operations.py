@@ -34,7 +34,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class CooldownStatus:
     """The state of an action on a service: the attempts within its window, and when it is allowed again."""
 
     service: str
@@ -52,7 +52,9 @@ def window(cooldown: Cooldown) -> timedelta:
     return timedelta(hours=cooldown.hours)
 
 
-def standings(attempts: Iterable[Attempt], cooldowns: Iterable[Cooldown], now: datetime) -> list[Standing]:
+def cooldown_statuses(
+    attempts: Iterable[Attempt], cooldowns: Iterable[Cooldown], now: datetime
+) -> list[CooldownStatus]:
     """Each service and action of which something lies inside the window, by name, as it was spelt first."""
     by_name = {cooldown.name: (place, cooldown) for place, cooldown in enumerate(cooldowns)}
     groups: dict[tuple[str, int], list[Attempt]] = {}
@@ -65,13 +67,13 @@ def standings(attempts: Iterable[Attempt], cooldowns: Iterable[Cooldown], now: d
                 spelt.setdefault(key, attempt.service)
                 groups.setdefault((key, place), []).append(attempt)
     known = [cooldown for _, cooldown in by_name.values()]
-    return [_standing(spelt[key], known[place], group) for (key, place), group in sorted(groups.items())]
+    return [_status(spelt[key], known[place], group) for (key, place), group in sorted(groups.items())]
 
 
-def _standing(service: str, cooldown: Cooldown, group: list[Attempt]) -> Standing:
+def _status(service: str, cooldown: Cooldown, group: list[Attempt]) -> CooldownStatus:
     newest = group[::-1]
     free_at = None
     if len(newest) >= cooldown.most:
         # Allowed again when so many have left the window that one more fits.
         free_at = newest[cooldown.most - 1].created_at + window(cooldown)
-    return Standing(service=service, cooldown=cooldown, attempts=tuple(newest), free_at=free_at)
+    return CooldownStatus(service=service, cooldown=cooldown, attempts=tuple(newest), free_at=free_at)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import mul
 from typing import Literal, NamedTuple
 
 from holdfast.domain.memory import Memory, Message, Session
@@ -146,6 +147,17 @@ def evidence(holds: TextTerms, telling: Telling, cosine: float) -> dict[str, flo
         "meaning": MEANING * cosine,
         "words": WORD * shared * discount(holds.length, _TYPICAL_LENGTH) if shared else 0.0,
     }
+
+
+def logistic(bias: float, weights: Sequence[float], evidence: Sequence[float]) -> float:
+    """The probability of a logistic regression."""
+    return 1 / (1 + math.exp(-bias - sum(map(mul, weights, evidence))))
+
+
+def log_odds(probability: float) -> float:
+    """The logarithm of the odds of a probability, cut off at 0.001 and 0.999."""
+    probability = min(max(probability, 0.001), 0.999)
+    return math.log(probability / (1 - probability))
 
 
 def odds(probability: float) -> float:

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 Answer = TypeVar("Answer")
 
 
-def weighed_cache(
+def sized_cache(
     most: int, weight: Callable[[Answer], int]
 ) -> Callable[[Callable[[str], Answer]], Callable[[str], Answer]]:
     """Keeps a function's answers as long as they weigh at most `most` together.
@@ -202,7 +202,7 @@ def _size(terms: frozenset[str]) -> int:
     return len(terms) + _EACH
 
 
-@weighed_cache(most=_KEPT_WORDS, weight=_size)
+@sized_cache(most=_KEPT_WORDS, weight=_size)
 def telling(text: str) -> frozenset[str]:
     """The stems of the content words."""
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
@@ -236,7 +236,7 @@ def _weight(held: TextTerms) -> int:
     return held.length + _EACH
 
 
-@weighed_cache(most=_KEPT_WORDS, weight=_weight)
+@sized_cache(most=_KEPT_WORDS, weight=_weight)
 def held(text: str) -> TextTerms:
     """The terms of `text`; cached, since the same texts are candidates again and again."""
     found = stems(text)

@@ -11,14 +11,14 @@ from datetime import datetime
 from holdfast.domain.memory import PEOPLE, Draft, Memory, Tombstone
 from holdfast.domain.outcomes import Deletion, Refused, Waiting
 from holdfast.engine import changes
-from holdfast.engine.neighbours import Findings, Surroundings, find_tombstone, look_beside
+from holdfast.engine.neighbours import DraftRelations, JudgedCandidates, find_tombstone, look_beside
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
 
 _WHY = "repeated after it was archived"
 
 
-def archived_before(draft: Draft, around: Surroundings) -> Memory | None:
+def archived_before(draft: Draft, around: JudgedCandidates) -> Memory | None:
     """The archived memory that says the same as a draft, if the draft may bring it back.
 
     What nobody vouched for brings nothing back that somebody did, so as not to borrow his word.
@@ -38,7 +38,7 @@ def brought_back(known: Memory, draft: Draft, tx: Transaction, now: datetime) ->
     return changes.change(tx, known, back, "restored", source=draft.source, now=now, note=_WHY)
 
 
-def forbidden(draft: Draft, tx: Transaction, around: Surroundings, anyway: bool) -> Refused | None:
+def forbidden(draft: Draft, tx: Transaction, around: JudgedCandidates, anyway: bool) -> Refused | None:
     """Why a draft may not come back; what is known and active was not deleted, whatever was beside it."""
     while (tombstone := find_tombstone(draft, tx, around)) is not None:  # each wording has one
         if not anyway or draft.source.origin not in PEOPLE:
@@ -58,7 +58,7 @@ def protected(known: Memory, draft: Draft, tx: Transaction) -> bool:
     return not draft.source.trusted and tx.journal.vouched_for(known.id)
 
 
-def why_wait(draft: Draft, findings: Findings, tx: Transaction) -> str | None:
+def why_wait(draft: Draft, findings: DraftRelations, tx: Transaction) -> str | None:
     """Why a person has to look first, if so. What is known already need not wait."""
     if findings.same is not None:
         return None
@@ -73,11 +73,11 @@ def why_wait(draft: Draft, findings: Findings, tx: Transaction) -> str | None:
 def wait(
     reason: str,
     draft: Draft,
-    findings: Findings,
+    findings: DraftRelations,
     tx: Transaction,
     ctx: SpaceContext,
     now: datetime,
-    around: Surroundings,
+    around: JudgedCandidates,
 ) -> Waiting:
     """Puts a draft into the inbox, beside what it stands against; once, however often it is said."""
     if findings.contradicted and ctx.profile.policy.on_contradiction == "suggest":
@@ -100,7 +100,7 @@ def propose(
     ctx: SpaceContext,
     now: datetime,
     reason: str | None = None,
-    around: Surroundings | None = None,
+    around: JudgedCandidates | None = None,
 ) -> Waiting:
     """Leaves it to a person whether a draft may take the place of a known memory."""
     reason = (
@@ -115,7 +115,7 @@ def propose(
     return Waiting(memory, reason, (known,))
 
 
-def _waiting_already(draft: Draft, around: Surroundings) -> Memory | None:
+def _waiting_already(draft: Draft, around: JudgedCandidates) -> Memory | None:
     for each in around.of("waiting"):
         waiting = each.candidate.found
         assert isinstance(waiting, Memory)

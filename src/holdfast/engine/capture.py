@@ -131,7 +131,7 @@ def _piece(
         part, progress, cut = _read(session, sources(found), progress, ctx, time_up)
         upto, begun = (progress.read, progress.drafts) if cut else (upto, 0)
         part = replace(part, messages=sum(message.number <= upto for message in new))
-        if not cut and ctx.readers is not None and ctx.readers.extract is not None:
+        if not cut and ctx.language_models is not None and ctx.language_models.extract is not None:
             parted = [[one for one in found if (one.number > queued) == late] for late in (False, True)]
             pieces = list(chunks(parted[0], parted[1], ctx.estimate))
     counts = _counts(job, part, read=upto, drafts=begun) | {"queued": queued if cut else upto}

@@ -16,6 +16,7 @@ from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 
+_NO_ID = "no unique id could be generated: the random number source of this machine seems broken"
 _TRIES = 50  # ids are 8 random characters: two clashes in a row mean a broken source of chance
 
 
@@ -38,9 +39,7 @@ def add(
         if tx.memories.add(memory):
             break
     else:
-        raise Unavailable(
-            "no unique id could be generated: the random number source of this machine seems broken"
-        )
+        raise Unavailable(_NO_ID)
     tx.versions.add(_wording(memory, draft.source, memory.created_at))
     cite(tx, memory.id, draft.source, draft.content)
     if memory.active:
@@ -66,9 +65,7 @@ def add_all(tx: Transaction, ctx: SpaceContext, drafts: Sequence[Draft], *, now:
             for place, memory in enumerate(memories)
         ]
     else:
-        raise Unavailable(
-            "no unique id could be generated: the random number source of this machine seems broken"
-        )
+        raise Unavailable(_NO_ID)
     tx.memories.add_all(memories)
     tx.versions.add(*(_wording(memory, memory.source, now) for memory in memories))
     for memory in memories:

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, log, log1p
-from operator import mul
+from math import log, log1p
 
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.query import Filter, admits
+from holdfast.domain.ranking import log_odds, logistic
 from holdfast.engine.candidates import TextVector, by_meaning, vector_of
 from holdfast.engine.model_judge import Opinion
 from holdfast.engine.ports import Transaction
@@ -48,28 +48,23 @@ def _replaced(news: News, meaning: TextVector | None, project: str | None, ctx: 
     if not known:
         return []
     try:
-        said = ctx.reader.replaced([memory.content for memory in known], news.told())
+        said = ctx.builtin_model.replaced([memory.content for memory in known], news.told())
     except Unavailable as trouble:
         _log.warning("space %s: corrections are not detected: %s", ctx.space, trouble)
         return []
-    sure = [
-        replaced_probability(evidence(each, nearer if meaning is not None else 0, news, memory))
+    found = [
+        evidence(each, nearer if meaning is not None else 0, news, memory)
         for nearer, (each, memory) in enumerate(zip(said, known, strict=True))
     ]
+    sure = [logistic(REPLACED_BIAS, REPLACED_WEIGHTS, each) for each in found]
     likeliest = sorted(zip(sure, known, strict=True), key=lambda pair: -pair[0])
     return [memory for probability, memory in likeliest if probability >= REPLACED_FROM]
 
 
 def evidence(said: float, nearer: int, news: News, known: Memory) -> tuple[float, ...]:
     """What speaks for a known memory being no longer true after some news, in the order of the weights."""
-    sure = min(max(said, 0.001), 0.999)
     by_agents = [float(who == "assistant") for who in (news.role, known.source.origin)]
-    return log(sure / (1 - sure)), log1p(nearer), *by_agents, log(max(len(news.part.split()), 1))
-
-
-def replaced_probability(evidence: Sequence[float]) -> float:
-    """How likely a memory is no longer true."""
-    return 1 / (1 + exp(-REPLACED_BIAS - sum(map(mul, REPLACED_WEIGHTS, evidence))))
+    return log_odds(said), log1p(nearer), *by_agents, log(max(len(news.part.split()), 1))
 
 
 def _near(meaning: TextVector | None, project: str | None, tx: Transaction) -> Sequence[Memory]:

@@ -26,7 +26,7 @@ _RETRIED = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attended:
+class ProxyContext:
     """What belongs into a request, and the session that it is a part of."""
 
     session: str
@@ -41,7 +41,7 @@ def proxy_context(
     ctx: SpaceContext,
     quiet: Quiet = never_quiet,
     wanted: Callable[[], bool] = lambda: True,
-) -> Attended:
+) -> ProxyContext:
     """The session's brief, what earlier turns were given, and what is relevant to what was just said.
 
     Once nothing is `wanted` any more, nothing is noted as given.
@@ -68,7 +68,7 @@ def proxy_context(
         )
         if made.text:
             recalled[place] = made.text
-    return Attended(session=session.id, brief=text, recalled=recalled, quiet=reason)
+    return ProxyContext(session=session.id, brief=text, recalled=recalled, quiet=reason)
 
 
 def proxy_record(

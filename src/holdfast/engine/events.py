@@ -4,7 +4,7 @@ allowed."""
 from typing import Unpack
 
 from holdfast.domain.memory import Source
-from holdfast.domain.operations import Attempt, Event, Standing, standings, window
+from holdfast.domain.operations import Attempt, CooldownStatus, Event, cooldown_statuses, window
 from holdfast.domain.query import EventFields
 from holdfast.domain.text import clean
 from holdfast.engine.intake import safe, safe_or_none
@@ -115,11 +115,11 @@ def record_attempt(
     return attempt
 
 
-def cooldowns(*, ctx: SpaceContext, service: str | None = None) -> list[Standing]:
+def cooldowns(*, ctx: SpaceContext, service: str | None = None) -> list[CooldownStatus]:
     """Each service and action of which something lies inside its window, and whether another is allowed."""
     known, now = ctx.profile.cooldowns, ctx.now()
     if not known:
         return []
     since = now - max(window(cooldown) for cooldown in known)
     with ctx.read() as tx:
-        return standings(tx.cooldowns.since(since, service=service), known, now)
+        return cooldown_statuses(tx.cooldowns.since(since, service=service), known, now)

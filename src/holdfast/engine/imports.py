@@ -13,7 +13,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.archive import Archive, wrong_memory
 from holdfast.engine.candidates import TextVector, known_word_by_word, meanings_of
 from holdfast.engine.intake import sanitize, text_hash
-from holdfast.engine.neighbours import Batch, Surroundings, find_tombstone, look_at_deleted, still
+from holdfast.engine.neighbours import Batch, JudgedCandidates, find_tombstone, look_at_deleted, still
 from holdfast.engine.ports import Judge, Transaction
 from holdfast.engine.remember import decide
 from holdfast.engine.space_context import SpaceContext
@@ -208,7 +208,7 @@ def _outcomes(
             continue
         try:
             if batch is None:
-                around = still(Surroundings(-1, (), meaning), draft, tx, ctx)
+                around = still(JudgedCandidates(-1, (), meaning), draft, tx, ctx)
             else:
                 around = batch.around(place, ctx.judge)
             outcome = decide(draft, tx, ctx, around, unattended=True)

@@ -38,7 +38,7 @@ _WAITING = Filter(states=("waiting",))
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class RelatedMemory:
     """A known memory, and how the waiting one stands to it; `near`: nobody linked them, it only is alike."""
 
     memory: Memory
@@ -46,21 +46,21 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiter:
+class ReviewItem:
     """A waiting memory with what is to be known about it."""
 
     memory: Memory
     session: Session | None
     message: Message | None  # that it was taken from
-    beside: tuple[Beside, ...]  # what it would change first, then what is nearest
+    beside: tuple[RelatedMemory, ...]  # what it would change first, then what is nearest
     proposal: Proposal | None  # what it would make one; none, when it is an ordinary memory
 
 
 @dataclass(frozen=True, slots=True)
-class Pile:
+class ReviewPage:
     """Some of what waits, oldest first, and how much there is."""
 
-    waiters: tuple[Waiter, ...]
+    waiters: tuple[ReviewItem, ...]
     total: int
     more: bool  # whether others follow these
 
@@ -151,7 +151,7 @@ def _known(memory: Memory, tx: Transaction, kinds: Sequence[str] | None = None) 
     return tuple(one.memory for one in _beside(memory, tx) if kinds is None or one.how in kinds)
 
 
-def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
+def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = None) -> ReviewPage:
     """What waits, oldest first, from where the last look ended.
 
     Raises: Invalid.
@@ -165,10 +165,10 @@ def review(*, ctx: SpaceContext, limit: int = 20, after: MemoryCursor | None = N
     asked = _asked(waiting, ctx)
     with ctx.read() as tx:
         pairs = zip(waiting, asked, strict=True)
-        return Pile(tuple(_waiter(*pair, tx) for pair in pairs), total, more=len(found) > limit)
+        return ReviewPage(tuple(_waiter(*pair, tx) for pair in pairs), total, more=len(found) > limit)
 
 
-def stakes(memory_ids: Sequence[str], *, ctx: SpaceContext) -> list[Waiter]:
+def review_items(memory_ids: Sequence[str], *, ctx: SpaceContext) -> list[ReviewItem]:
     """The same about these memories, with what a decision would change alone: nothing near is looked for.
 
     Raises: NotFound.
@@ -184,11 +184,11 @@ def _asked(waiting: Sequence[Memory], ctx: SpaceContext) -> Sequence[PreparedQue
     return ask(texts, ctx=ctx, asked_at=ctx.now(), messages=False, waits=False)
 
 
-def _waiter(memory: Memory, asked: PreparedQuery | None, tx: Transaction) -> Waiter:
+def _waiter(memory: Memory, asked: PreparedQuery | None, tx: Transaction) -> ReviewItem:
     source = memory.source
     linked = _linked(memory, tx)
     near = _near(memory, asked, {one.memory.id for one in linked}, tx) if asked is not None else []
-    return Waiter(
+    return ReviewItem(
         memory=memory,
         session=tx.sessions.get(source.session) if source.session else None,
         message=tx.sessions.message(source.message) if source.message else None,
@@ -197,23 +197,25 @@ def _waiter(memory: Memory, asked: PreparedQuery | None, tx: Transaction) -> Wai
     )
 
 
-def _near(memory: Memory, asked: PreparedQuery, known: Collection[str], tx: Transaction) -> list[Beside]:
+def _near(
+    memory: Memory, asked: PreparedQuery, known: Collection[str], tx: Transaction
+) -> list[RelatedMemory]:
     where = Filter(project=memory.project, other_projects=False)
     alike = [found for found in search(asked, where, tx, MOST_BESIDE) if found.answers()]
-    return [Beside(found.memory, "near") for found in alike if found.memory.id not in known]
+    return [RelatedMemory(found.memory, "near") for found in alike if found.memory.id not in known]
 
 
-def _linked(memory: Memory, tx: Transaction) -> list[Beside]:
+def _linked(memory: Memory, tx: Transaction) -> list[RelatedMemory]:
     """What an approval would change stands first."""
     order = ("supersedes", "contradicts", "elaborates", "related")
     return sorted(_beside(memory, tx), key=lambda one: order.index(one.how))
 
 
-def _beside(memory: Memory, tx: Transaction) -> list[Beside]:
+def _beside(memory: Memory, tx: Transaction) -> list[RelatedMemory]:
     """What a waiting memory is linked to and is still there."""
     found = []
     for link in tx.links.of(memory.id):
         other = tx.memories.get(link.to_id) if link.from_id == memory.id else None
         if other is not None and other.state != "forgotten":
-            found.append(Beside(other, link.kind))
+            found.append(RelatedMemory(other, link.kind))
     return found

@@ -13,7 +13,7 @@ from holdfast.engine import changes
 from holdfast.engine.admission import protected
 from holdfast.engine.candidates import Candidate, statement_of
 from holdfast.engine.consolidate import is_full, looked_at, mark, propose
-from holdfast.engine.neighbours import Judged, Surroundings, findings
+from holdfast.engine.neighbours import Judged, JudgedCandidates, findings
 from holdfast.engine.ports import Transaction
 from holdfast.engine.remember import weaken
 from holdfast.engine.space_context import SpaceContext
@@ -93,7 +93,7 @@ def _settled(
         project=memory.project,
         source=memory.source,
     )
-    found = findings(Surroundings(entry.seq, still), draft)
+    found = findings(JudgedCandidates(entry.seq, still), draft)
     tx.journal.judged(found.note)
     if found.same is not None:
         [verdict] = [each.verdict for each in still if each.candidate.found == found.same]

@@ -18,8 +18,8 @@ from holdfast.domain.access import EVERYTHING, Grant, needs
 from holdfast.domain.budget import CONTEXT_TOKENS, DELTA_BUDGET
 from holdfast.domain.memory import Draft, Origin, Revision, Source
 from holdfast.domain.query import EVERY_SESSION, Filter, Query, SessionFilter
-from holdfast.engine.ports import Clock, Embedder, NewId, Quiet, Reader, Store, TimeUp, never_quiet
-from holdfast.engine.space_context import Readers, SpaceContext
+from holdfast.engine.ports import BuiltinModel, Clock, Embedder, NewId, Quiet, Store, TimeUp, never_quiet
+from holdfast.engine.space_context import LanguageModels, SpaceContext
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         Session,
         SessionFields,
     )
-    from holdfast.domain.operations import Attempt, Event, Standing
+    from holdfast.domain.operations import Attempt, CooldownStatus, Event
     from holdfast.domain.outcomes import Outcome, Waiting
     from holdfast.domain.profile import Profile
     from holdfast.domain.query import EventFields, ListFields, MemoryCursor, QueryFields, TimeCursor
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from holdfast.engine.cache_report import CacheReport
     from holdfast.engine.capture import Captured
     from holdfast.engine.context import Context, ContextFields
-    from holdfast.engine.dialogues import Attended
+    from holdfast.engine.dialogues import ProxyContext
     from holdfast.engine.erase import Erasure
     from holdfast.engine.find import Details, Page
     from holdfast.engine.forget import Forgotten
     from holdfast.engine.imports import Imported, ImportResult
-    from holdfast.engine.inbox import Item, Pile, Waiter
+    from holdfast.engine.inbox import Item, ReviewItem, ReviewPage
     from holdfast.engine.look import Look
     from holdfast.engine.models_in_use import EmbeddingProgress, Models, Trial
     from holdfast.engine.reading import ChunkResult
@@ -124,7 +124,7 @@ class Memories:
                 judge=judge,
                 embedder=embedder or wiring.open_embedder(settings.embedder),
                 budget=settings.budget,
-                readers=wiring.open_readers(settings),
+                language_models=wiring.open_language_models(settings),
             )
         except HoldfastError:
             store.close()
@@ -139,16 +139,16 @@ class Memories:
         clock: Clock = wiring.utc_now,
         ids: NewId = wiring.new_id,
         judge: PairModel | None = None,
-        reader: Reader | None = None,
+        builtin_model: BuiltinModel | None = None,
         embedder: Embedder | None = None,
         budget: int | None = None,
-        readers: Readers | None = None,
+        language_models: LanguageModels | None = None,
         waits: bool = True,
     ) -> Memories:
         """The memories of `space` in an open store; without an embedder, recall goes by words.
 
-        Without `readers` no language model is asked: our own `reader` captures alone. Where somebody calls
-        `embed` in the background, no question `waits` for what has no vector yet.
+        Without `language_models` only the `builtin_model` captures. `waits=False` is for a process that calls
+        `embed` in the background: its queries don't wait for missing vectors.
         """
         ctx = wiring.context_for(
             space,
@@ -156,10 +156,10 @@ class Memories:
             clock=clock,
             ids=ids,
             judge=judge,
-            reader=reader,
+            builtin_model=builtin_model,
             embedder=embedder,
             budget=budget,
-            readers=readers,
+            language_models=language_models,
             waits=waits,
         )
         return cls(ctx)
@@ -378,14 +378,14 @@ class Memories:
         return engine.inbox.inbox(ctx=self._synced)
 
     @needs("read")
-    def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> Pile:
+    def review(self, *, limit: int = 20, after: MemoryCursor | None = None) -> ReviewPage:
         """What waits for a person, oldest first, with its origin and the known ones beside it."""
         return engine.inbox.review(ctx=self._synced, limit=limit, after=after)
 
     @needs("read")
-    def stakes(self, *memory_ids: str) -> list[Waiter]:
+    def review_items(self, *memory_ids: str) -> list[ReviewItem]:
         """What a decision about these waiting memories would change."""
-        return engine.inbox.stakes(memory_ids, ctx=self._synced)
+        return engine.inbox.review_items(memory_ids, ctx=self._synced)
 
     @needs("admin")
     def approve(self, *memory_ids: str) -> list[Memory]:
@@ -641,7 +641,7 @@ class Memories:
         *,
         quiet: Quiet = never_quiet,
         wanted: Callable[[], bool] = lambda: True,
-    ) -> Attended:
+    ) -> ProxyContext:
         """What belongs into the prompt of a client that knows of no memory: the same at every turn."""
         return engine.dialogues.proxy_context(dialogue, ctx=self._synced, quiet=quiet, wanted=wanted)
 
@@ -796,7 +796,7 @@ class Memories:
         )
 
     @needs("read")
-    def cooldowns(self, *, service: str | None = None) -> list[Standing]:
+    def cooldowns(self, *, service: str | None = None) -> list[CooldownStatus]:
         """The actions inside their window, by service, and whether another one is allowed."""
         return engine.events.cooldowns(ctx=self._synced, service=service)
 

@@ -104,7 +104,7 @@ def _read(
     among: int,
 ) -> list[FoundMemory]:
     """The candidates with what a reader says of the best of them, where meaning and a reader can be had."""
-    if cosines is None or asked.reader is None or not found:
+    if cosines is None or asked.builtin_model is None or not found:
         return found
     best = found[:READ]
     near = [cosines.get(each.memory.id, 0.0) for each in best]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from holdfast.domain.spend import FREE, GroupedBy, ModelCall, Purpose, SpendReport, Usage, over
 from holdfast.engine.ports import LanguageModel, Transaction
-from holdfast.engine.space_context import Readers, SpaceContext
+from holdfast.engine.space_context import LanguageModels, SpaceContext
 from holdfast.errors import Invalid, Unavailable
 from holdfast.language.model_call import ModelAnswer, ModelPrompt, ModelTrouble
 
@@ -32,12 +32,12 @@ def ask(
 
     Raises: CapReached, before anything is sent; ModelTrouble and its kinds; Unavailable.
     """
-    readers = ctx.readers
-    assert readers is not None
+    models = ctx.language_models
+    assert models is not None
     most = Usage(input=_tokens(question, ctx), output=question.max_tokens)
     with ctx.write() as tx:
         call = _call(purpose, model, most, ctx, session)
-        _refuse_beyond_the_caps(call, most, tx, readers, model)
+        _refuse_beyond_the_caps(call, most, tx, models, model)
         tx.spend.add(call)
     try:
         answer = model.ask(question)
@@ -69,13 +69,13 @@ def spend(*, ctx: SpaceContext, by: GroupedBy = "purpose", days: int | None = No
     with ctx.read() as tx:
         groups = tuple(tx.spend.grouped(by, since=since))
         total, today = tx.spend.total(since=since), tx.spend.total(since=_day(now))
-    readers = ctx.readers
-    if readers is None:
+    models = ctx.language_models
+    if models is None:
         return SpendReport(by=by, groups=groups, total=total, today=today)
-    spent = today.at_most(readers.cautious)
-    least = 0 if all(model is None or model.price == FREE for model in readers.by_purpose.values()) else 1
-    stopped = over(readers.caps, least, spent, None)
-    return SpendReport(by=by, groups=groups, total=total, today=today, caps=readers.caps, stopped=stopped)
+    spent = today.at_most(models.cautious)
+    least = 0 if all(model is None or model.price == FREE for model in models.by_purpose.values()) else 1
+    stopped = over(models.caps, least, spent, None)
+    return SpendReport(by=by, groups=groups, total=total, today=today, caps=models.caps, stopped=stopped)
 
 
 def _call(
@@ -93,16 +93,16 @@ def _call(
 
 
 def _refuse_beyond_the_caps(
-    call: ModelCall, most: Usage, tx: Transaction, readers: Readers, model: LanguageModel
+    call: ModelCall, most: Usage, tx: Transaction, models: LanguageModels, model: LanguageModel
 ) -> None:
     day = _day(call.created_at)
-    today = tx.spend.total(since=day).at_most(readers.cautious)
+    today = tx.spend.total(since=day).at_most(models.cautious)
     session = None
     if call.session is not None:
-        session = tx.spend.total(session=call.session).at_most(readers.cautious)
-    more = (model.price or readers.cautious).of(most)
-    if reason := over(readers.caps, more, today, session):
-        of_the_day = over(replace(readers.caps, session=None), more, today, session) is not None
+        session = tx.spend.total(session=call.session).at_most(models.cautious)
+    more = (model.price or models.cautious).of(most)
+    if reason := over(models.caps, more, today, session):
+        of_the_day = over(replace(models.caps, session=None), more, today, session) is not None
         raise CapReached(reason, until=day + timedelta(days=1) if of_the_day else None)
 
 

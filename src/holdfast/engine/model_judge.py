@@ -12,9 +12,9 @@ from typing import Literal
 
 from holdfast.domain.memory import Draft, Memory
 from holdfast.engine.meter import ask
-from holdfast.engine.neighbours import Findings, Surroundings, findings
+from holdfast.engine.neighbours import DraftRelations, JudgedCandidates, findings
 from holdfast.engine.ports import Transaction
-from holdfast.engine.space_context import Readers, SpaceContext
+from holdfast.engine.space_context import LanguageModels, SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.grounding import Grounds
 from holdfast.language.model_call import ModelPrompt, Schema, as_data
@@ -30,10 +30,10 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class AdjustedFindings:
+class AdjustedRelations:
     """What becomes of the findings, and which memory the draft takes the place of, if any."""
 
-    findings: Findings
+    findings: DraftRelations
     draft: Draft
     replaces: Memory | None = None
 
@@ -50,10 +50,10 @@ _SCHEMA: Schema = {
 _log = logging.getLogger(__name__)
 
 
-def judged(draft: Draft, around: Surroundings, *, ctx: SpaceContext) -> tuple[Opinion, ...]:
+def judged(draft: Draft, around: JudgedCandidates, *, ctx: SpaceContext) -> tuple[Opinion, ...]:
     """What a language model says of the known memories that a checked draft is near to."""
-    readers = ctx.readers
-    if readers is None or readers.judge is None or ctx.now() < readers.resting.get("judge", ctx.now()):
+    models = ctx.language_models
+    if models is None or models.judge is None or ctx.now() < models.resting.get("judge", ctx.now()):
         return ()
     found = findings(around, draft)
     if found.same is not None:
@@ -61,9 +61,9 @@ def judged(draft: Draft, around: Surroundings, *, ctx: SpaceContext) -> tuple[Op
     said = []
     for known in found.related[:MOST_PAIRS]:
         try:
-            relation = _relation(draft, known, readers, ctx)
+            relation = _relation(draft, known, models, ctx)
         except Unavailable as trouble:
-            readers.resting["judge"] = ctx.now() + REST
+            models.resting["judge"] = ctx.now() + REST
             _log.warning(
                 "space %s: the judge model failed, the built-in judgement is used: %s", ctx.space, trouble
             )
@@ -75,28 +75,28 @@ def judged(draft: Draft, around: Surroundings, *, ctx: SpaceContext) -> tuple[Op
     return tuple(said)
 
 
-def _relation(draft: Draft, known: Memory, readers: Readers, ctx: SpaceContext) -> object:
-    assert readers.judge is not None
+def _relation(draft: Draft, known: Memory, models: LanguageModels, ctx: SpaceContext) -> object:
+    assert models.judge is not None
     pair = [
         as_data(statement=1, subject=known.subject or "", text=known.content),
         as_data(statement=2, subject=draft.subject or "", text=draft.content),
     ]
     question = ModelPrompt(
         name="judgement",
-        system=readers.instructions.judge,
+        system=models.instructions.judge,
         user="\n".join(["STATEMENTS", *pair]),
         schema=_SCHEMA,
         max_tokens=_MAX_TOKENS,
     )
-    answer = ask(question, "judge", readers.judge, ctx=ctx, session=draft.source.session)
+    answer = ask(question, "judge", models.judge, ctx=ctx, session=draft.source.session)
     return answer.value.get("relation")
 
 
 def apply_opinions(
-    told: tuple[Opinion, ...], findings: Findings, draft: Draft, tx: Transaction
-) -> AdjustedFindings:
+    told: tuple[Opinion, ...], findings: DraftRelations, draft: Draft, tx: Transaction
+) -> AdjustedRelations:
     """The findings with what a language model adds to them."""
-    weighed = AdjustedFindings(findings, draft)
+    weighed = AdjustedRelations(findings, draft)
     for one in told:
         known = tx.memories.get(one.memory)
         if known is None or not known.active or known.project not in (None, draft.project):
@@ -109,7 +109,7 @@ def apply_opinions(
     return weighed
 
 
-def _with(one: Opinion, known: Memory, weighed: AdjustedFindings, tx: Transaction) -> AdjustedFindings:
+def _with(one: Opinion, known: Memory, weighed: AdjustedRelations, tx: Transaction) -> AdjustedRelations:
     findings, draft = weighed.findings, weighed.draft
     related = tuple(other for other in findings.related if other.id != known.id)
     clashes = any(other.id == known.id for other in findings.contradicted)

@@ -32,7 +32,7 @@ class ModelsInSteps:
         self._time_up = time_up
         self._answers = _UNDER_WAY.pop(self._key, {})  # taken out: no other thread goes on with it
         self.begun = False  # whether something new was done
-        self.ctx = replace(ctx, judge=self, reader=self, embedder=self if ctx.embedder else None)
+        self.ctx = replace(ctx, judge=self, builtin_model=self, embedder=self if ctx.embedder else None)
 
     def check(self) -> None:
         """Raises: TimeIsUp."""
@@ -65,16 +65,20 @@ class ModelsInSteps:
         return self._each("compare", pairs, self._own.judge.compare)
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]:
-        return self.once(("facts", messages), lambda: self._own.reader.facts(messages))
+        return self.once(("facts", messages), lambda: self._own.builtin_model.facts(messages))
 
     def replaced(self, memories: Sequence[str], said: str) -> list[float]:
-        return self._each(f"replaced {said}", memories, lambda some: self._own.reader.replaced(some, said))
+        return self._each(
+            f"replaced {said}", memories, lambda some: self._own.builtin_model.replaced(some, said)
+        )
 
     def helps(self, prompt: str, texts: Sequence[str]) -> list[float]:
-        return self._each(f"helps {prompt}", texts, lambda some: self._own.reader.helps(prompt, some))
+        return self._each(f"helps {prompt}", texts, lambda some: self._own.builtin_model.helps(prompt, some))
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
-        return self._each(f"states {passage}", facts, lambda some: self._own.reader.states(passage, some))
+        return self._each(
+            f"states {passage}", facts, lambda some: self._own.builtin_model.states(passage, some)
+        )
 
     @property
     def name(self) -> str:

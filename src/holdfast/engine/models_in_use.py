@@ -72,8 +72,8 @@ def models(*, ctx: SpaceContext) -> Models:
     return Models(
         embedder=name,
         vectors=vectors,
-        readers={purpose: model.name if model else None for purpose, model in _readers(ctx).items()},
-        caps=ctx.readers.caps if ctx.readers else Caps(),
+        readers={purpose: model.name if model else None for purpose, model in _configured(ctx).items()},
+        caps=ctx.language_models.caps if ctx.language_models else Caps(),
     )
 
 
@@ -83,7 +83,7 @@ def trials(*, ctx: SpaceContext) -> list[Trial]:
     Raises: Unavailable, when the store can't be used.
     """
     found: dict[str, Trial] = {}
-    for purpose, model in _readers(ctx).items():
+    for purpose, model in _configured(ctx).items():
         if model is not None and model.name not in found:
             found[model.name] = Trial(model.name, purpose, _tried(model, purpose, ctx))
     return list(found.values())
@@ -97,9 +97,9 @@ def _tried(model: LanguageModel, purpose: Purpose, ctx: SpaceContext) -> str | N
     return None
 
 
-def _readers(ctx: SpaceContext) -> dict[Purpose, LanguageModel | None]:
+def _configured(ctx: SpaceContext) -> dict[Purpose, LanguageModel | None]:
     none: dict[Purpose, LanguageModel | None] = {"gate": None, "extract": None, "judge": None}
-    return ctx.readers.by_purpose if ctx.readers is not None else none
+    return ctx.language_models.by_purpose if ctx.language_models is not None else none
 
 
 def embedding_progress(wanted: str | None, tx: Transaction) -> EmbeddingProgress:

@@ -52,7 +52,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class JudgedCandidates:
     """What stands around a draft, judged, and the number of the space's last change when it was looked at."""
 
     seq: int
@@ -74,7 +74,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class DraftRelations:
     """What a draft is to what is known."""
 
     same: Memory | None
@@ -83,13 +83,13 @@ class Findings:
     note: str | None = None  # who judged, and how surely
 
 
-def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> Surroundings:
+def look(draft: Draft, ctx: SpaceContext, *, extra: Sequence[Candidate] = ()) -> JudgedCandidates:
     """What stands around a checked draft; the embedder and the judge are asked outside of any transaction."""
     [meaning] = meanings_of([draft], ctx)
     with ctx.read() as tx:
         seq = tx.journal.last()
         found = [*candidates(draft, tx, ctx, meaning), *extra]
-    return Surroundings(seq, _judged(nearest(found, meaning), ctx.judge), meaning)
+    return JudgedCandidates(seq, _judged(nearest(found, meaning), ctx.judge), meaning)
 
 
 class Batch:
@@ -136,9 +136,9 @@ class Batch:
         self._now.clear()
         self._ids.clear()
 
-    def around(self, place: int, judge: Judge) -> Surroundings:
+    def around(self, place: int, judge: Judge) -> JudgedCandidates:
         """What stands around one of the drafts now."""
-        return Surroundings(self.seq, _judged(self._chosen(place), judge), self._meanings[place])
+        return JudgedCandidates(self.seq, _judged(self._chosen(place), judge), self._meanings[place])
 
     def note(self, place: int, outcome: Outcome) -> None:
         """What became of a draft."""
@@ -194,17 +194,17 @@ class Batch:
         return "waiting" if memory.state == "waiting" and _labelled_alike(memory, draft) else None
 
 
-def still(seen: Surroundings, draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surroundings:
+def still(seen: JudgedCandidates, draft: Draft, tx: Transaction, ctx: SpaceContext) -> JudgedCandidates:
     """The same inside a write transaction: looked at again if the space has changed since."""
     seq = tx.journal.last()
     if seq == seen.seq:
         return seen
     extra = [each.candidate for each in seen.of("saved")]
     found = [*candidates(draft, tx, ctx, seen.meaning), *extra]
-    return Surroundings(seq, _judged(nearest(found, seen.meaning), ctx.judge), seen.meaning)
+    return JudgedCandidates(seq, _judged(nearest(found, seen.meaning), ctx.judge), seen.meaning)
 
 
-def findings(around: Surroundings, draft: Draft) -> Findings:
+def findings(around: JudgedCandidates, draft: Draft) -> DraftRelations:
     """What the draft is to the active memories around it."""
     same: list[tuple[Judged, Memory]] = []
     contradicted, related = [], []
@@ -219,7 +219,7 @@ def findings(around: Surroundings, draft: Draft) -> Findings:
                 contradicted.append(known)
             case _ if not verdict.certain:
                 related.append(known)
-    return Findings(_repeated(same, draft), tuple(contradicted), tuple(related), around.note)
+    return DraftRelations(_repeated(same, draft), tuple(contradicted), tuple(related), around.note)
 
 
 def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | None:
@@ -241,7 +241,7 @@ def _repeated(same: Sequence[tuple[Judged, Memory]], draft: Draft) -> Memory | N
     return likely[0][1] if likely else None
 
 
-def find_tombstone(draft: Draft, tx: Transaction, around: Surroundings) -> Tombstone | None:
+def find_tombstone(draft: Draft, tx: Transaction, around: JudgedCandidates) -> Tombstone | None:
     """The tombstone that forbids the draft: of the very text, or of a rewording whose text is kept."""
     exact = tx.tombstones.get(text_hash(draft.content, tx.space.key))
     if exact is not None:
@@ -254,17 +254,17 @@ def find_tombstone(draft: Draft, tx: Transaction, around: Surroundings) -> Tombs
     return None
 
 
-def look_beside(draft: Draft, tx: Transaction, ctx: SpaceContext) -> Surroundings:
+def look_beside(draft: Draft, tx: Transaction, ctx: SpaceContext) -> JudgedCandidates:
     """What waits or was archived that a checked draft may say again."""
     new = statement_of(draft)
     found = list(out_of_sight(draft, new, tx, ctx))
-    return Surroundings(tx.journal.last(), _judged(nearest(found, None), ctx.judge))
+    return JudgedCandidates(tx.journal.last(), _judged(nearest(found, None), ctx.judge))
 
 
-def look_at_deleted(draft: Draft, tx: Transaction, judge: Judge, *, across: bool) -> Surroundings:
+def look_at_deleted(draft: Draft, tx: Transaction, judge: Judge, *, across: bool) -> JudgedCandidates:
     """What was deleted that a checked draft may say again; `across`: whatever its subject and category."""
     found = list(deleted(draft, tx, across))
-    return Surroundings(tx.journal.last(), _judged(nearest(found, None), judge))
+    return JudgedCandidates(tx.journal.last(), _judged(nearest(found, None), judge))
 
 
 def maybe_same(one: str, other: str) -> bool:

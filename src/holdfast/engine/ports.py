@@ -78,7 +78,7 @@ class Judge(Protocol):
     def compare(self, pairs: Sequence[tuple[Statement, Statement]]) -> list[Verdict]: ...
 
 
-class Reader(Protocol):
+class BuiltinModel(Protocol):
     """Reads what was said: what carries facts, what it makes untrue, which facts it states, what helps."""
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]: ...

@@ -13,7 +13,7 @@ from holdfast.domain.calibration import Calibration, calibrated
 from holdfast.domain.jobs import VectorModel
 from holdfast.engine.embedder_calls import embedded, given
 from holdfast.engine.embedding import caught_up, cosine, embed_missing, searched_with
-from holdfast.engine.ports import Embedder, Reader, VectorRows
+from holdfast.engine.ports import BuiltinModel, Embedder, VectorRows
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Unavailable
 from holdfast.language.question import ParsedQuestion, question
@@ -42,14 +42,14 @@ class PreparedQuery:
 
     question: ParsedQuestion
     meaning: QueryVectors | None  # none: by words alone
-    reader: Reader | None = None  # none: nothing is read
+    builtin_model: BuiltinModel | None = None  # none: nothing is read
 
     def read(self, texts: Sequence[str]) -> list[float] | None:
         """How likely each text helps with the question; none, where nobody can read them."""
-        if self.reader is None:
+        if self.builtin_model is None:
             return None
         try:
-            return self.reader.helps(self.question.text[:MOST_READ], texts)
+            return self.builtin_model.helps(self.question.text[:MOST_READ], texts)
         except Unavailable as trouble:
             _log.warning("hits are ranked without the built-in reader: %s", trouble)
             return None
@@ -117,7 +117,7 @@ def ask(
     coming = iter(vectors)
     return [
         PreparedQuery(
-            each, QueryVectors(embedder, tuple(next(coming) for _ in each.forms), scale), ctx.reader
+            each, QueryVectors(embedder, tuple(next(coming) for _ in each.forms), scale), ctx.builtin_model
         )
         for each in questions
     ]

@@ -81,13 +81,13 @@ def deleted_from(message_id: str, tx: Transaction) -> bool:
 
 def quotable(memory_id: str, tx: Transaction) -> bool:
     """Whether the words that a memory was taken from may be quoted."""
-    return _Standing([memory_id], tx).alive(memory_id)
+    return _StatementSources([memory_id], tx).alive(memory_id)
 
 
 def _withheld(messages: Sequence[Message], policy: Policy, tx: Transaction) -> dict[str, list[Span]]:
     """By message the parts that may not be quoted."""
     citations = tx.citations.of_messages([message.id for message in messages])
-    standing = _Standing({each.memory for each in citations}, tx)
+    standing = _StatementSources({each.memory for each in citations}, tx)
     found: dict[str, list[Span]] = {}
     for message in messages:
         here = [each for each in citations if each.message == message.id]
@@ -105,7 +105,7 @@ def _withheld(messages: Sequence[Message], policy: Policy, tx: Transaction) -> d
 
 
 def _copies(
-    messages: Sequence[Message], standing: "_Standing", tx: Transaction
+    messages: Sequence[Message], standing: "_StatementSources", tx: Transaction
 ) -> Iterable[tuple[str, Span]]:
     """Sentences that are word for word what was deleted, whichever message that was taken from."""
     if not tx.tombstones.count():
@@ -121,7 +121,7 @@ def _copies(
     return [place for stone in gone for place in hashes[stone.hash]]
 
 
-class _Standing:
+class _StatementSources:
     """How the memories that messages were cited by stand now."""
 
     def __init__(self, memory_ids: Iterable[str], tx: Transaction) -> None:

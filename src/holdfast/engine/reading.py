@@ -7,7 +7,6 @@ assistant's word, and cite the message that they come from.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from holdfast.domain.jobs import Job
@@ -27,7 +26,7 @@ from holdfast.engine.remember import remember
 from holdfast.engine.space_context import SpaceContext
 from holdfast.errors import Conflict, Invalid, Unavailable
 from holdfast.language.chunks import PERSON, Chunk, sources
-from holdfast.language.extract import captured_project
+from holdfast.language.extract import captured_project, key
 from holdfast.language.model_answer import Fact, extract_prompt, facts_in, gate_answer, gate_prompt, states
 from holdfast.language.model_call import Malformed, ModelAnswer, ModelTrouble
 from holdfast.language.passages import statements
@@ -49,7 +48,6 @@ class ChunkResult:
 
     session: str
     outcomes: tuple[Outcome, ...] = ()
-    passed_over: str | None = None  # why nothing in it was worth keeping
     dropped: tuple[str, ...] = ()  # why facts of the model were not taken
     trouble: str | None = None  # why it could not be read now
     quiet: str | None = None
@@ -66,7 +64,7 @@ def read_due(
 
     Raises: Unavailable, when the store can't be used; trouble with the model is told in what is answered.
     """
-    if ctx.readers is None or ctx.readers.extract is None:
+    if ctx.language_models is None or ctx.language_models.extract is None:
         return None
     job = jobs.take(READING, ctx=ctx, session_id=session_id)
     if job is None:
@@ -96,10 +94,10 @@ def _read(job: Job, session_id: str, ctx: SpaceContext, quiet: Quiet) -> ChunkRe
     if session is None or chunk is None or reason is not None or ctx.profile.policy.subject_is_key:
         jobs.clear(job, ctx=ctx)
         return ChunkResult(session=session_id, quiet=reason)
-    job, kept, why = _gated(job, chunk, ctx)
+    job, kept = _gated(job, chunk, ctx)
     if not kept:
         jobs.clear(job, ctx=ctx)
-        return ChunkResult(session=session_id, passed_over=why)
+        return ChunkResult(session=session_id)
     job = _extracted(job, chunk, session, ctx)
     outcomes, dropped = _remembered(job, chunk, session, ctx)
     jobs.clear(job, ctx=ctx)
@@ -120,40 +118,40 @@ def _chunk(job: Job, session_id: str, ctx: SpaceContext) -> tuple[Session | None
     return session, Chunk(tuple(before), tuple(new)) if new else None
 
 
-def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool, str]:
+def _gated(job: Job, chunk: Chunk, ctx: SpaceContext) -> tuple[Job, bool]:
     """Whether the chunk is worth reading; asked once, and then known."""
-    readers = ctx.readers
-    assert readers is not None
+    models = ctx.language_models
+    assert models is not None
     if "keep" in job.payload:
-        return job, bool(job.payload["keep"]), ""
-    if readers.gate is None:
-        return job, _holds_facts(chunk, ctx), "our own reader finds no fact in it"
-    question = gate_prompt(chunk, readers.instructions.gate)
-    answer = ask(question, "gate", readers.gate, ctx=ctx, session=str(job.payload["session"]))
-    keep, reason = _formed(gate_answer, answer, readers.gate.name)
-    return _noted(job, {"keep": keep}, ctx), keep, safe(reason)
+        return job, bool(job.payload["keep"])
+    if models.gate is None:
+        return job, _holds_facts(chunk, ctx)
+    question = gate_prompt(chunk, models.instructions.gate)
+    answer = ask(question, "gate", models.gate, ctx=ctx, session=str(job.payload["session"]))
+    keep = _formed(gate_answer, answer, models.gate.name)
+    return _noted(job, {"keep": keep}, ctx), keep
 
 
 def _holds_facts(chunk: Chunk, ctx: SpaceContext) -> bool:
     """Whether our own reader finds a fact in what is new."""
     said = [(message.role, message.content or "") for message in chunk.messages]
     new = range(len(chunk.context), len(said))
-    return any(statements(said[:place], *said[place], ctx.reader) for place in new)
+    return any(statements(said[:place], *said[place], ctx.builtin_model) for place in new)
 
 
 def _extracted(job: Job, chunk: Chunk, session: Session, ctx: SpaceContext) -> Job:
     """The job with the facts that a model found, checked; asked once, and then known."""
     if "facts" in job.payload:
         return job
-    readers = ctx.readers
-    assert readers is not None
-    assert readers.extract is not None
+    models = ctx.language_models
+    assert models is not None
+    assert models.extract is not None
     known = related(chunk, session, ctx=ctx)
     names = ctx.profile.category_names
-    question = extract_prompt(chunk, known, readers.instructions.extract, ctx.profile)
-    answer = ask(question, "extract", readers.extract, ctx=ctx, session=session.id)
-    facts, dropped = _formed(lambda value: facts_in(value, chunk, names), answer, readers.extract.name)
-    said = [fact for fact in facts if states(fact, chunk, ctx.reader)]
+    question = extract_prompt(chunk, known, models.instructions.extract, ctx.profile)
+    answer = ask(question, "extract", models.extract, ctx=ctx, session=session.id)
+    facts, dropped = _formed(lambda value: facts_in(value, chunk, names), answer, models.extract.name)
+    said = [fact for fact in facts if states(fact, chunk, ctx.builtin_model)]
     dropped += [_NOT_SAID] * (len(facts) - len(said))
     stored = [_stored(fact, chunk, known) for fact in said]
     return _noted(job, {"keep": True, "facts": stored, "dropped": dropped}, ctx)
@@ -202,7 +200,7 @@ def _remembered(
         draft = _draft(fact, session, ctx.profile)
         told = Opinion(relation=fact["relation"], memory=fact["of"]) if fact["relation"] else None
         try:
-            outcomes.append(remember(draft, ctx=ctx, key=_key(draft), told=told, captured=True))
+            outcomes.append(remember(draft, ctx=ctx, key=key(draft, "extract"), told=told, captured=True))
         except Conflict:  # the same words were kept from this message with other labels
             continue
         except Invalid as wrong:
@@ -226,11 +224,6 @@ def _draft(fact: Mapping[str, Any], session: Session, profile: Profile) -> Draft
         tags=tuple(fact["tags"]),
         source=Source(origin="assistant", session=session.id, message=fact["message"]),
     )
-
-
-def _key(draft: Draft) -> str:
-    named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
-    return f"extract-{sha256(named.encode()).hexdigest()}"
 
 
 def related(chunk: Chunk, session: Session, *, ctx: SpaceContext) -> list[Memory]:

@@ -74,7 +74,7 @@ def _read_again(session: Session, ctx: SpaceContext) -> Iterator[FoundDraft]:
         spoken = [one for one in sources(messages) if not any(a <= one.number <= b for a, b in off)]
         for place, message in enumerate(spoken):
             if message.number >= first:
-                yield from findings(place, spoken, session, ctx.profile, ctx.reader)
+                yield from findings(place, spoken, session, ctx.profile, ctx.builtin_model)
 
 
 def _is_captured(memory: Memory, tx: Transaction) -> bool:

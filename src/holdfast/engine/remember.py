@@ -34,7 +34,7 @@ from holdfast.engine.corrections import corrected
 from holdfast.engine.idempotency import fingerprint, once
 from holdfast.engine.intake import sanitize
 from holdfast.engine.model_judge import Opinion, apply_opinions, judged
-from holdfast.engine.neighbours import Surroundings, findings, look, still
+from holdfast.engine.neighbours import JudgedCandidates, findings, look, still
 from holdfast.engine.ports import Transaction
 from holdfast.engine.sessions import known_session
 from holdfast.engine.space_context import SpaceContext, known_spelling, of_that_name
@@ -100,7 +100,7 @@ def decide(
     draft: Draft,
     tx: Transaction,
     ctx: SpaceContext,
-    around: Surroundings,
+    around: JudgedCandidates,
     *,
     anyway: bool = False,
     told: tuple[Opinion, ...] = (),
@@ -125,7 +125,7 @@ def decide(
     if reason := why_wait(draft, found, tx):
         return wait(reason, draft, found, tx, ctx, now, around)
     if found.same is not None:
-        return _said_again(found.same, found.contradicted, draft, tx, ctx, now)
+        return _repeat(found.same, found.contradicted, draft, tx, ctx, now)
     archived = archived_before(draft, around)
     if found.contradicted:
         return _contradicted(
@@ -174,7 +174,7 @@ def _back(known: Memory, draft: Draft, tx: Transaction, ctx: SpaceContext, now: 
             return outcome
 
 
-def _said_again(
+def _repeat(
     known: Memory,
     against: tuple[Memory, ...],
     draft: Draft,

@@ -14,7 +14,16 @@ from holdfast.domain.budget import Estimate
 from holdfast.domain.memory import Draft, Memory, Session
 from holdfast.domain.profile import Profile
 from holdfast.domain.spend import Caps, Price, Purpose
-from holdfast.engine.ports import Clock, Embedder, Judge, LanguageModel, NewId, Reader, Store, Transaction
+from holdfast.engine.ports import (
+    BuiltinModel,
+    Clock,
+    Embedder,
+    Judge,
+    LanguageModel,
+    NewId,
+    Store,
+    Transaction,
+)
 from holdfast.errors import Conflict, NotFound, Outdated, Unavailable
 
 _log = logging.getLogger(__name__)
@@ -30,7 +39,7 @@ class Instructions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readers:
+class LanguageModels:
     """Who is asked for what; where nobody is, our own models decide."""
 
     gate: LanguageModel | None = None
@@ -54,7 +63,7 @@ class SpaceContext:
     profile: Profile
     store: Store
     judge: Judge
-    reader: Reader
+    builtin_model: BuiltinModel
     clock: Clock
     new_id: NewId
     estimate: Estimate
@@ -64,7 +73,7 @@ class SpaceContext:
     budget: int | None = None  # tokens of a brief; none = the profile's
     #: Takes over what was changed outside, before each verb.
     arrive: Callable[["SpaceContext"], None] | None = None
-    readers: Readers | None = None  # none: capture by our own reader alone
+    language_models: LanguageModels | None = None  # none: capture by our own reader alone
 
     def now(self) -> datetime:
         return self.clock()

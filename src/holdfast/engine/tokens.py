@@ -10,7 +10,7 @@ from holdfast.domain.access import Grant
 from holdfast.domain.space import Token
 from holdfast.engine.events import one_line
 from holdfast.engine.ports import Clock, NewId, Store
-from holdfast.errors import Invalid, NotFound, Unavailable
+from holdfast.errors import Invalid, Unavailable, no_space
 
 _PREFIX = "hf_"  # so that scanners for leaked secrets, and people, know one when they see it
 _LENGTH = len(_PREFIX) + 43
@@ -49,9 +49,7 @@ def create_token(
         raise Invalid("metrics cover all spaces: a metrics token must be for all spaces", field="space")
     for space in grant.spaces or ():
         if store.space(space) is None:
-            raise NotFound(
-                f"there is no space {space!r}", command=f"create it with `holdfast space create {space}`"
-            )
+            raise no_space(space)
     secret = _PREFIX + secrets.token_urlsafe(32)
     token = Token(
         id=ids(),

@@ -13,7 +13,7 @@ from datetime import datetime
 from holdfast.domain.memory import Draft, Memory, Tombstone
 from holdfast.domain.terms import shared, words
 from holdfast.engine.candidates import Candidate
-from holdfast.engine.neighbours import Judged, Surroundings, maybe_same
+from holdfast.engine.neighbours import Judged, JudgedCandidates, maybe_same
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, project_of
 from holdfast.language.chunks import PERSON
@@ -50,7 +50,7 @@ def saved_by_tools(draft: Draft, ctx: SpaceContext) -> list[Candidate]:
     return found
 
 
-def saved_already(draft: Draft, tx: Transaction, around: Surroundings) -> Memory | Tombstone | None:
+def saved_already(draft: Draft, tx: Transaction, around: JudgedCandidates) -> Memory | Tombstone | None:
     """What a tool made of the same words, in its state of now; none, if the draft says something more."""
     judged = list(around.of("saved"))
     if not judged:

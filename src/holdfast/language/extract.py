@@ -1,4 +1,4 @@
-"""Makes drafts of a message: what a reader marks in it, worded to stand alone, with its category and project.
+"""Makes drafts of a message: what a finder marks in it, worded to stand alone, with its category and project.
 
 Every name, number and day in them stands in the conversation. How memories are stored is not known here.
 """
@@ -12,13 +12,13 @@ from holdfast.domain.memory import Draft, Memory, Message, Session, Source
 from holdfast.domain.profile import Profile
 from holdfast.language.chunks import AGENT, PERSON
 from holdfast.language.news import News
-from holdfast.language.passages import FactReader, statements
+from holdfast.language.passages import FactFinder, statements
 from holdfast.language.phrases import begins, phrases
 from holdfast.language.sentences import spans
 from holdfast.language.wording import Utterance, worded
 
 _CONTEXT = 2  # messages that one is read with
-# How our reader and the models begin what a person says of himself.
+# How our finder and the models begin what a person says of himself.
 _THE_PERSON = re.compile(r"The user\b(?! interface)")
 # What points at where it was said.
 _OF_THIS_PLACE = re.compile(r"\b(?:we|our|here|this project)\b", re.IGNORECASE)
@@ -55,15 +55,15 @@ class FoundDraft:
     news: News
 
 
-def extract(before: Sequence[Utterance], turn: Utterance, reader: FactReader) -> list[Extracted]:
+def extract(before: Sequence[Utterance], turn: Utterance, finder: FactFinder) -> list[Extracted]:
     """What is worth keeping of a message that follows others, in the order in which it was said.
 
-    Raises: Unavailable, as the reader.
+    Raises: Unavailable, as the finder.
     """
     said = [(each.role, each.text) for each in before]
     kept_from = _taken_back_to(turn)
     found: dict[str, Extracted] = {}
-    for each in statements(said, turn.role, turn.text, reader):
+    for each in statements(said, turn.role, turn.text, finder):
         made = worded(before, turn, each.start, each.end) if each.start >= kept_from else None
         if made is not None:
             new = Extracted(
@@ -96,11 +96,11 @@ def _taken_back_to(turn: Utterance) -> int:
 
 
 def findings(
-    place: int, spoken: Sequence[Message], session: Session, profile: Profile, reader: FactReader
+    place: int, spoken: Sequence[Message], session: Session, profile: Profile, finder: FactFinder
 ) -> list[FoundDraft]:
     """What is to be remembered of a message; nothing of one that the person's next message takes back.
 
-    Raises: Unavailable, as the reader.
+    Raises: Unavailable, as the finder.
     """
     message = spoken[place]
     later = next((one for one in spoken[place + 1 :] if one.role == PERSON), None)
@@ -108,7 +108,7 @@ def findings(
         return []
     before = spoken[max(place - _CONTEXT, 0) : place]
     found = []
-    for each in extract([_turn(one) for one in before], _turn(message), reader):
+    for each in extract([_turn(one) for one in before], _turn(message), finder):
         draft = _draft(each, [*before, message], session, profile)
         if draft is not None:
             found.append(FoundDraft(draft=draft, news=news_of(spoken, place, each.start, each.end)))
@@ -147,10 +147,10 @@ def _draft(made: Extracted, messages: Sequence[Message], session: Session, profi
     )
 
 
-def key(draft: Draft | Memory) -> str:
-    """What a draft is known by when its message is read again, and its memory until somebody rewords it."""
+def key(draft: Draft | Memory, by: str = "capture") -> str:
+    """The idempotency key of a captured draft: the same when its message is read again."""
     named = f"{draft.source.session}\n{draft.source.message}\n{draft.content}"
-    return f"capture-{sha256(named.encode()).hexdigest()}"
+    return f"{by}-{sha256(named.encode()).hexdigest()}"
 
 
 def captured_project(content: str, category: str, project: str | None, profile: Profile) -> str | None:
@@ -165,7 +165,7 @@ def captured_project(content: str, category: str, project: str | None, profile: 
 
 
 def category_for(kind: str, profile: Profile) -> str | None:
-    """The profile's category for what our reader found; none where it keeps nothing of the kind."""
+    """The profile's category for what our finder found; none where it keeps nothing of the kind."""
     if profile.policy.subject_is_key:  # one name, one memory: nothing may be overwritten by a guess at a name
         return None
     known = profile.category_names

@@ -14,7 +14,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import Protocol
 
-from holdfast.domain.terms import weighed_cache
+from holdfast.domain.terms import sized_cache
 from holdfast.domain.text import normal_form
 from holdfast.errors import Unavailable
 from holdfast.language.comparison import NEARLY_CONTRADICTS, NEARLY_SAME, Statement, Verdict
@@ -30,7 +30,7 @@ _AT_A_TIME = 8  # pairs of one call of the model
 _CACHED = 20_000  # verdicts, about 200 bytes each
 _NOT_JUDGED = Verdict(relation="distinct", certain=True, similarity=0.0, reasons=(NO_MODEL,))
 #: One draft is held against many, and a known text against many drafts.
-_normal_form = weighed_cache(most=500_000, weight=len)(normal_form)
+_normal_form = sized_cache(most=500_000, weight=len)(normal_form)
 _log = logging.getLogger(__name__)
 
 

@@ -134,16 +134,16 @@ def extract_prompt(chunk: Chunk, known: Sequence[Memory], instructions: str, pro
     )
 
 
-class StatementReader(Protocol):
+class StatementChecker(Protocol):
     """Tells how likely a passage states each fact."""
 
     def states(self, passage: str, facts: Sequence[str]) -> list[float]: ...
 
 
-def states(fact: Fact, chunk: Chunk, reader: StatementReader) -> bool:
+def states(fact: Fact, chunk: Chunk, checker: StatementChecker) -> bool:
     """Whether a fact's message says it: by meaning, or in nearly the same words, in whatever language.
 
-    Raises: Unavailable, as the reader.
+    Raises: Unavailable, as the checker.
     """
     voices = [own_voice(message.content or "") for message in chunk.messages]
     before = voices[fact.message - 1][-_ANSWERED:] if fact.message else ""
@@ -152,19 +152,19 @@ def states(fact: Fact, chunk: Chunk, reader: StatementReader) -> bool:
     repeated = sum(word in said for word in told) >= _SAME_WORDS * len(told)
     if repeated and not grounds_of(chunk).strange(fact.text):
         return True
-    [sure] = reader.states(passage, [fact.text])
+    [sure] = checker.states(passage, [fact.text])
     return sure >= _SAID_FROM
 
 
-def gate_answer(value: Mapping[str, Any]) -> tuple[bool, str]:
-    """Yes or no, with the reason.
+def gate_answer(value: Mapping[str, Any]) -> bool:
+    """Whether the model would keep the chunk.
 
     Raises: ValueError, for an answer of another form.
     """
-    keep, reason = value.get("keep"), value.get("reason")
+    keep = value.get("keep")
     if not isinstance(keep, bool):
         raise ValueError("its answer has no keep (true or false)")
-    return keep, reason[:MOST_CHARACTERS] if isinstance(reason, str) else ""
+    return keep
 
 
 def facts_in(

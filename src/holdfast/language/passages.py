@@ -1,6 +1,6 @@
-"""From the words that a reader marks in a message to whole statements: a line or some sentences each.
+"""From the words that a finder marks in a message to whole statements: a line or some sentences each.
 
-A reader sees a few hundred words at once, so a long message is given to it in windows. What it marks may
+A finder sees a few hundred words at once, so a long message is given to it in windows. What it marks may
 begin or end some words off a sentence's bounds, and may run over several items of a list.
 """
 
@@ -41,7 +41,7 @@ class Marked(Protocol):
     def probability(self) -> float: ...
 
 
-class FactReader(Protocol):
+class FactFinder(Protocol):
     """Finds the words of the last message that carry facts; messages come as roles and texts."""
 
     def facts(self, messages: Sequence[tuple[str, str]]) -> Sequence[Marked]: ...
@@ -57,13 +57,13 @@ class Stated:
     probability: float
 
 
-def statements(before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader) -> list[Stated]:
+def statements(before: Sequence[tuple[str, str]], role: str, text: str, finder: FactFinder) -> list[Stated]:
     """What a message states, in its order; `before` are the messages that it follows, as roles and texts.
 
-    Raises: Unavailable, as the reader.
+    Raises: Unavailable, as the finder.
     """
     text = text[:MOST_CHARACTERS]
-    marked = list(_marked(before, role, text, reader))
+    marked = list(_marked(before, role, text, finder))
     if role == "user":
         marked = sorted([*marked, *_asked_for(text, marked)], key=lambda each: each.start)
     if not marked:
@@ -77,16 +77,16 @@ def statements(before: Sequence[tuple[str, str]], role: str, text: str, reader: 
     return [each for each in found if _is_own(own[each.start : each.end])]
 
 
-def _marked(before: Sequence[tuple[str, str]], role: str, text: str, reader: FactReader) -> Iterator[Stated]:
+def _marked(before: Sequence[tuple[str, str]], role: str, text: str, finder: FactFinder) -> Iterator[Stated]:
     for start, end in windows(text):
         context = [(role, text[:start])] if start else before[-_BEFORE:]
         given = _context(context, _ROOM - (end - start))
-        for each in reader.facts([*given, (role, text[start:end])]):
+        for each in finder.facts([*given, (role, text[start:end])]):
             yield Stated(start + each.start, start + each.end, each.kind, each.probability)
 
 
 def _asked_for(text: str, marked: Sequence[Stated]) -> Iterator[Stated]:
-    """What a person asks to remember in so many words, where the reader marks nothing of it."""
+    """What a person asks to remember in so many words, where the finder marks nothing of it."""
     if phrases("asked_to_keep").search(text) is None:
         return
     for start, end in spans(text):

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby, pairwise
-from math import exp, log
-from operator import mul
+from math import log
 from typing import TYPE_CHECKING
 
+from holdfast.domain.ranking import log_odds, logistic
 from holdfast.domain.subjects import names, same_subject
 from holdfast.language.comparison import Statement, Verdict
 from holdfast.language.judge import Pair, decided
@@ -50,7 +50,7 @@ class Passage:
     probability: float
 
 
-class OwnFinder:
+class FinderModel:
     """Finds facts in messages, and memories that a message makes outdated."""
 
     name = own_models.FINDER.name
@@ -67,7 +67,8 @@ class OwnFinder:
 
         Raises: Unavailable, if the model can't be loaded or times out.
         """
-        likely = ((passage, fact_probability(told)) for passage, told in self.weighed(messages))
+        found = self.weighed(messages)
+        likely = ((passage, logistic(FACT_BIAS, FACT_WEIGHTS, evidence)) for passage, evidence in found)
         return [replace(passage, probability=sure) for passage, sure in likely if sure >= FACT_FROM]
 
     def weighed(self, messages: Sequence[tuple[str, str]]) -> list[tuple[Passage, tuple[float, ...]]]:
@@ -120,18 +121,8 @@ def _passages(
         kind = KINDS[int(kinds[run].mean(axis=0).argmax())]
         if kind != _NO_FACT:
             sure = float(carries[run].mean())
-            told = _log_odds(sure), _log_odds(float(carries[run].max())), log(len(run))
+            told = log_odds(sure), log_odds(float(carries[run].max())), log(len(run))
             yield Passage(start=places[run[0]][0], end=places[run[-1]][1], kind=kind, probability=sure), told
-
-
-def fact_probability(evidence: Sequence[float]) -> float:
-    """How likely a passage is worth keeping."""
-    return 1 / (1 + exp(-FACT_BIAS - sum(map(mul, FACT_WEIGHTS, evidence))))
-
-
-def _log_odds(probability: float) -> float:
-    sure = min(max(probability, 0.001), 0.999)
-    return log(sure / (1 - sure))
 
 
 def _rules_apart(
@@ -151,14 +142,15 @@ NEAR_FROM = 0.30  # less of both: certainly distinct
 _MAX_PAIRS = 1_000  # cached
 
 
-class OwnReader:
+class ReaderModel:
     """The reader, together with the finder."""
 
     name = own_models.READER.name
 
     def __init__(self, folder: str | None = None, deadline: float = DEADLINE) -> None:
         self._network = Network(own_models.READER, folder, deadline)
-        self.finder = OwnFinder(deadline=deadline)
+        self.finder = FinderModel(deadline=deadline)
+        self.facts, self.replaced = self.finder.facts, self.finder.replaced
         # The same prompt is asked more than once: by a block and by a tool, with and without filters.
         self._helps = lru_cache(_MAX_PAIRS)(lambda prompt, text: self._second(prompt, [text], "helps")[0])
 
@@ -187,14 +179,6 @@ class OwnReader:
     def states(self, passage: str, facts: Sequence[str]) -> list[float]:
         """How likely a passage states each fact. Raises: Unavailable, as `judge`."""
         return self._second(passage, facts, "states")
-
-    def facts(self, messages: Sequence[tuple[str, str]]) -> list[Passage]:
-        """As `OwnFinder.facts`."""
-        return self.finder.facts(messages)
-
-    def replaced(self, memories: Sequence[str], said: str) -> list[float]:
-        """As `OwnFinder.replaced`."""
-        return self.finder.replaced(memories, said)
 
     def _second(self, first: str, seconds: Sequence[str], head: str) -> list[float]:
         pieces = own_models.word_pieces()

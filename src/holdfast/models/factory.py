@@ -19,13 +19,13 @@ def open_embedder(spec: Spec, *, key: str | None = None) -> Embedder | None:
         case "none":
             return None
         case "own":
-            from holdfast.models.embedders import OwnEmbedder
+            from holdfast.models.embedders import BuiltinEmbedder
 
-            return OwnEmbedder()
+            return BuiltinEmbedder()
         case "multilingual":
-            from holdfast.models.embedders import Multilingual
+            from holdfast.models.embedders import MultilingualEmbedder
 
-            return Multilingual()
+            return MultilingualEmbedder()
         case "ollama" | "openai":
             from holdfast.models.remote import RemoteEmbedder
 

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from holdfast.domain.markers import written
-from holdfast.domain.operations import Standing
+from holdfast.domain.operations import CooldownStatus
 from holdfast.domain.profile import Category, Profile
 from holdfast.domain.render import label
 from holdfast.errors import Invalid
@@ -66,7 +66,7 @@ class Prompts:
         """The system prompt of the chat."""
         return self._text("chat.md").strip()
 
-    def environment(self, facts: Iterable[tuple[str, str]], cooling: Sequence[Standing] = ()) -> str:
+    def environment(self, facts: Iterable[tuple[str, str]], cooling: Sequence[CooldownStatus] = ()) -> str:
         """The environment of a session, and the actions on cooldown."""
         text = self._text(_ENVIRONMENT)
         if "{{cooldowns}}" not in text:
@@ -130,7 +130,7 @@ def _listed(title: str, entries: Iterable[tuple[str, str]]) -> str:
     return "\n".join([f"{title}:", *(f"- {name}: {says}".rstrip(": ") for name, says in entries)])
 
 
-def _not_allowed(cooling: Sequence[Standing]) -> Iterator[str]:
+def _not_allowed(cooling: Sequence[CooldownStatus]) -> Iterator[str]:
     blocked = [each for each in cooling if not each.allowed]
     if blocked:
         yield "Not allowed now (cooldown):"

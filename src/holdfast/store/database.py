@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from holdfast.domain.space import Space
-from holdfast.errors import Conflict, HoldfastError, NotFound, Unavailable
+from holdfast.errors import Conflict, HoldfastError, Unavailable, no_space
 from holdfast.store import migrate, postgres, sqlite
 from holdfast.store.error_texts import REFUSALS, TROUBLES, refused, unavailable
 from holdfast.store.spaces import SpaceTable, TokenTable, leave_tokens
@@ -142,7 +142,7 @@ class Database:
         """
         with self._changing() as connection:
             if not SpaceTable(connection).save(space):
-                raise self._no_space(space.name)
+                raise no_space(space.name)
 
     def delete_space(self, name: str) -> None:
         """Removes a space with everything in it, searchable words included."""
@@ -184,13 +184,8 @@ class Database:
     def _in(self, space: str, connection: Connection) -> SpaceTransaction:
         found = SpaceTable(connection).get(space)
         if found is None:
-            raise self._no_space(space)
+            raise no_space(space)
         return SpaceTransaction(connection, found, self._caches)
-
-    def _no_space(self, name: str) -> NotFound:
-        return NotFound(
-            f"there is no space {name!r}", command=f"create it with `holdfast space create {name}`"
-        )
 
     def _revision(self) -> str | None:
         """The schema that is there; none for a new database.

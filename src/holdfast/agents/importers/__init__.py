@@ -1,4 +1,4 @@
-"""Readers of other programs' files: drafts from notes and records, sessions from transcripts.
+"""LanguageModels of other programs' files: drafts from notes and records, sessions from transcripts.
 
 A new format is a reader in this package and an entry in `TRANSCRIPTS` or `_DRAFT_READERS`; `recognised` and
 `note_format` detect formats of drafts.

@@ -24,7 +24,7 @@ from holdfast.domain.markers import (
     MemoryMarker,
     read,
 )
-from holdfast.domain.operations import Standing
+from holdfast.domain.operations import CooldownStatus
 from holdfast.domain.profile import Profile
 from holdfast.domain.query import Filter
 from holdfast.engine.intake import safe
@@ -65,7 +65,7 @@ class Opening:
 
     profile: Profile
     brief: str
-    cooling: list[Standing]
+    cooling: list[CooldownStatus]
 
 
 class Recorder:

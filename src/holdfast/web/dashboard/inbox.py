@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import MemoryCursor
-from holdfast.engine.inbox import Beside, Waiter
+from holdfast.engine.inbox import RelatedMemory, ReviewItem
 from holdfast.errors import Invalid
 from holdfast.web.dashboard import formats
 from holdfast.web.dashboard.formats import Piece, compared, cursor_text, named, read_cursor, shared
@@ -31,7 +31,7 @@ MemoryId = Annotated[str, Path(max_length=200)]
 class Compared:
     """A stored text next to the waiting one."""
 
-    beside: Beside
+    beside: RelatedMemory
     known: list[Piece]
     waiting: list[Piece]
 
@@ -40,9 +40,9 @@ class Compared:
 class Card:
     """A waiting memory; for a merge proposal also both memories, compared with the result."""
 
-    waiter: Waiter
+    waiter: ReviewItem
     closest: Compared | None
-    others: tuple[Beside, ...]
+    others: tuple[RelatedMemory, ...]
     united: tuple[list[Piece], list[Piece]] | None
 
     @property
@@ -86,7 +86,7 @@ def edit_and_approve(visit: AdminVisit, memory_id: MemoryId, sent: Sent) -> Resp
     try:
         if changes:
             visit.memories.revise(memory_id, expect_version=sent.whole("version"), **changes)
-        decided = visit.memories.stakes(memory_id)
+        decided = visit.memories.review_items(memory_id)
         visit.memories.approve(memory_id)
     except Invalid as wrong:
         return _editing(visit, memory_id, str(wrong), sent.text("content"))
@@ -111,7 +111,7 @@ def approve_listed(visit: AdminVisit, sent: Sent) -> Response:
 def reject(visit: AdminVisit, sent: Sent) -> Response:
     ids = sent.chosen()
     since = visit.memories.last_change()
-    plain = [one.memory.id for one in visit.memories.stakes(*ids) if one.proposal is None]
+    plain = [one.memory.id for one in visit.memories.review_items(*ids) if one.proposal is None]
     visit.memories.reject(*ids)
     parts = []
     if plain:
@@ -123,12 +123,14 @@ def reject(visit: AdminVisit, sent: Sent) -> Response:
 
 def _approved(visit: Visit, ids: Sequence[str], back: str = "") -> Response:
     since = visit.memories.last_change()
-    decided = visit.memories.stakes(*ids)
+    decided = visit.memories.review_items(*ids)
     visit.memories.approve(*ids)
     return _approved_text_and_undo(visit, decided, since, back)
 
 
-def _approved_text_and_undo(visit: Visit, decided: Sequence[Waiter], since: int, back: str = "") -> Response:
+def _approved_text_and_undo(
+    visit: Visit, decided: Sequence[ReviewItem], since: int, back: str = ""
+) -> Response:
     plain = [one for one in decided if one.proposal is None]
     merged = [one.proposal for one in decided if one.proposal is not None]
     parts = [f"Approved {formats.memories(len(plain))}."] if plain else []
@@ -165,7 +167,7 @@ def _editing(visit: Visit, memory_id: str, wrong: str = "", typed: str = "") -> 
     )  # fmt: skip
 
 
-def _card(waiter: Waiter) -> Card:
+def _card(waiter: ReviewItem) -> Card:
     content = waiter.memory.content[:MAX_SHOWN]
     if waiter.proposal is not None:
         kept = waiter.proposal.kept.content[:MAX_SHOWN]

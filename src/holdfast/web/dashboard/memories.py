@@ -87,7 +87,7 @@ Chosen = Annotated[Choices, Query()]
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class MemoryGroup:
     """Memories with a common heading; all of them if nothing is grouped."""
 
     title: str
@@ -129,7 +129,7 @@ def _list_values(visit: Visit, chosen: Choices) -> dict[str, Any]:
         "chosen": chosen,
         "seen": seen,
         "total": _total(found.total, len(shown), more=found.more),
-        "shelves": _shelves(newer_first(shown), chosen, visit.profile),
+        "shelves": _memory_groups(newer_first(shown), chosen, visit.profile),
         "following": cursor_text(MemoryCursor.of(shown[-1])) if more else "",
         "subject_word": subject_word(visit.profile),
     }
@@ -141,13 +141,13 @@ def _total(total: int, shown: int, *, more: bool) -> str:
     return f"{of}{'over ' if more else ''}{counted(total)}"
 
 
-def _shelves(memories: list[Memory], chosen: Choices, profile: Profile) -> list[Shelf]:
+def _memory_groups(memories: list[Memory], chosen: Choices, profile: Profile) -> list[MemoryGroup]:
     def title(memory: Memory) -> str:
         if chosen.group == "subject":
             return memory.subject or profile.block.general
         return memory.category if chosen.group == "category" else ""
 
-    return [Shelf(name, list(found)) for name, found in groupby(memories, title)]
+    return [MemoryGroup(name, list(found)) for name, found in groupby(memories, title)]
 
 
 def _form_values(visit: Visit, chosen: Choices) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from holdfast.domain.jobs import Job
 from holdfast.domain.memory import Link, Memory, Message, Session, Version
-from holdfast.domain.operations import Event, Standing
+from holdfast.domain.operations import CooldownStatus, Event
 from holdfast.domain.outcomes import Deletion
 from holdfast.domain.space import Token
 from holdfast.engine.imports import Imported, ImportResult
@@ -148,7 +148,7 @@ class EventPage:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    cooldowns: Sequence[Standing]
+    cooldowns: Sequence[CooldownStatus]
 
 
 @dataclass(frozen=True, slots=True)
