@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import click
+import pytest
+
 from tests.cli.conftest import Shell
 from tests.requirements_ledger import requirement
 
@@ -33,6 +36,21 @@ def test_a_doubtful_memory_waits_and_is_not_found(shell: Shell) -> None:
     assert (answer["total"], answer["waiting"][0]["known"][0]["id"]) == (1, known)
     assert [hit["memory"]["id"] for hit in shell.json("recall", "jellyfin start")["hits"]] == [known]
     assert waiting not in shell.says("brief")
+
+
+def test_a_terminal_gets_a_table_and_what_to_do_next(
+    sqlite_shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, waiting = doubted(sqlite_shell)
+    for place in ("say", "tables"):
+        monkeypatch.setattr(f"holdfast.cli.{place}.on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    said = click.unstyle(sqlite_shell.says("inbox"))
+
+    assert said.splitlines()[1].split()[:3] == ["2026-03-01", waiting, "[timing]"]
+    assert f"Existing: {known}" in said
+    assert said.endswith("1 memory waiting: `holdfast inbox approve ID` or `holdfast inbox reject ID`\n")
 
 
 @requirement("trust.inbox")

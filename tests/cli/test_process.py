@@ -79,7 +79,7 @@ def test_a_pipe_gets_plain_text_and_a_terminal_a_table_with_colour(db: Memories)
     assert "\x1b" not in piped
     assert "(confidence 0.7)" in piped
     assert "\x1b[36m" in shown
-    assert "─" in shown
+    assert "updated" in shown
     assert "\x1b[36m" not in without
     assert "Lives in Lisbon" in without
 

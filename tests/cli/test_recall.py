@@ -52,22 +52,40 @@ def test_list_shows_the_states_that_are_asked_for(shell: Shell) -> None:
     assert "(confidence 0.1, inactive)" in shell.says("list", "--state", "all")
 
 
-@pytest.mark.parametrize(("columns", "headings"), [(100, 6), (80, 5), (60, 0)])
+@pytest.mark.parametrize(("columns", "headings"), [(100, 5), (60, 4), (50, 3), (40, 0)])
 def test_a_terminal_gets_as_much_of_a_table_as_fits(
     sqlite_shell: Shell, monkeypatch: pytest.MonkeyPatch, columns: int, headings: int
 ) -> None:
     kept = sqlite_shell.remembers("[bold]Not markup[/bold] " + "and a long text " * 5, "-s", "s" * 50)
-    monkeypatch.setattr("holdfast.cli.recall.on_terminal", lambda: True)
     monkeypatch.setattr("holdfast.cli.tables.on_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", str(columns))
 
     said = click.unstyle(sqlite_shell.says("list"))
 
-    known = ("id", "category", "subject", "content", "confidence", "updated")
-    assert said.splitlines()[0].split() == list(known[:headings]) or not headings
+    known = {3: "updated id memory", 4: "updated id category memory"}
+    assert said.startswith(kept) or said.splitlines()[0].split() == (
+        known.get(headings, "updated id category memory confidence").split()
+    )
     assert "[bold]Not" in said
     assert kept in said
     assert headings == 0 or all(len(line) <= columns for line in said.splitlines())
+
+
+def test_a_wide_table_has_a_line_for_each_memory_also_in_a_pipe(
+    sqlite_shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "and a long text " * 20
+    kept = sqlite_shell.remembers(text, "-s", "jellyfin")
+    for command in (["list"], ["recall", "long", "text"]):
+        piped = sqlite_shell.says(*command, "--wide").splitlines()
+        with monkeypatch.context() as terminal:
+            terminal.setattr("holdfast.cli.tables.on_terminal", lambda: True)
+            shown = click.unstyle(sqlite_shell.says(*command, "--wide")).splitlines()
+
+        assert kept in piped[1]
+        for lines in (piped, shown):
+            assert lines[1].split()[0] == "2026-03-01"
+            assert f"jellyfin: {text.strip()}" in lines[1]
 
 
 @requirement("trust.as-of")
@@ -117,7 +135,7 @@ def test_recall_keeps_to_filters_projects_and_threshold(shell: Shell) -> None:
     assert found("-s", "nas", "-t", "disk") == 1
     assert found("-t", "other") == 0
     low = shell("recall", "disk space on mars", "--threshold", "0.99").stdout
-    assert low.startswith("Nothing found\n1 weaker match hidden; no embedder")
+    assert low.startswith("Nothing found\n1 weaker match hidden (--threshold 0 shows them); no embedder")
 
 
 def test_show_tells_everything_about_one_memory(shell: Shell) -> None:
@@ -240,3 +258,14 @@ def test_matches_of_other_projects_are_counted_and_shown_when_asked_for(sqlite_s
     assert "other projects" not in everywhere
     assert promoted.startswith("Now global: ")
     assert "1 match in other projects (--all-projects)" in shell.says("recall", "staging database")
+
+
+def test_messages_of_other_projects_are_counted_where_nothing_is_found_here(sqlite_shell: Shell) -> None:
+    with Memories.open(sqlite_shell.db, "default", clock=sqlite_shell.clock) as memories:
+        memories.open_session("one", project="alpha")
+        memories.say("one", "user", "The staging database runs on port 5433")
+
+    said = sqlite_shell("recall", "staging database")
+
+    assert said.exit_code == 1
+    assert "1 match in other projects (--all-projects)" in said.stdout

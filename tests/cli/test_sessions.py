@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast import Memories
 from tests.cli.conftest import Shell
 
@@ -27,6 +29,25 @@ def test_sessions_are_listed_shown_and_named(shell: Shell) -> None:
     [told] = shell.json("sessions")["sessions"]
     assert (told["title"], told["counts"]) == ("The build", [2, 1])
     assert shell.says("sessions", "--space", "default", "--limit", "1").count("The build") == 1
+
+
+def test_on_a_terminal_a_session_shows_the_beginning_of_its_id(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = ("0b6c5d5e-aaaa-4f1c-9a3e-1f0e6b7c8d9a", "0b6c5d5e-bbbb-4f1c-9a3e-1f0e6b7c8d9a")
+    with Memories.open(shell.db, "default", clock=shell.clock) as memories:
+        for known in ids:
+            memories.open_session(known, client="claude-code")
+        memories.close_session(ids[0], exit_code=3)
+    for place in ("say", "tables"):
+        monkeypatch.setattr(f"holdfast.cli.{place}.on_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    shown, wide = shell.says("sessions"), shell.says("sessions", "--wide")
+
+    assert all(known[:12] in shown and known[:13] not in shown and known in wide for known in ids)
+    assert "(exit code 3)" in shown
+    assert shell.json("sessions", "show", ids[0][:12])["conversation"]["session"]["id"] == ids[0]
 
 
 def test_a_session_is_undone_by_its_name(shell: Shell) -> None:

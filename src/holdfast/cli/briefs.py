@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import call, say
-from holdfast.cli.call import Call, in_space, wrong_usage
+from holdfast.cli.call import Call, in_space, wide_option, wrong_usage
 from holdfast.cli.say import echo, on_terminal
 from holdfast.domain.budget import CONTEXT_LINES, CONTEXT_TOKENS
 from holdfast.errors import Invalid
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.engine.brief import Brief
     from holdfast.engine.cache_report import CacheReport, Difference, SessionReport
     from holdfast.engine.context import Context
     from holdfast.engine.sessions import NewMessage
@@ -28,13 +31,15 @@ _MOST_BYTES = 8_000_000  # bytes on standard input
 @click.option(
     "--budget", type=int, help="Maximum tokens. Default: from the profile.  [env: HOLDFAST_MEMORY_BUDGET]"
 )
+@wide_option
 @in_space
 def brief(
-    call: Call, session: str | None, project: str | None, subject: str | None, budget: int | None
+    call: Call, session: str | None, project: str | None, subject: str | None, budget: int | None, wide: bool
 ) -> None:
     """Print the memory block for a prompt.
 
-    Prints nothing else, so the output can be piped into a prompt.
+    Into a pipe or a file goes the block and nothing else. On a terminal its lines are wrapped, and its size
+    is told below it.
 
     \b
         holdfast brief
@@ -46,8 +51,27 @@ def brief(
         answer = {"text": made.text, "sha256": made.sha256, "tokens": made.tokens}
         rest = {"included": list(made.included), "left_out": made.left_out, "frozen": made.frozen}
         call.tell("", {**answer, **rest})
+    elif on_terminal():
+        call.tell("\n".join([*_wrapped(made.text, wide), click.style(_size(made), dim=True)]), None)
     else:
-        echo(say.visible(made.text) if on_terminal() else made.text, nl=False)
+        echo(made.text, nl=False)
+
+
+def _wrapped(text: str, wide: bool) -> "Iterator[str]":
+    """The lines of a brief for a person to read."""
+    from textwrap import wrap
+
+    for line in map(say.visible, text.splitlines()):
+        hang = "  " if line.startswith("- ") else ""
+        parts = [line] if wide else wrap(line, max(say.width(), 20), subsequent_indent=hang) or [""]
+        yield from (click.style(part, bold=True) for part in parts) if line.startswith("#") else parts
+
+
+def _size(made: "Brief") -> str:
+    if not made.included:
+        return f"The brief is empty: add a memory with {say.command('remember', 'TEXT')}"
+    more = f"; {made.left_out:,} more do not fit (--budget)" if made.left_out else ""
+    return f"\n{say.memories(len(made.included))}, {say.count(made.tokens, 'token')}{more}"
 
 
 @click.command()

@@ -161,6 +161,9 @@ _SPACE = _global("--space", metavar="NAME", help="The space to use.  [env: HOLDF
 _JSON = _global("--json", is_flag=True, help="Print JSON.")
 
 
+wide_option = click.option("--wide", is_flag=True, help="One line for each result, however long.")
+
+
 def space_options(command: Command) -> Command:
     """Adds the global options --space, --db and --json."""
     return _SPACE(_DB(_JSON(command)))

@@ -5,15 +5,20 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli import say
-from holdfast.cli.call import Call, in_space
+from holdfast.cli.call import Call, in_space, wide_option
+from holdfast.cli.recall import memory_parts
+from holdfast.cli.tables import Styled, Table, TableColumn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.engine.inbox import Item
 
 
 @click.group(invoke_without_command=True)
+@wide_option
 @in_space
-def inbox(call: Call) -> None:
+def inbox(call: Call, wide: bool) -> None:
     """Review memories waiting for approval.
 
     Without a sub-command, lists them: memories from untrusted sources, proposals, imports for review.
@@ -29,9 +34,30 @@ def inbox(call: Call) -> None:
         return
     with call.memories() as memories:
         items = memories.inbox()
-    lines = [_item(item) for item in items]
-    lines.append(f"{say.memories(len(items))} waiting" if items else "The inbox is empty")
-    call.tell("\n".join(lines), {"waiting": items, "total": len(items)})
+    call.tell(_table(items, wide) if items else "The inbox is empty", {"waiting": items, "total": len(items)})
+    if items and not call.json:
+        call.tell(f"{say.memories(len(items))} waiting{_next() if say.on_terminal() else ''}", None)
+
+
+def _next() -> str:
+    return f": {say.command('inbox approve', 'ID')} or {say.command('inbox reject', 'ID')}"
+
+
+def _table(items: "Sequence[Item]", wide: bool) -> Table:
+    columns = [
+        TableColumn(title="since", style="dim"),
+        TableColumn(title="id", style="cyan"),
+        TableColumn(title="memory", wraps=True, least=24),
+        TableColumn(title="from", style="dim", spare=True),
+    ]
+    table = Table(columns, wide=wide, plain="\n".join(map(_item, items)))
+    for item in items:
+        memory = item.memory
+        cell = [Styled(f"[{memory.category}]", "dim"), *memory_parts(memory)]
+        cell.append(Styled(f"Reason: {memory.waiting_for or 'not given'}", "yellow", below=True))
+        cell += [Styled(f"Existing: {known.id}  {known.content}", "dim", below=True) for known in item.known]
+        table.rows.append((f"{memory.created_at:%Y-%m-%d}", memory.id, cell, memory.source.origin))
+    return table
 
 
 @inbox.command()

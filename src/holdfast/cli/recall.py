@@ -1,5 +1,7 @@
 """The commands recall and list."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -7,18 +9,22 @@ import click
 
 from holdfast.app import paths
 from holdfast.cli import call, say
-from holdfast.cli.call import Call, in_space
-from holdfast.cli.say import echo, on_terminal, width
+from holdfast.cli.call import Call, in_space, wide_option
+from holdfast.cli.say import echo
+from holdfast.cli.tables import Styled, Table, TableColumn
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import Filter, Order
 
 if TYPE_CHECKING:
+    from holdfast.cli.tables import Cell
+    from holdfast.domain.memory import Memory
     from holdfast.domain.ranking import Hit
     from holdfast.engine.find import Page
     from holdfast.engine.recall import Recall
 
 _ORDERS = ("category", "recent", "confidence", "created")
-_AS_TABLE, _WITH_DATES = 80, 100  # characters of a terminal that a table needs
+_COLOURS = {"inactive": "dim", "waiting": "yellow", "forgotten": "red"}
+_DOUBTFUL = 0.5  # a confidence below it is marked
 _WORDS_ONLY = "no embedder: keyword search only"
 
 
@@ -42,6 +48,7 @@ _WORDS_ONLY = "no embedder: keyword search only"
 )
 @click.option("--no-messages", is_flag=True, help="Search memories only, not messages.")
 @click.option("--explain", is_flag=True, help="Show how each score was computed.")
+@wide_option
 @in_space
 def recall(
     call: Call,
@@ -56,6 +63,7 @@ def recall(
     session: str | None,
     no_messages: bool,
     explain: bool,
+    wide: bool,
     **asked: Any,
 ) -> None:
     """Search memories and past messages (also: search).
@@ -75,17 +83,20 @@ def recall(
         project=None if all_projects else project or paths.project_of(call.directory),
         other_projects=all_projects,
     )
-    given_only = {name: value for name, value in asked.items() if value is not None}
-    with call.memories(session=session) as memories:
-        found = memories.recall(" ".join(query), where=where, messages=not no_messages, **given_only)
-    lines = [hit_lines(hit, " ".join(query), explain) for hit in found.hits] or ["Nothing found"]
-    call.tell("\n".join([*lines, *_found_how(found)]), found)
+    asked = {name: value for name, value in asked.items() if value is not None}
+    found = _found(call, where, session, " ".join(query), messages=not no_messages, **asked)
+    call.tell(_hits(found.hits, " ".join(query), explain, wide) if found.hits else "Nothing found", found)
+    if not call.json:
+        call.tell("\n".join(_found_how(found)), None)
     if not found.hits:
         raise click.exceptions.Exit(1)
 
 
 def _found_how(found: "Recall") -> list[str]:
-    notes = [f"{say.count(found.below, 'weaker match', 'weaker matches')} hidden"] if found.below else []
+    notes = []
+    if found.below:
+        how = "" if found.hits else " (--threshold 0 shows them)"
+        notes.append(f"{say.count(found.below, 'weaker match', 'weaker matches')} hidden{how}")
     if found.other_projects:
         notes.append(
             f"{say.count(found.other_projects, 'match', 'matches')} in other projects (--all-projects)"
@@ -106,11 +117,69 @@ def hit_lines(hit: "Hit", query: str, explain: bool) -> str:
         text += f"\n  From {say.message(hit.cites, query)}"
     if not explain:
         return text
+    return f"{text}\n  {_explained(hit)}"
+
+
+def _explained(hit: "Hit") -> str:
+    """How its score came about."""
     factors = " x ".join(f"{name} {say.number(value)}" for name, value in hit.parts.items())
     evidence = [
         f"{'-' if value < 0 else '+'} {name} {say.number(abs(value))}" for name, value in hit.evidence.items()
     ]
-    return f"{text}\n  {factors}; relevance = {' '.join(evidence).removeprefix('+ ')}"
+    return f"{factors}; relevance = {' '.join(evidence).removeprefix('+ ')}"
+
+
+def _found(call: Call, where: Filter, session: str | None, query: str, **asked: Any) -> "Recall":
+    """What recall finds; where that is nothing, with how much other projects have."""
+    with call.memories(session=session) as memories:
+        found = memories.recall(query, where=where, **asked)
+        if found.hits or session or where.other_projects:
+            return found
+        anywhere = replace(where, project=None, other_projects=True)
+        return replace(found, other_projects=len(memories.recall(query, where=anywhere, **asked).hits))
+
+
+def _hits(hits: "Sequence[Hit]", query: str, explain: bool, wide: bool) -> Table:
+    columns = [
+        TableColumn(title="date", style="dim"),
+        TableColumn(title="id", style="cyan"),
+        TableColumn(title="memory", wraps=True, least=24),
+        TableColumn(title="score", justify="right", style="dim", spare=True),
+    ]
+    lines = "\n".join(hit_lines(hit, query, explain) for hit in hits)
+    return Table(columns, [_hit_row(hit, query, explain) for hit in hits], wide, lines)
+
+
+def _hit_row(hit: "Hit", query: str, explain: bool) -> "Sequence[Cell]":
+    from holdfast.domain.ranking import MemoryHit
+
+    if isinstance(hit, MemoryHit):
+        said_at, known, cell = (
+            hit.memory.updated_at,
+            hit.memory.id,
+            [Styled(f"[{hit.memory.category}]", "dim")],
+        )
+        cell += memory_parts(hit.memory)
+        if hit.cites is not None:
+            cell.append(Styled(f"From {click.unstyle(say.message(hit.cites, query))}", "dim", below=True))
+    else:
+        said_at, known, shown = hit.message.said_at, "", hit.message
+        project = f", project {hit.session.project}" if hit.session and hit.session.project else ""
+        cell = [Styled(f"{shown.speaker or shown.role}:", "cyan"), Styled(f'"{say.excerpt(shown, query)}"')]
+        cell.append(Styled(f"session {shown.session}{project}", "dim", below=True))
+    if explain:
+        cell.append(Styled(_explained(hit), "dim", below=True))
+    return f"{said_at:%Y-%m-%d}", known, cell, f"{hit.score:.2f}"
+
+
+def memory_parts(memory: "Memory") -> list[Styled]:
+    """A memory's subject and content; where a newer one contradicts it, that too."""
+    outdated = memory.superseded_by is not None
+    parts = [Styled(f"{memory.subject}:", "bold")] if memory.subject else []
+    parts.append(Styled(memory.content, "dim" if outdated else ""))
+    if outdated:
+        parts.append(Styled(say.superseded(memory).strip(), "yellow"))
+    return [*parts, Styled("(pinned)", "dim")] if memory.pinned else parts
 
 
 @click.command("list")
@@ -138,9 +207,19 @@ def hit_lines(hit: "Hit", query: str, explain: bool) -> str:
     callback=call.point_in_time,
     help="List the memories as they were at this time; a date means its start (UTC).",
 )
+@wide_option
 @in_space
 def list_(
-    call: Call, /, *, state: str, sort: Order, limit: int, offset: int, as_of: datetime | None, **filters: Any
+    call: Call,
+    /,
+    *,
+    state: str,
+    sort: Order,
+    limit: int,
+    offset: int,
+    as_of: datetime | None,
+    wide: bool,
+    **filters: Any,
 ) -> None:
     """List memories.
 
@@ -157,35 +236,36 @@ def list_(
     if call.json:
         call.tell("", {"memories": page.shown, "total": page.total})
         return
-    least = _AS_TABLE if state == "active" else _WITH_DATES
-    if page.memories and on_terminal() and width() >= least:
-        _table(page, weighed=weighed, state=state)
-    elif page.memories:
-        echo("\n".join(say.line(memory, weighed=weighed) for memory in page.shown))
+    if page.memories:
+        _table(page, weighed=weighed, stated=state != "active", wide=wide).show()
     echo(click.style(_total(page, offset, narrowed=where != Filter() or as_of is not None), dim=True))
 
 
-def _table(page: "Page", *, weighed: bool, state: str) -> None:
-    from holdfast.cli.tables import Table, TableColumn
-
-    dated = width() >= _WITH_DATES
+def _table(page: "Page", *, weighed: bool, stated: bool, wide: bool) -> Table:
     columns = [
-        TableColumn(title="id", style="cyan", least=8),
-        TableColumn(title="category", style="dim", most=14),
-        TableColumn(title="subject", most=20 if dated else 12),
-        TableColumn(title="content", wraps=True, least=20),
+        TableColumn(title="updated", style="dim"),
+        TableColumn(title="id", style="cyan"),
+        TableColumn(title="category", style="dim", most=14, spare=True),
+        TableColumn(title="memory", wraps=True, least=24),
+        *([TableColumn(title="state")] if stated else []),
+        *([TableColumn(title="confidence", justify="right", spare=True)] if weighed else []),
     ]
-    columns += [TableColumn(title="confidence", justify="right")] if weighed else []
-    columns += [TableColumn(title="state")] if state != "active" else []
-    columns += [TableColumn(title="updated", style="dim")] if dated else []
-    table = Table(columns)
+    lines = "\n".join(say.line(memory, weighed=weighed) for memory in page.shown)
+    table = Table(columns, wide=wide, plain=lines)
     for item in page.shown:
-        cells = [item.id, item.category, item.subject or "-", item.content + say.superseded(item)]
-        cells += [say.number(item.confidence)] if weighed else []
-        cells += [say.state(item)] if state != "active" else []
-        cells += [item.updated_at.strftime("%Y-%m-%d")] if dated else []
-        table.rows.append(cells)
-    table.show()
+        state = [[Styled(say.state(item), _COLOURS.get(item.state, ""))]] if stated else []
+        trust = [Styled(say.number(item.confidence), "yellow" if item.confidence < _DOUBTFUL else "")]
+        dated = f"{item.updated_at:%Y-%m-%d}"
+        row: list[Cell] = [
+            dated,
+            item.id,
+            item.category,
+            memory_parts(item),
+            *state,
+            *([trust] if weighed else []),
+        ]
+        table.rows.append(row)
+    return table
 
 
 def _total(page: "Page", offset: int, *, narrowed: bool) -> str:

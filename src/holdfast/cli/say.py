@@ -95,12 +95,16 @@ def quote(hit: "MessageHit", query: str) -> str:
 
 def message(told: "Message", query: str) -> str:
     """Who said what and when."""
+    who = click.style(one_line(told.speaker or told.role), fg="cyan")
+    return f'{moment(told.said_at)}  {who}: "{excerpt(told, query)}"'
+
+
+def excerpt(told: "Message", query: str) -> str:
+    """What was said; of a long text the part asked for."""
     from holdfast.domain.passage import passage
     from holdfast.domain.terms import stems
 
-    said = passage(told.content or "", set(stems(query)), MOST_QUOTED)
-    who = click.style(one_line(told.speaker or told.role), fg="cyan")
-    return f'{moment(told.said_at)}  {who}: "{one_line(said)}"'
+    return one_line(passage(told.content or "", set(stems(query)), MOST_QUOTED))
 
 
 def _project(session: "Session | None") -> str:

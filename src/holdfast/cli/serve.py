@@ -124,7 +124,7 @@ def _example_lines(shown: "Shown") -> list[str]:
         "Try it in another terminal:",
         f"  curl -sG -H 'Authorization: Bearer {shown.token}' {shown.url}/api/recall "
         f"-d space={first} --data-urlencode {shlex.quote(query)}",
-        f"  {inside} recall --space {first} {shlex.quote(_QUESTION)}",
+        f"  {inside} recall --space {first} --all-projects {shlex.quote(_QUESTION)}",
         f"  {inside} brief --space {shown.spaces[-1].space.name}",
         f"  {inside} inbox --space {first}",
         f"  {inside} connect claude-code --space {first} --dry-run",

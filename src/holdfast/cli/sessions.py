@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import say
-from holdfast.cli.call import Call, in_space
-from holdfast.cli.tables import Table, TableColumn
+from holdfast.cli.call import Call, in_space, wide_option
+from holdfast.cli.tables import Styled, Table, TableColumn
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Session
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 @click.option("--agent", "client", help="Only this agent, such as claude-code.")
 @click.option("--project", help="Only this project.")
 @click.option("--failed", is_flag=True, help="Only sessions that ended with an exit code.")
+@wide_option
 @in_space
-def sessions(call: Call, limit: int, **asked: Any) -> None:
+def sessions(call: Call, limit: int, wide: bool, **asked: Any) -> None:
     """List sessions of agents; show one or name it.
 
     The newest first. A session without a name is called by how its first prompt begins.
@@ -43,18 +44,30 @@ def sessions(call: Call, limit: int, **asked: Any) -> None:
         [
             TableColumn(title="started (UTC)", style="dim"),
             TableColumn(title="session", wraps=True, least=24),
-            TableColumn(title="agent", most=16),
-            TableColumn(title="project", most=20),
-            TableColumn(title="messages", justify="right"),
-            TableColumn(title="memories", justify="right"),
-            TableColumn(title="id", most=36),
-        ]
+            TableColumn(title="agent", most=16, spare=True),
+            TableColumn(title="project", most=20, spare=True),
+            TableColumn(title="messages", justify="right", spare=True),
+            TableColumn(title="memories", justify="right", spare=True),
+            TableColumn(title="id", style="cyan"),
+        ],
+        wide=wide,
     )
-    for one in found:
-        told = (titles.get(one.id, "-"), one.client or "-", one.project or "-", *map(str, tallies[one.id]))
-        table.rows.append((say.moment(one.started_at), *told, one.id))
+    told = ids if wide or not say.on_terminal() else _beginnings(ids)
+    for one, known in zip(found, told, strict=True):
+        name = [Styled(titles.get(one.id, "-"))]
+        name += [Styled(f"(exit code {one.exit_code})", "red")] if one.exit_code else []
+        about = (one.client or "-", one.project or "-", *map(str, tallies[one.id]))
+        table.rows.append((say.moment(one.started_at), name, *about, known))
     answer = [{"session": one, "title": titles.get(one.id), "counts": tallies[one.id]} for one in found]
     call.tell(table if found else "No sessions", {"sessions": answer})
+
+
+def _beginnings(ids: list[str]) -> list[str]:
+    """Of each id as much as tells it from the others; every command takes that."""
+    size = 8
+    while len({known[:size] for known in ids}) < len(ids):
+        size += 4
+    return [known[:size] for known in ids]
 
 
 @sessions.command()
