@@ -32,6 +32,15 @@ def test_what_stood_in_a_page_is_known_again(text: str) -> None:
     assert session.was_read(text)
 
 
+def test_the_line_that_was_repeated_is_quoted_as_it_was_read() -> None:
+    session = Echoes()
+    session.read(f"$ curl docs.example\n  {PAGE}\nTakes 60s\nto start")
+
+    assert session.line_of("The cache of nginx must be emptied") == PAGE
+    assert session.line_of("Takes 60s to start") == ""
+    assert session.line_of("Nobody said this at all") == ""
+
+
 @pytest.mark.parametrize(
     "carried",
     [

@@ -90,11 +90,34 @@ def test_an_approved_proposal_is_taken_back_in_one_step(memories: Memories, cloc
     (entry,) = [one for one in memories.why(second.id).entries if one.action == "forgotten"]
 
     assert entry.session is not None
-    memories.undo_session(entry.session)
+    undone = memories.undo_session(entry.session)
 
     assert wordings(memories) == sorted([BROKER, BROKER_AGAIN])
     assert memories.show(first.id).memory.tags == ("infra",)
     assert memories.tend().proposed == ()
+    assert [one.memory for one in memories.inbox()] == [undone.proposal]
+
+
+@requirement("sem.dedup")
+def test_a_proposal_that_came_back_is_approved_again_or_leaves_with_the_undo(
+    memories: Memories, clock: FixedClock
+) -> None:
+    first, second = two_alike(memories, clock)
+    memories.tend()
+    memories.approve(memories.inbox()[0].memory.id)
+    [entry] = [one for one in memories.why(second.id).entries if one.action == "forgotten"]
+    session = str(entry.session)
+
+    since = memories.last_change()
+    undone = memories.undo_session(session)
+    assert undone.proposal is not None
+    memories.undo(first.id, second.id, undone.proposal.id, since=since)
+    assert (memories.inbox(), wordings(memories)) == ([], [BROKER_AGAIN])
+
+    again = memories.undo_session(session).proposal
+    assert again is not None
+    assert memories.approve(again.id)[0].content == BROKER_AGAIN
+    assert (memories.inbox(), wordings(memories)) == ([], [BROKER_AGAIN])
 
 
 @requirement("sem.dedup")

@@ -174,7 +174,8 @@ def _form(word: str, allowed: tuple[str, ...]) -> str:
     return f"[{word}:{allowed[0]}] or [{word}:{allowed[0]}:service], then the text"
 
 
-_MOST = 64_000_000  # characters that are kept of one session
+_MOST = 128_000_000  # characters that are kept of one session, as read and folded
+_QUOTED = 200  # characters of a line that was repeated
 _SHORT = 3  # words; a shorter text only counts alone, not inside of others
 
 # Separators between words in other formats: escapes of JSON, tags of HTML.
@@ -187,7 +188,7 @@ class Echoes:
     """The texts that a session read, in order, to detect repetitions of them."""
 
     def __init__(self) -> None:
-        self._read: list[str] = []
+        self._read: list[tuple[str, str]] = []  # folded, and as it was
         self._seen: set[Hashable] = set()
         self._size = 0
         self._given: set[tuple[str, str, str]] = set()
@@ -202,9 +203,9 @@ class Echoes:
         if self.overflowed or not text or hash(text) in self._seen:
             return
         self._seen.add(hash(text))
-        folded = f" {normal_form(_WRAPPING.sub(' ', text))} "
-        self._size += len(folded)
-        self._read.append(folded)
+        folded = _folded(text)
+        self._size += len(folded) + len(text)
+        self._read.append((folded, text))
 
     def give(self, name: str, subject: str | None, text: str) -> None:
         """Records a memory, or an example of one, that the session was shown."""
@@ -214,15 +215,32 @@ class Echoes:
         """Whether the session read this text, or may have."""
         if self.overflowed:
             return True
-        words = normal_form(_WRAPPING.sub(" ", text))
-        if not words:
-            return False
-        wanted = f" {words} " if words.count(" ") < _SHORT - 1 else words
-        return any(wanted in each for each in self._read)
+        wanted = _wanted(text)
+        return bool(wanted) and any(wanted in folded for folded, _ in self._read)
+
+    def line_of(self, text: str) -> str:
+        """The line that the session read this text in; empty if it read none, or several lines together."""
+        wanted = _wanted(text)
+        lines = (
+            line for folded, read in self._read if wanted and wanted in folded for line in read.splitlines()
+        )
+        found = next((line.strip() for line in lines if wanted in _folded(line)), "")
+        return found if len(found) <= _QUOTED else f"{found[:_QUOTED].rstrip()} …"
 
     def was_given(self, name: str, subject: str | None, text: str) -> bool:
         """Whether the session was shown exactly this."""
         return _key(name, subject, text) in self._given
+
+
+def _folded(text: str) -> str:
+    return f" {normal_form(_WRAPPING.sub(' ', text))} "
+
+
+def _wanted(text: str) -> str:
+    """What to look for in a folded text; a short text counts only as whole words."""
+    folded = _folded(text)
+    words = folded.strip()
+    return folded if words and words.count(" ") < _SHORT - 1 else words
 
 
 def _key(name: str, subject: str | None, text: str) -> tuple[str, str, str]:

@@ -5,7 +5,7 @@ anywhere, it is done again, and nothing doubles.
 
 A person decides about a proposal: the two become one, or stay two for good. An approved one is a revision of
 what stays and a forgetting of what goes, in a session of their own: the history tells both, and
-`undo-session` takes them back together.
+`undo-session` takes them back together and puts the proposal back into the inbox.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from typing import Literal
 
 from holdfast.domain.confidence import believed
 from holdfast.domain.jobs import Job
-from holdfast.domain.memory import Memory, Session, Source
+from holdfast.domain.memory import Draft, Memory, Session, Source
 from holdfast.domain.query import Filter
 from holdfast.domain.terms import shared
 from holdfast.engine import changes
@@ -181,10 +181,15 @@ def propose(proposal: Proposal, tx: Transaction, ctx: SpaceContext, now: datetim
         return []
     name = f"{kept.id} and {dropped.id} as one"
     tx.sessions.save(Session(id=proposal.id, space=ctx.space, name=name, client="tend", started_at=now))
+    return [put_up(proposal, draft, tx, ctx, now)]
+
+
+def put_up(proposal: Proposal, draft: Draft, tx: Transaction, ctx: SpaceContext, now: datetime) -> Memory:
+    """A proposal in the inbox, linked to both memories."""
     memory = changes.add(tx, ctx, draft, now=now, waiting_for=proposal.reason)
-    changes.connect(tx, memory.id, kept.id, "elaborates", source=draft.source, now=now)
-    changes.connect(tx, memory.id, dropped.id, "supersedes", source=draft.source, now=now)
-    return [memory]
+    changes.connect(tx, memory.id, proposal.kept.id, "elaborates", source=draft.source, now=now)
+    changes.connect(tx, memory.id, proposal.dropped.id, "supersedes", source=draft.source, now=now)
+    return memory
 
 
 def _waiting(tx: Transaction) -> Sequence[Memory]:
@@ -239,7 +244,7 @@ def merge(
         if not memory.active or (reworded is not None and reworded.created_at > waiting.created_at):
             raise Conflict(f"memory {memory.id} has changed since this was proposed: reject {waiting.id}")
     decided = replace(source, session=proposal.id)
-    _settle(waiting, "approved", tx, source, now)
+    _settle(waiting, "approved", tx, decided, now)
     after = believed(united(proposal, waiting, now), waiting.confidence, ctx.profile.policy)
     note = f"with {dropped.id}"
     after = changes.change(tx, kept, after, "revised", source=decided, now=now, note=note)

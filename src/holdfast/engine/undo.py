@@ -14,12 +14,14 @@ from holdfast.domain.confidence import believed
 from holdfast.domain.history import Entry, recollected
 from holdfast.domain.memory import Memory, Source
 from holdfast.engine import changes
+from holdfast.engine.consolidate import keep_apart, proposal_of, put_up
 from holdfast.engine.forget import bury, unbury
 from holdfast.engine.ports import Transaction
 from holdfast.engine.space_context import SpaceContext, existing_session
 from holdfast.engine.split import split_from, split_off, unsplit
 from holdfast.engine.supersession import end_leading
 from holdfast.errors import Conflict, NotFound
+from holdfast.language.consolidation import Proposal
 
 _LABELS_ONLY = ("linked", "unlinked")
 TAKEN_BACK = ", taken back"  # behind the session whose undoing was undone
@@ -40,13 +42,14 @@ class Undone:
     changed: tuple[Memory, ...]
     kept: tuple[Memory, ...]
     links: int
+    proposal: Memory | None = None  # of an undone merge: back in the inbox
 
     @classmethod
-    def of(cls, fates: Sequence[tuple[Fate, Memory]], links: int) -> "Undone":
+    def of(cls, fates: Sequence[tuple[Fate, Memory]], links: int, proposal: Memory | None = None) -> "Undone":
         removed, changed, kept = (
             tuple(memory for fate, memory in fates if fate == each) for each in get_args(Fate)
         )
-        return cls(removed, changed, kept, links)
+        return cls(removed, changed, kept, links, proposal)
 
 
 def taken_back(note: str | None) -> bool:
@@ -106,6 +109,8 @@ def _taken_back(memory: Memory, first: Entry, tx: Transaction, source: Source, n
     note = f"{first.note}{TAKEN_BACK}" if first.action == "undone" else None
     if (original := split_from(first)) is not None:
         return unsplit(memory, original, tx, source, now)
+    if first.before is None and proposal_of(memory, tx) is not None:
+        return keep_apart(memory, tx, source, now)
     if first.before is None:
         # Nobody said that it is wrong, so it may be said again.
         gone = replace(memory, state="forgotten")
@@ -150,7 +155,23 @@ def undo_session(session_id: str, *, ctx: SpaceContext, source: Source) -> Undon
             for link in tx.links.of_session(session_id)
             if tx.links.remove(link.from_id, link.to_id, link.kind)
         ]
-    return Undone.of(done, len(links))
+        proposal = _propose_again(session_id, tx, ctx, now) if done else None
+    return Undone.of(done, len(links), proposal)
+
+
+def _propose_again(session_id: str, tx: Transaction, ctx: SpaceContext, now: datetime) -> Memory | None:
+    """Puts the proposal of a merge, whose session was just undone, back into the inbox."""
+    done = {entry.action: entry for entry in tx.journal.of_session(session_id)}
+    if not {"approved", "revised", "forgotten"} <= done.keys() or done["approved"].before is None:
+        return None
+    reason, revised = done["approved"].before["waiting_for"], done["revised"]
+    kept, dropped = (tx.memories.get(str(entry.memory)) for entry in (revised, done["forgotten"]))
+    if revised.after is None or not (kept and dropped and kept.active and dropped.active):
+        return None
+    wording = tx.versions.get(kept.id, revised.after["version"])
+    merged = replace(kept, content=wording.content, summary=wording.summary) if wording else kept
+    proposal = Proposal(kept, dropped, merged, reason)
+    return put_up(proposal, proposal.draft(), tx, ctx, now) if proposal.id == session_id else None
 
 
 def undoing(session_id: str, *, ctx: SpaceContext) -> Undone:
@@ -199,8 +220,13 @@ def _touched(session_id: str, tx: Transaction) -> list[tuple[Memory, list[Entry]
 def _undone(session_id: str, memory_id: str, tx: Transaction) -> bool:
     """Whether what the session did to a memory was taken back, and that not taken back again."""
     notes = [entry.note for entry in tx.journal.of(memory_id) if entry.action == "undone"]
-    about = [note for note in notes if note == session_id or note == f"{session_id}{TAKEN_BACK}"]
+    about = [note for note in notes if note in _notes(session_id)]
     return bool(about) and about[-1] == session_id
+
+
+def _notes(session_id: str) -> tuple[str, str]:
+    """What the journal says of the undoing of a session, and of that being taken back."""
+    return session_id, f"{session_id}{TAKEN_BACK}"
 
 
 def _gone(memory: Memory, entries: Sequence[Entry]) -> bool:
@@ -210,8 +236,9 @@ def _gone(memory: Memory, entries: Sequence[Entry]) -> bool:
 
 
 def _by_others(entry: Entry, first: Entry, session_id: str) -> bool:
-    # Neither a link nor the passing of time says anything about the wording.
-    changed = entry.action not in ("linked", "unlinked", "decayed")
+    # Neither a link nor the passing of time says anything about the wording; an undo and its undo cancel.
+    back_and_forth = entry.action == "undone" and entry.note in _notes(session_id)
+    changed = entry.action not in ("linked", "unlinked", "decayed") and not back_and_forth
     return changed and entry.seq > first.seq and entry.session != session_id
 
 

@@ -81,7 +81,8 @@ def test_a_card_tells_origin_reason_source_and_the_difference_to_what_is_known(b
     assert "11" in parts(card, "del")
     assert "30" in parts(card, "ins")
     text = card.whole_text
-    assert "Contradicts:" in text
+    assert "Contradicts" in text
+    assert "lowers the confidence of the memory on the left from 0.7 to 0.5" in text
     assert "a web page said so" in text
     assert "Reading about batteries" in text
     assert "A page: it holds for 30 minutes" in text
@@ -127,6 +128,7 @@ def test_a_proposal_in_place_of_a_known_one_takes_its_place_and_can_be_taken_bac
     posted(browser, "/inbox/approve?space=ops", {"id": waiting})
 
     assert "Would supersede" in card.whole_text
+    assert "Approving replaces the text on the left" in card.whole_text
     assert board.memories().show(known).memory.content == "The UPS holds for 12 minutes"
     assert take_back(browser) == 204
     assert board.memories().show(known).memory.content == KNOWN
@@ -221,7 +223,8 @@ def test_a_pair_is_shown_as_one_and_made_one_and_apart_again(twice: tuple[Board,
     assert sorted(state(board, one) for one in (first, second)) == ["active", "forgotten"]
     assert take_back(browser) == 204
     assert [state(board, one) for one in (first, second)] == ["active", "active"]
-    assert "The inbox is empty" in browser.get("/inbox?space=ops").text
+    [card] = cards(browser).values()
+    assert "Merge these two memories?" in card.whole_text
 
 
 @requirement("dash.memories")
@@ -265,6 +268,10 @@ def test_an_older_one_that_was_contradicted_is_shown_as_that(board: Board) -> No
 
     assert "Keep only the newer memory?" in card.whole_text
     assert "contradicts the older" in card.whole_text
+    left, right = (text for text in parts(card, "p") if text.startswith("Restarting"))
+    assert "does not" not in left
+    assert "does not" in right
+    assert "The newer memory takes over the tags and the uses of the other" in card.whole_text
 
 
 def test_pages_follow_each_other_and_stay_small(board: Board) -> None:

@@ -236,7 +236,8 @@ class Recorder:
             return
         doubtful = None
         if self._echoes.was_read(marker.text):
-            doubtful = "the agent repeated what it had read in this session"
+            line = self._echoes.line_of(marker.text)
+            doubtful = "the agent repeated what it had read in this session" + (f": “{line}”" if line else "")
         outcome = memories.remember(
             marker.text,
             category=marker.category,

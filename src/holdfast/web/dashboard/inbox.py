@@ -7,12 +7,15 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
+from holdfast.domain.confidence import weakened
 from holdfast.domain.memory import Memory
+from holdfast.domain.profile import Policy
 from holdfast.domain.query import MemoryCursor
 from holdfast.engine.inbox import RelatedMemory, ReviewItem
 from holdfast.errors import Invalid
+from holdfast.language.consolidation import Proposal
 from holdfast.web.dashboard import formats
-from holdfast.web.dashboard.formats import Piece, compared, cursor_text, named, read_cursor, shared
+from holdfast.web.dashboard.formats import Piece, compared, cursor_text, named, number, read_cursor, shared
 from holdfast.web.dashboard.memories import subject_word
 from holdfast.web.dashboard.page_context import Offer
 from holdfast.web.dashboard.responses import PageRoute, dialog, done, live
@@ -22,28 +25,39 @@ ON_A_PAGE: Final = 10  # each card also searches the space for similar memories
 MAX_SHOWN: Final = 800  # characters of a text
 _ALIKE: Final = 0.5  # of a text has to be in both before differences are marked
 _CHANGED: Final = ("contradicts", "supersedes")  # links whose target an approval changes
+_BESIDE: Final = {
+    "contradicts": "Contradicts", "supersedes": "Would supersede", "elaborates": "Adds to",
+    "related": "Related to", "near": "Most similar",
+}  # fmt: skip
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 MemoryId = Annotated[str, Path(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A stored text next to the waiting one."""
+class Side:
+    """One of the two texts of a card: the older stands on the left."""
 
-    beside: RelatedMemory
-    known: list[Piece]
-    waiting: list[Piece]
+    memory: Memory
+    title: str
+    pieces: list[Piece]
+    mark: str  # the element around what the other text lacks
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A waiting memory; for a merge proposal also both memories, compared with the result."""
+    """A waiting memory; beside what is known, or for a proposal the two memories that it is about."""
 
     waiter: ReviewItem
-    closest: Compared | None
+    sides: tuple[Side, ...]
     others: tuple[RelatedMemory, ...]
-    united: tuple[list[Piece], list[Piece]] | None
+    effect: str  # what an approval does to other memories
+
+    @property
+    def reworded(self) -> bool:
+        """Whether a proposal gives the memory that stays another text."""
+        proposal = self.waiter.proposal
+        return proposal is not None and self.waiter.memory.content != proposal.kept.content
 
     @property
     def waits_for(self) -> list[tuple[str, Memory | None]]:
@@ -63,7 +77,7 @@ def inbox(visit: ReadVisit, after: Annotated[str, Query(max_length=2_000)] = "")
         visit,
         "inbox.html",
         "inbox_cards.html",
-        cards=[_card(waiter) for waiter in pile.waiters],
+        cards=[_card(waiter, visit.profile.policy) for waiter in pile.waiters],
         total=pile.total,
         after=after,
         following=cursor_text(MemoryCursor.of(pile.waiters[-1].memory)) if pile.more else "",
@@ -167,21 +181,59 @@ def _editing(visit: Visit, memory_id: str, wrong: str = "", typed: str = "") -> 
     )  # fmt: skip
 
 
-def _card(waiter: ReviewItem) -> Card:
-    content = waiter.memory.content[:MAX_SHOWN]
+def _card(waiter: ReviewItem, policy: Policy) -> Card:
     if waiter.proposal is not None:
-        kept = waiter.proposal.kept.content[:MAX_SHOWN]
-        dropped = waiter.proposal.dropped.content[:MAX_SHOWN]
-        if kept == content:  # the removed text next to the kept one
-            return Card(waiter, None, (), compared(dropped, kept)[::-1])
-        return Card(waiter, None, (), (compared(kept, content)[0], compared(dropped, content)[0]))
+        return Card(waiter, _pair(waiter.memory, waiter.proposal), (), _effect(waiter, policy))
     if not waiter.beside:
-        return Card(waiter, None, (), None)
+        return Card(waiter, (), (), _effect(waiter, policy))
     closest, *others = waiter.beside
-    known, waiting = compared(closest.memory.content[:MAX_SHOWN], content)
-    if closest.how not in _CHANGED and max(shared(known), shared(waiting)) < _ALIKE:
+    changed = closest.how in _CHANGED
+    known, waiting = compared(closest.memory.content[:MAX_SHOWN], waiter.memory.content[:MAX_SHOWN])
+    if not changed and max(shared(known), shared(waiting)) < _ALIKE:
         known, waiting = _unmarked(known), _unmarked(waiting)
-    return Card(waiter, Compared(closest, known, waiting), tuple(others), None)
+    left = Side(closest.memory, _BESIDE[closest.how], known, "del" if changed else "mark")
+    return Card(
+        waiter, (left, Side(waiter.memory, "Waiting", waiting, "ins")), tuple(others), _effect(waiter, policy)
+    )
+
+
+def _pair(waiting: Memory, proposal: Proposal) -> tuple[Side, ...]:
+    """Both memories of a proposal; if the one that stays gets a new text, each compared with that text."""
+    content = waiting.content[:MAX_SHOWN]
+    stays, goes = proposal.kept.content[:MAX_SHOWN], proposal.dropped.content[:MAX_SHOWN]
+    if stays == content:
+        removed, kept = compared(goes, stays)
+        sides = [Side(proposal.kept, "Keep", kept, "ins"), Side(proposal.dropped, "Remove", removed, "del")]
+    else:
+        sides = [
+            Side(proposal.kept, "Keep, with the text above", compared(stays, content)[0], "del"),
+            Side(proposal.dropped, "Remove", compared(goes, content)[0], "del"),
+        ]
+    return tuple(sorted(sides, key=lambda side: (side.memory.created_at, side.memory.id)))
+
+
+def _effect(waiter: ReviewItem, policy: Policy) -> str:
+    """What an approval does to other memories."""
+    if waiter.proposal is not None:
+        merged = "takes over the tags and the uses of the other, which"
+        stays = f"The newer memory {merged}" if waiter.proposal.outdates else f"The one that stays {merged}"
+        return f"{stays} is deleted. Undo brings both back."
+    first = waiter.beside[0] if waiter.beside else None
+    match first.how if first else "near":
+        case "supersedes":
+            return (
+                "Approving replaces the text on the left: it becomes an earlier version of the same memory."
+            )
+        case "contradicts" if first is not None and policy.on_contradiction == "weaken":
+            before, after = first.memory.confidence, weakened(first.memory, policy).confidence
+            lower = (
+                f"lowers the confidence of the memory on the left from {number(before)} to {number(after)}"
+            )
+            return f"Approving {lower} and marks it as superseded."
+        case "contradicts":
+            return "Approving marks the memory on the left as superseded: the new one ranks first."
+        case _:
+            return "Approving adds it and changes no other memory."
 
 
 def _unmarked(pieces: Sequence[Piece]) -> list[Piece]:

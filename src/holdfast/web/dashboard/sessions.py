@@ -155,7 +155,8 @@ def ask_to_undo(visit: WriteVisit, session_id: AskedSession) -> Response:
 def undo(visit: WriteVisit, session_id: AskedSession, sent: Sent) -> Response:
     since = visit.memories.last_change()
     undone = visit.memories.undo_session(session_id)
-    touched = [memory.id for memory in (*undone.removed, *undone.changed)]
+    back_up = (undone.proposal,) if undone.proposal else ()
+    touched = [memory.id for memory in (*undone.removed, *undone.changed, *back_up)]
     back = visit.address(f"/sessions/{quote(session_id, safe='')}")
     tone: Tone = "done" if touched else "note"
     return done(visit, _undo_text(undone), back=back, offer=visit.undo(touched, since), tone=tone)
@@ -169,6 +170,8 @@ def _undo_text(undone: Undone) -> str:
         parts.append(f"{formats.memories(len(undone.changed))} reverted")
     if undone.links:
         parts.append(f"{formats.count(undone.links, 'link')} removed")
+    if undone.proposal:
+        parts.append("the proposal is back in the inbox")
     them = "it" if len(undone.kept) == 1 else "them"
     kept = (
         f" {formats.memories(len(undone.kept))} kept: others have confirmed or revised {them} since."
