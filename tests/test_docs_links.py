@@ -1,4 +1,4 @@
-"""The documentation holds together: links lead somewhere, every page is listed, decisions are numbered."""
+"""The documentation holds together: links lead somewhere, pages, settings and decisions are listed."""
 
 from __future__ import annotations
 
@@ -41,6 +41,16 @@ def test_decisions_are_numbered_without_gaps() -> None:
     numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("*.md"))]
 
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_every_setting_is_listed() -> None:
+    listed = (DOCS / "reference" / "settings.md").read_text(encoding="utf-8")
+    source = "".join(file.read_text(encoding="utf-8") for file in (REPOSITORY / "src").rglob("*.py"))
+    ours = re.compile(r"(?<![\w])HOLDFAST_[A-Z_]*[A-Z]\b")
+
+    # The names of upstreams are made from those of the vendors.
+    assert set(ours.findall(listed)) >= set(ours.findall(source)) - {"HOLDFAST_COMPLETE"}
+    assert set(ours.findall(source)) | {"HOLDFAST_OPENAI_UPSTREAM"} >= set(ours.findall(listed))
 
 
 def _links(page: Path) -> Iterator[tuple[str, Path, str]]:

@@ -121,7 +121,7 @@ def test_the_help_of_the_commands_loads_no_store() -> None:
 
 
 def test_the_reference_is_fresh() -> None:
-    command = [sys.executable, "-m", "tools.generate_cli_reference", "--check"]
+    command = [sys.executable, "-m", "tools.generate_reference", "--check"]
 
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
 

@@ -87,7 +87,7 @@ def reject(memories: SpaceAdmin, chosen: request_bodies.Ids) -> JsonResponse:
     return JsonResponse(responses.Decided(memories.reject(*dict.fromkeys(chosen.ids))))
 
 
-@router.post("/tend", response_model=Tended, tags=["care"])
+@router.post("/tend", response_model=Tended, tags=["upkeep"])
 def tend(memories: SpaceWrite, clock_is_right: bool = False) -> JsonResponse:
     """Runs upkeep: decays unconfirmed memories, archives unused ones, proposes duplicates to merge.
 
@@ -96,13 +96,13 @@ def tend(memories: SpaceWrite, clock_is_right: bool = False) -> JsonResponse:
     return JsonResponse(memories.tend(clock_is_right=clock_is_right))
 
 
-@router.get("/tend", response_model=Preview, tags=["care"])
+@router.get("/tend", response_model=Preview, tags=["upkeep"])
 def tend_preview(memories: SpaceRead) -> JsonResponse:
     """What upkeep would do now; changes nothing."""
     return JsonResponse(memories.tend_preview())
 
 
-@router.get("/audit", response_model=Audit, tags=["care"])
+@router.get("/audit", response_model=Audit, tags=["upkeep"])
 def audit(memories: SpaceRead) -> JsonResponse:
     """Finds junk: duplicates, contradictions, secrets and more, with ids and advice; changes nothing."""
     return JsonResponse(memories.audit())
