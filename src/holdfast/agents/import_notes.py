@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from holdfast.agents.importers import (
-    BY_LINE,
-    FOREIGN_KINDS,
-    GROWING,
+    DRAFTS,
+    DraftFormat,
     FileDrafts,
-    drafts_by_line,
+    LineFormat,
+    NoteFormat,
     drafts_in,
     files_in,
-    linked_notes,
     note_format,
     notes_of,
-    recognised,
 )
 from holdfast.domain.memory import Draft, Source
 from holdfast.domain.outcomes import Merged, Outcome, Refused, Waiting, settled
@@ -30,60 +28,51 @@ from holdfast.engine.intake import safe
 from holdfast.engine.memories import Memories
 from holdfast.errors import HoldfastError, Invalid
 
-__all__ = [
-    "BY_LINE", "GROWING", "FileDrafts", "drafts_by_line", "drafts_in", "found_in", "recognised",
-    "refuse_other", "session_of", "take",
-]  # fmt: skip
-
 
 def found_in(folder: Path, format_name: str | None = None) -> Iterator[tuple[Path, str, FileDrafts]]:
     """The notes of a folder and its subfolders: their place, the session of the import, and the drafts.
 
-    Claude Code's notes are grouped by folder, basic-memory's notes are one group, each graph is its own.
     Raises: Invalid.
     """
-    if format_name == "basic-memory":
-        yield _notebook(folder)
+    given = DRAFTS.get(format_name or "")
+    if isinstance(given, NoteFormat) and given.together == "tree":
+        found = notes_below(folder)
+        if not found.notes:
+            counts = ", ".join(f"{number:,} {reason}" for reason, number in found.skipped.items())
+            name = repr(str(folder))
+            raise Invalid(f"{name} has no .md files, so no {given.name} notes ({counts or 'empty'})")
+        yield _read_together(folder, found.notes, given, found.skipped)
         return
-    folders: dict[Path, list[Path]] = {}
-    linked: list[Path] = []
+    forms = [form for form in DRAFTS.values() if isinstance(form, NoteFormat)]
+    groups: dict[str, dict[Path, list[Path]]] = {form.name: {} for form in forms}
+    hidden = 0
     for path in files_in(folder):
         try:
             form = note_format(path)
-            if format_name not in (None, form):
-                continue
-            if form == "basic-memory":
-                linked.append(path)
-            elif form == "auto-memory":
-                folders.setdefault(path.parent, []).append(path)
-            elif form == "mcp-memory":
-                session = session_of(path)
-                text = path.read_bytes().decode("utf-8", "replace")
-                yield path, session, drafts_in(text, Source(origin="import", session=session), form)
         except OSError as error:
             raise Invalid(f"{str(path)!r} can't be read: {error.strerror}") from None
-    for place, files in folders.items():
-        session = session_of(place)
-        yield place, session, notes_of(files, Source(origin="file", session=session))
-    seen = [path for path in linked if not any(map(is_hidden, path.relative_to(folder).parts))]
-    if seen:
-        session = session_of(folder)
-        skipped = {HIDDEN: len(linked) - len(seen)} if len(seen) < len(linked) else None
-        yield folder, session, linked_notes(seen, Source(origin="import", session=session), skipped)
+        if form is None or format_name not in (None, form.name):
+            continue
+        if form.together == "tree" and any(map(is_hidden, path.relative_to(folder).parts)):
+            hidden += 1
+            continue
+        place = {"file": path, "folder": path.parent, "tree": folder}[form.together]
+        groups[form.name].setdefault(place, []).append(path)
+    for form in forms:
+        skipped = {HIDDEN: hidden} if hidden and form.together == "tree" else {}
+        for place, files in groups[form.name].items():
+            yield _read_together(place, files, form, skipped)
 
 
-def _notebook(folder: Path) -> tuple[Path, str, FileDrafts]:
-    """A folder that was given as one of basic-memory: all of its Markdown files.
-
-    Raises: Invalid, when there is none.
-    """
-    found = notes_below(folder)
-    if not found.notes:
-        counts = ", ".join(f"{number:,} {reason}" for reason, number in found.skipped.items())
-        raise Invalid(f"{str(folder)!r} has no .md files, so no basic-memory notes ({counts or 'empty'})")
-    session = session_of(folder)
-    source = Source(origin="import", session=session)
-    return folder, session, linked_notes(found.notes, source, found.skipped)
+def _read_together(
+    place: Path, files: Sequence[Path], form: NoteFormat, skipped: Mapping[str, int]
+) -> tuple[Path, str, FileDrafts]:
+    session = session_of(place)
+    source = Source(origin=form.origin, session=session)
+    if form.together == "file":
+        text = place.read_bytes().decode("utf-8", "replace")
+        return place, session, drafts_in(text, source, form)
+    return place, session, notes_of(files, source, form, skipped)
 
 
 def session_of(path: Path) -> str:
@@ -98,11 +87,14 @@ def take(
 
     A dry run returns what would happen, and changes nothing.
     """
+    if isinstance(DRAFTS[found.format], LineFormat):
+        return memories.import_batches(found.drafts, review=review, dry_run=dry_run)
     known = memories.profile.category_names
-    drafts = ((number, _fitting(draft, known, found.format)) for number, draft in found.drafts)
-    if found.format in BY_LINE:
-        return memories.import_batches(drafts, review=review, dry_run=dry_run)
-    return _tied(tuple(drafts), found.ties, memories, review, dry_run)
+    drafts = tuple(
+        (number, draft if draft.category in known else replace(draft, category=None))
+        for number, draft in found.drafts
+    )
+    return _tied(drafts, found.ties, memories, review, dry_run)
 
 
 def _tied(
@@ -128,13 +120,6 @@ def _tied(
         one, other = settled(told[from_place].outcome), settled(told[to_place].outcome)
         if one is not None and other is not None and one.id != other.id:
             memories.link(one.id, other.id)
-
-
-def _fitting(draft: Draft, categories: tuple[str, ...], form: str) -> Draft:
-    """The draft without a category that this space does not have, if it is another program's."""
-    if form in FOREIGN_KINDS and draft.category not in categories:
-        return replace(draft, category=None)
-    return draft
 
 
 def _is_note(draft: Draft) -> bool:
@@ -198,10 +183,10 @@ def is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def refuse_other(name: str) -> None:
-    """Raises: Invalid, for a file that is not a note by its name."""
-    if Path(name).suffix.casefold() != ".md":
-        raise Invalid(f"{name!r} is not a basic-memory note: these are .md files", command="leave out --from")
+def refuse_other(name: str, form: DraftFormat) -> None:
+    """Raises: Invalid, for a file of another name than the notes of a folder have."""
+    if form.together == "tree" and Path(name).suffix.casefold() != ".md":
+        raise Invalid(f"{name!r} is not a {form.name} note: these are .md files", command="leave out --from")
 
 
 def _why_not(path: Path) -> str | None:

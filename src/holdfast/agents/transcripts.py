@@ -7,27 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.agents import capture_off
-from holdfast.agents.importers import IN_PIECES, TRANSCRIPTS, files_in, transcript_format
-from holdfast.agents.importers.exports import check_export
+from holdfast.agents.importers import TRANSCRIPTS, files_in, transcript_format
 from holdfast.agents.importers.transcript import TranscriptPart, TranscriptSession
 from holdfast.engine.memories import Memories
 from holdfast.engine.ports import TimeUp
 from holdfast.engine.sessions import NewMessage
 from holdfast.engine.transcripts import SessionNotes
 from holdfast.errors import Invalid
-
-__all__ = [
-    "Tally",
-    "Transcript",
-    "TranscriptPart",
-    "Transcripts",
-    "check_export",
-    "take",
-    "take_conversation",
-    "take_from",
-    "transcript_format",
-    "usual_places",
-]
 
 _SLICE = 64 * 1024  # bytes of a transcript that are read before the time is looked at
 
@@ -92,9 +78,9 @@ class Transcripts:
 
     def read(self, transcript: Transcript) -> TranscriptPart:
         """The new content. It stays unread until `taken` is called. Raises: Invalid."""
-        _, read_from = TRANSCRIPTS[transcript.format]
+        offset = self._offsets.get(transcript.path, 0)
         try:
-            return read_from(transcript.path, self._offsets.get(transcript.path, 0))
+            return TRANSCRIPTS[transcript.format].read_from(transcript.path, offset, None)
         except OSError as error:
             raise Invalid(f"{str(transcript.path)!r} can't be read: {error.strerror or error}") from None
 
@@ -124,15 +110,7 @@ def _state(path: Path) -> tuple[int, int]:
 def usual_places(environment: Mapping[str, str] = os.environ) -> dict[str, list[Path]]:
     """The existing places where clients store a user's transcripts, by format."""
     home = Path(os.path.expanduser("~"))
-    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    codex = Path(environment.get("CODEX_HOME") or home / ".codex")
-    opencode = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
-    usual = {
-        "claude-code": [claude / "projects"],
-        "codex": [codex / "sessions", codex / "archived_sessions"],
-        "gemini": [home / ".gemini" / "tmp"],
-        "opencode": [opencode / (environment.get("OPENCODE_DB") or "opencode.db")],
-    }
+    usual = {name: form.places(home, environment) for name, form in TRANSCRIPTS.items()}
     there = {form: [place for place in places if place.exists()] for form, places in usual.items()}
     return {form: places for form, places in there.items() if places}
 
@@ -186,10 +164,7 @@ def take_from(
         known = ", ".join(TRANSCRIPTS)
         raise Invalid(f"unknown format {format_name!r:.60}: use one of {known}", field="format")
     while True:
-        if format_name in IN_PIECES:
-            reading = IN_PIECES[format_name](path, offset, _SLICE)
-        else:
-            reading = TRANSCRIPTS[format_name][1](path, offset)
+        reading = TRANSCRIPTS[format_name].read_from(path, offset, _SLICE)
         if not take(reading, memories, tally, time_up=time_up):
             return offset, False
         offset = reading.next_offset

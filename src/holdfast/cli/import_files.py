@@ -17,8 +17,9 @@ from holdfast.cli.call import Call, tell_json
 from holdfast.wire.values import to_json
 
 if TYPE_CHECKING:
-    from holdfast.agents.import_notes import FileDrafts
-    from holdfast.agents.transcripts import Tally, Transcript, TranscriptPart, Transcripts
+    from holdfast.agents.importers import FileDrafts
+    from holdfast.agents.importers.transcript import TranscriptPart
+    from holdfast.agents.transcripts import Tally, Transcript, Transcripts
     from holdfast.engine.imports import ImportResult
     from holdfast.engine.memories import Memories
 
@@ -42,28 +43,28 @@ def of_file(
     dry_run: bool = False,
 ) -> Report:
     """Imports one file, or what was `given` instead."""
-    from holdfast.agents import import_notes
+    from holdfast.agents import import_notes, importers
     from holdfast.cli.atomic_files import digest, read_head, read_lines, read_text
     from holdfast.domain.memory import Source
 
     name = Path(path).name
-    if format_name == "basic-memory" and path != "-":
-        import_notes.refuse_other(name)
-    whole = name.endswith(".json")
-    form = format_name or import_notes.recognised((read_text if whole else read_head)(path, given), name)
-    if form in import_notes.GROWING and path != "-":
-        # Such a file grows: all its versions are one session.
-        by_folder = form in ("auto-memory", "basic-memory")
-        session = import_notes.session_of(Path(path).parent if by_folder else Path(path))
+    form = importers.DRAFTS.get(format_name or "")
+    if form is None:
+        read = read_text if name.endswith(".json") else read_head
+        form = importers.recognised(read(path, given), name)
+    elif path != "-":
+        import_notes.refuse_other(name, form)
+    if form.grows and path != "-":
+        # All versions of such a file are one session.
+        session = import_notes.session_of(Path(path) if form.together == "file" else Path(path).parent)
     else:
         # The same bytes are the same session: a repetition within a session counts once.
         session = f"import-{digest(path, given)[:12]}"
-    origin: Any = "file" if form == "auto-memory" and path != "-" else "import"
-    source = Source(origin=origin, session=session)
-    if form in import_notes.BY_LINE:
-        found = import_notes.drafts_by_line(lambda: read_lines(path, given), source, form)
+    source = Source(origin="import" if path == "-" else form.origin, session=session)
+    if isinstance(form, importers.LineFormat):
+        found = importers.drafts_by_line(lambda: read_lines(path, given), source, form)
     else:
-        found = import_notes.drafts_in(read_text(path, given), source, form, name=name)
+        found = importers.drafts_in(read_text(path, given), source, form, name=name)
     return _taken(call, found, session, review, dry_run)
 
 

@@ -6,12 +6,19 @@ from pathlib import Path
 
 import click
 
-from holdfast.agents.importers import DRAFTS, TRANSCRIPTS
+from holdfast.agents.importers import (
+    DRAFTS,
+    FORMATS,
+    TRANSCRIPTS,
+    DraftFormat,
+    Format,
+    NoteFormat,
+    TranscriptFormat,
+    transcript_format,
+)
 from holdfast.cli import say
 from holdfast.cli.call import Call, in_space, on_store, read_input, wrong_usage
 from holdfast.errors import Invalid
-
-_FORMATS = ("holdfast", *TRANSCRIPTS, *DRAFTS)
 
 
 @click.command()
@@ -40,9 +47,47 @@ def export(call: Call, file: str) -> None:
     call.tell(say.one_line(f"Exported {say.memories(held)} from space {space} to {file}"), answer)
 
 
-@click.command("import")
+def _listed(kind: type[Format]) -> str:
+    return "\n".join(f"    {form.name:<13} {form.about}" for form in FORMATS if isinstance(form, kind))
+
+
+_IMPORT_HELP = f"""\
+Import transcripts, chat exports, notes, archives, CSV or plain text.
+
+PATH is a file, a folder, or - for standard input. Importing the same data twice changes nothing.
+Invalid lines and incomplete files are reported and skipped.
+
+Sessions with their messages come from these; tool output and subagents are skipped:
+
+\b
+{_listed(TranscriptFormat)}
+
+Memories come from these:
+
+\b
+{_listed(DraftFormat)}
+
+jsonl objects and csv columns may have content, category, subject, summary, tags, importance, confidence
+and project. An archive of `holdfast export` (holdfast) is restored field by field.
+
+\b
+    holdfast import ~/.claude/projects
+    holdfast import ~/.codex/sessions --follow
+    holdfast import chatgpt-export.zip --dry-run
+    holdfast import ~/basic-memory --from basic-memory
+    holdfast import memory.jsonl --from mcp-memory
+    jq -c '.notes[]' dump.json | holdfast import - --from jsonl
+"""
+
+
+@click.command("import", help=_IMPORT_HELP)
 @click.argument("path", metavar="PATH")
-@click.option("--from", "format_name", type=click.Choice(_FORMATS), help="Format of PATH. Default: detected.")
+@click.option(
+    "--from",
+    "format_name",
+    type=click.Choice([form.name for form in FORMATS]),
+    help="Format of PATH. Default: detected.",
+)
 @click.option("--review", is_flag=True, help="Put everything into the inbox for review.")
 @click.option("--dry-run", is_flag=True, help="Show what would be imported without importing it.")
 @click.option("--follow", is_flag=True, help="Keep importing transcripts as they grow, until Ctrl-C.")
@@ -51,28 +96,7 @@ def export(call: Call, file: str) -> None:
 def import_(
     call: Call, path: str, format_name: str | None, review: bool, dry_run: bool, follow: bool, verbose: bool
 ) -> None:
-    """Import transcripts, chat exports, notes, archives, CSV or plain text.
-
-    PATH is a file, a folder, or - for standard input. Importing the same data twice changes nothing.
-    Invalid lines and incomplete files are reported and skipped.
-
-    Transcripts (claude-code, codex, gemini, opencode) and chat exports (chatgpt, claude-ai; a zip file or
-    conversations.json) become sessions with their messages; tool output and subagents are skipped.
-
-    These become memories: mcp-memory (the graph of the MCP memory server), auto-memory (Claude Code's own
-    notes), basic-memory (a folder of notes), mem0 (JSON), and text (one memory per line). jsonl objects and
-    csv columns may have content, category, subject, summary, tags, importance, confidence and project. An
-    archive of `holdfast export` (holdfast) is restored field by field.
-
-    \b
-        holdfast import ~/.claude/projects
-        holdfast import ~/.codex/sessions --follow
-        holdfast import chatgpt-export.zip --dry-run
-        holdfast import ~/basic-memory --from basic-memory
-        holdfast import memory.jsonl --from mcp-memory
-        jq -c '.notes[]' dump.json | holdfast import - --from jsonl
-    """
-    from holdfast.agents.transcripts import check_export
+    from holdfast.agents.importers.exports import check_export
 
     place = Path(path)
     if follow and dry_run:
@@ -92,8 +116,6 @@ def import_(
 
 def _is_transcript(place: Path, format_name: str | None) -> bool:
     """Whether a file without --from is a transcript."""
-    from holdfast.agents.transcripts import transcript_format
-
     try:
         return format_name is None and place.is_file() and transcript_format(place) is not None
     except OSError:
@@ -114,7 +136,8 @@ def _take_place(
     from holdfast.agents.transcripts import Transcripts
     from holdfast.cli import import_files
 
-    if format_name in ("holdfast", "jsonl", "text"):
+    form = next((form for form in FORMATS if form.name == format_name), None)
+    if not isinstance(form, TranscriptFormat | NoteFormat | None):
         raise wrong_usage(f"format {format_name} needs a file, not a folder")
     if review and not place.is_dir():
         raise wrong_usage("--review does not apply to transcripts: leave it out")

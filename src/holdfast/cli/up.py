@@ -11,7 +11,8 @@ from holdfast.cli import say
 from holdfast.cli.call import Call, NotConfirmed, in_space
 
 if TYPE_CHECKING:
-    from holdfast.agents.transcripts import Tally, Transcript, TranscriptPart, Transcripts
+    from holdfast.agents.importers.transcript import TranscriptPart
+    from holdfast.agents.transcripts import Tally, Transcript, Transcripts
     from holdfast.domain.ranking import Hit
 
 STEPS: Final = ("transcripts", "service", "connect")

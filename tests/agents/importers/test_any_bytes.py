@@ -52,8 +52,8 @@ def test_no_bytes_break_a_reader(file: Path, form: str, content: bytes, offset: 
     heading = {"codex": codex_heading(), "gemini": gemini_heading()}.get(form)
     file.write_bytes((json.dumps(heading).encode() + b"\n" if heading else b"") + content)
 
-    found = TRANSCRIPTS[form][1](file, offset)
-    again = TRANSCRIPTS[form][1](file, offset)
+    found = TRANSCRIPTS[form].read_from(file, offset, None)
+    again = TRANSCRIPTS[form].read_from(file, offset, None)
     transcript_format(file)
     note_format(file)
 
@@ -72,13 +72,17 @@ def test_a_transcript_cut_anywhere_and_read_on_gives_every_message_once(
 ) -> None:
     whole = REAL[form].read_bytes()
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=4)))
-    expected = [one.id for talk in TRANSCRIPTS[form][1](REAL[form], 0).conversations for one in talk.messages]
+    expected = [
+        one.id
+        for talk in TRANSCRIPTS[form].read_from(REAL[form], 0, None).conversations
+        for one in talk.messages
+    ]
 
     ids: list[str] = []
     offset = broken = 0
     for end in (*cuts, len(whole)):
         file.write_bytes(whole[:end])
-        found = TRANSCRIPTS[form][1](file, offset)
+        found = TRANSCRIPTS[form].read_from(file, offset, None)
         ids += [one.id for talk in found.conversations for one in talk.messages if one.id not in ids]
         offset, broken = found.next_offset, broken + found.broken
 

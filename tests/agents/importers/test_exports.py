@@ -117,7 +117,7 @@ def test_of_a_chatgpt_tree_the_branch_that_was_kept_is_read(tmp_path: Path) -> N
     path = written(tmp_path, [TREE])
 
     assert transcript_format(path) == "chatgpt"
-    reading = TRANSCRIPTS["chatgpt"][1](path, 0)
+    reading = TRANSCRIPTS["chatgpt"].read_from(path, 0, None)
 
     (talk,) = reading.conversations
     assert [(one.role, one.text) for one in talk.messages] == [
@@ -138,7 +138,7 @@ def test_without_a_current_message_the_latest_leaf_is_taken_and_circles_end(tmp_
         tmp_path, [chatgpt(*nodes, at="x"), chatgpt(node("z", None, "user", "Alone."), own_id="c-2")]
     )
 
-    reading = TRANSCRIPTS["chatgpt"][1](path, 0)
+    reading = TRANSCRIPTS["chatgpt"].read_from(path, 0, None)
 
     assert [len(talk.messages) for talk in reading.conversations] == [2, 1]
 
@@ -147,7 +147,7 @@ def test_of_claude_ai_the_texts_of_messages_are_read(tmp_path: Path) -> None:
     path = written(tmp_path, [TALK])
 
     assert transcript_format(path) == "claude-ai"
-    reading = TRANSCRIPTS["claude-ai"][1](path, 0)
+    reading = TRANSCRIPTS["claude-ai"].read_from(path, 0, None)
 
     (talk,) = reading.conversations
     assert [(one.role, one.text) for one in talk.messages] == [
@@ -165,16 +165,16 @@ def test_a_zip_is_read_as_it_was_sent_with_all_its_parts(tmp_path: Path) -> None
     path = zipped(tmp_path, user=b"{}", conversations=whole, **{"inner__conversations-001": more})
 
     assert transcript_format(path) == "chatgpt"
-    reading = TRANSCRIPTS["chatgpt"][1](path, 0)
+    reading = TRANSCRIPTS["chatgpt"].read_from(path, 0, None)
 
     assert {talk.session for talk in reading.conversations} == {"chatgpt-c-1", "chatgpt-c-9"}
 
 
 def test_an_export_that_was_read_is_not_read_again(tmp_path: Path) -> None:
     path = written(tmp_path, [TREE])
-    read = TRANSCRIPTS["chatgpt"][1](path, 0)
+    read = TRANSCRIPTS["chatgpt"].read_from(path, 0, None)
 
-    assert TRANSCRIPTS["chatgpt"][1](path, read.next_offset).conversations == ()
+    assert TRANSCRIPTS["chatgpt"].read_from(path, read.next_offset, None).conversations == ()
 
 
 @pytest.mark.parametrize(
@@ -198,18 +198,18 @@ def test_a_broken_export_is_refused_with_its_line(tmp_path: Path, broken: Any, s
     path.write_text(broken(json.dumps([TREE, TREE], indent=1)), encoding="utf-8")
 
     with pytest.raises(Invalid, match=says):
-        TRANSCRIPTS["chatgpt"][1](path, 0)
+        TRANSCRIPTS["chatgpt"].read_from(path, 0, None)
 
 
 def test_a_zip_that_is_none_or_holds_no_conversations_is_refused(tmp_path: Path) -> None:
     other = zipped(tmp_path, user=b"{}")
     with pytest.raises(Invalid, match=r"has no conversations\.json"):
-        TRANSCRIPTS["chatgpt"][1](other, 0)
+        TRANSCRIPTS["chatgpt"].read_from(other, 0, None)
 
     cut = tmp_path / "cut.zip"
     cut.write_bytes(zipped(tmp_path, conversations=json.dumps([TREE] * 50).encode()).read_bytes()[:200])
     with pytest.raises(Invalid, match="can't be unpacked"):
-        TRANSCRIPTS["chatgpt"][1](cut, 0)
+        TRANSCRIPTS["chatgpt"].read_from(cut, 0, None)
 
 
 def test_a_zip_that_unpacks_without_end_costs_no_memory_and_is_refused(
@@ -220,7 +220,7 @@ def test_a_zip_that_unpacks_without_end_costs_no_memory_and_is_refused(
 
     assert path.stat().st_size < 100_000
     with pytest.raises(Invalid, match="larger than"):
-        TRANSCRIPTS["chatgpt"][1](path, 0)
+        TRANSCRIPTS["chatgpt"].read_from(path, 0, None)
 
 
 def test_one_endless_element_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,10 +268,10 @@ def test_no_bytes_break_an_export(content: bytes) -> None:
             transcript_format(path)
             for form in ("chatgpt", "claude-ai"):
                 try:
-                    reading = TRANSCRIPTS[form][1](path, -1)
+                    reading = TRANSCRIPTS[form].read_from(path, -1, None)
                 except Invalid:
                     continue
-                assert reading == TRANSCRIPTS[form][1](path, -1)
+                assert reading == TRANSCRIPTS[form].read_from(path, -1, None)
 
 
 def test_other_json_is_no_export(tmp_path: Path) -> None:

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.agents.importers import drafts_in, linked_notes, notes, recognised
-from holdfast.domain.memory import Source
+from holdfast.agents.importers import note_format, notes, notes_of, recognised
 from holdfast.errors import Invalid
+from tests.agents.importers.written import SOURCE, drafts
 
-SOURCE = Source(origin="import", session="import-1")
 NOTE = """---
 title: Coffee Brewing
 type: note
@@ -39,7 +38,7 @@ What we learned about brewing at the office.
 
 
 def test_a_note_becomes_observations_relations_and_what_else_it_says() -> None:
-    found = drafts_in(NOTE, SOURCE, name="coffee.md")
+    found = drafts(NOTE, name="coffee.md")
 
     assert found.format == "basic-memory"
     told = {draft.content: draft for _, draft in found.drafts}
@@ -64,7 +63,10 @@ def test_a_folder_of_notes_is_tied_by_title_permalink_and_file(tmp_path: Path) -
     (tmp_path / "torn.md").write_text("---\ntitle: [\n---\nx\n", encoding="utf-8")
     files = sorted(tmp_path.glob("*.md"))
 
-    found = linked_notes(files, SOURCE)
+    form = note_format(files[0])
+    assert form is not None
+
+    found = notes_of(files, SOURCE, form, {})
 
     texts = [draft.content for _, draft in found.drafts]
     tied = {(texts[one], texts[other]) for one, other in found.ties}
@@ -95,7 +97,7 @@ MEM0 = [
 def test_mem0s_lists_become_drafts_with_lines(wrap: object) -> None:
     text = json.dumps(wrap(MEM0), indent=2)  # type: ignore[operator]
 
-    found = drafts_in(text, SOURCE, name="export.json")
+    found = drafts(text, name="export.json")
 
     assert found.format == "mem0"
     (first, otto), (second, arjun) = found.drafts
@@ -114,7 +116,7 @@ def test_mem0_that_is_not_whole_is_refused_with_the_line() -> None:
     text = json.dumps(MEM0, indent=2)[:-30]
 
     with pytest.raises(Invalid, match=r"invalid JSON at line \d+"):
-        drafts_in(text, SOURCE, name="export.json")
+        drafts(text, name="export.json")
 
 
 def test_json_of_nobody_is_refused_instead_of_read_as_text() -> None:
@@ -122,14 +124,14 @@ def test_json_of_nobody_is_refused_instead_of_read_as_text() -> None:
         recognised('[\n {"name": "x"}\n]', "users.json")
     with pytest.raises(Invalid, match="line 2: invalid JSON"):
         recognised('[\n {"name": ', "users.json")
-    assert recognised('{"content": "a"}\n{"content": "b"}\n', "lines.json") == "jsonl"
+    assert recognised('{"content": "a"}\n{"content": "b"}\n', "lines.json").name == "jsonl"
 
 
 def test_a_table_becomes_drafts_by_its_columns() -> None:
     head = '\ufeffText;Kind;tags;importance\n"Otto said: ""call; me""";person;work|phone;4\n'
     text = f"{head}\nBeans are out;fact;;\n;fact;;\nx;y;;many\n"
 
-    found = drafts_in(text, SOURCE, name="notes.csv")
+    found = drafts(text, name="notes.csv")
 
     assert found.format == "csv"
     (one, otto), (two, beans) = found.drafts
@@ -156,16 +158,16 @@ def test_a_table_becomes_drafts_by_its_columns() -> None:
 )
 def test_a_broken_table_is_refused_with_its_line(text: str, says: str) -> None:
     with pytest.raises(Invalid, match=says):
-        drafts_in(text, SOURCE, "csv")
+        drafts(text, "csv")
 
 
 def test_a_table_is_known_by_its_first_line_too() -> None:
-    assert recognised("content,category\na,b\n", "pasted") == "csv"
-    assert recognised("Bread, butter\nMilk, tea\n", "list.txt") == "text"
+    assert recognised("content,category\na,b\n", "pasted").name == "csv"
+    assert recognised("Bread, butter\nMilk, tea\n", "list.txt").name == "text"
 
 
 @given(st.text(max_size=200))
 def test_no_text_breaks_a_table_or_a_list(text: str) -> None:
     for form in ("csv", "mem0"):
         with suppress(Invalid):
-            drafts_in(text, SOURCE, form)
+            drafts(text, form)

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agents.importers import FileDrafts, drafts_in, note_format, notes_of, recognised
-from holdfast.domain.memory import Draft, Source
-from tests.agents.importers.written import SAMPLES, claude_line, write
+from holdfast.agents.importers import FileDrafts, note_format, notes_of, recognised
+from holdfast.domain.memory import Draft
+from tests.agents.importers.written import SAMPLES, SOURCE, claude_line, drafts, write
 from tests.requirements_ledger import requirement
 
-SOURCE = Source(origin="import", session="import-1")
 NOTE = """\
 ---
 name: friday-deadlines
@@ -27,14 +26,14 @@ Set due dates to Fridays.
 
 
 def graph(text: str) -> FileDrafts:
-    return drafts_in(text, SOURCE, "mcp-memory")
+    return drafts(text, "mcp-memory")
 
 
 @requirement("sem.import.mcp")
 def test_a_real_graph_becomes_memories_about_its_entities() -> None:
     text = (SAMPLES / "mcp_memory.jsonl").read_text(encoding="utf-8")
 
-    found = drafts_in(text, SOURCE)
+    found = drafts(text)
 
     assert found.format == "mcp-memory"
     assert [(number, draft.subject, draft.content, draft.category) for number, draft in found.drafts] == [
@@ -83,7 +82,7 @@ def test_a_relation_to_an_entity_that_is_nowhere_is_still_a_memory() -> None:
 
 
 def test_a_note_becomes_one_memory_under_its_name() -> None:
-    found = drafts_in(NOTE, SOURCE)
+    found = drafts(NOTE)
 
     [(_, draft)] = found.drafts
     assert found.format == "auto-memory"
@@ -95,14 +94,14 @@ def test_a_note_becomes_one_memory_under_its_name() -> None:
 def test_of_the_index_only_lines_of_its_own_count() -> None:
     index = "# Memory\n\n- [Fridays](friday-deadlines.md) — due dates\n- Deploys need a ticket\n* [x](y.md)\n"
 
-    found = drafts_in(index, SOURCE, name="MEMORY.md")
+    found = drafts(index, name="MEMORY.md")
 
     assert [(number, draft.content) for number, draft in found.drafts] == [(4, "Deploys need a ticket")]
 
 
 @pytest.mark.parametrize("text", ["just text", "---\nname: x\n", "---\ntitle: x\n---\nbody", "---\n---\n"])
 def test_what_has_no_heading_is_no_note(text: str) -> None:
-    assert recognised(text) == "text"
+    assert recognised(text).name == "text"
 
 
 def test_the_notes_of_a_folder_are_tied_and_belong_to_the_project_of_its_transcripts(tmp_path: Path) -> None:
@@ -113,7 +112,10 @@ def test_the_notes_of_a_folder_are_tied_and_belong_to_the_project_of_its_transcr
     write(first, NOTE)
     write(second, other)
 
-    found = notes_of([first, second], SOURCE)
+    form = note_format(first)
+    assert form is not None
+
+    found = notes_of([first, second], SOURCE, form, {})
 
     assert [draft.subject for _, draft in found.drafts] == ["friday-deadlines", "team-rhythm"]
     assert {draft.project for _, draft in found.drafts} == {"shop"}
@@ -125,11 +127,11 @@ def test_in_a_folder_only_what_is_surely_a_note_is_one(tmp_path: Path) -> None:
     note = write(tmp_path / "memory" / "a.md", NOTE)
     elsewhere = write(tmp_path / "docs" / "a.md", NOTE)
     graph_file = write(tmp_path / "memory.jsonl", (SAMPLES / "mcp_memory.jsonl").read_text(encoding="utf-8"))
-    drafts = write(tmp_path / "drafts.jsonl", {"content": "a"})
+    lines = write(tmp_path / "drafts.jsonl", {"content": "a"})
 
-    forms = [note_format(path) for path in (note, elsewhere, graph_file, drafts)]
+    forms = [note_format(path) for path in (note, elsewhere, graph_file, lines)]
 
-    assert forms == ["auto-memory", None, "mcp-memory", None]
+    assert [form and form.name for form in forms] == ["auto-memory", None, "mcp-memory", None]
 
 
 def test_an_observation_keeps_its_words_and_the_entitys_kind_as_a_tag() -> None:

@@ -51,7 +51,7 @@ def more(store: Path, number: int, role: str, text: str) -> None:
 def test_what_was_typed_and_answered_is_read_and_nothing_else(store: Path) -> None:
     assert transcript_format(store) == "opencode"
 
-    reading = TRANSCRIPTS["opencode"][1](store, 0)
+    reading = TRANSCRIPTS["opencode"].read_from(store, 0, None)
 
     [talk] = reading.conversations
     assert [(each.role, each.text) for each in talk.messages] == SAID
@@ -124,7 +124,7 @@ def test_a_database_is_read_in_pieces_and_yields_the_same(
 @requirement("sem.tap.hooks")
 def test_a_place_in_a_database_is_kept_between_two_looks(store: Path) -> None:
     filled(store, None)
-    first = TRANSCRIPTS["opencode"][1](store, 0)
+    first = TRANSCRIPTS["opencode"].read_from(store, 0, None)
     position = Position("default", str(store))
 
     position.save(first.next_offset)
@@ -176,7 +176,7 @@ def test_another_database_or_a_damaged_one_is_no_transcript(store: Path, tmp_pat
         file.seek(100)
         file.write(b"\xff" * 4000)
     with pytest.raises(OSError, match="not a readable opencode database"):
-        TRANSCRIPTS["opencode"][1](store, 0)
+        TRANSCRIPTS["opencode"].read_from(store, 0, None)
 
 
 def test_its_name_can_be_given_on_the_command_line(store: Path, sqlite_url: str) -> None:

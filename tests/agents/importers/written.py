@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+from holdfast.agents.importers import DRAFTS, FileDrafts, LineFormat, drafts_by_line, drafts_in, recognised
+from holdfast.domain.memory import Source
+
 SAMPLES = Path(__file__).parent / "samples"
+SOURCE = Source(origin="import", session="import-1")
 SESSION = "cccccccc-1111-4222-8333-444444444444"
+
+
+def drafts(text: str, format_name: str | None = None, *, name: str = "") -> FileDrafts:
+    """The drafts in a file of this text and name, whose format is detected unless it is given."""
+    form = recognised(text, name) if format_name is None else DRAFTS[format_name]
+    if isinstance(form, LineFormat):
+        return drafts_by_line(lambda: io.StringIO(text, newline="\n"), SOURCE, form)
+    return drafts_in(text, SOURCE, form, name=name)
 
 
 def claude_line(kind: str, content: Any, number: int = 1, **more: Any) -> dict[str, Any]:

@@ -1,82 +1,125 @@
 """LanguageModels of other programs' files: drafts from notes and records, sessions from transcripts.
 
-A new format is a reader in this package and an entry in `TRANSCRIPTS` or `_DRAFT_READERS`; `recognised` and
-`note_format` detect formats of drafts.
+`FORMATS` declares each format once: its name and description for the command line, how to detect it, and its
+reader. A new format is a reader in this package and an entry there.
 """
 
-import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from holdfast.agents.importers import claude_code, codex, exports, gemini, notes, opencode, records
 from holdfast.agents.importers.chat_exports import CHATGPT, CLAUDE_AI
-from holdfast.agents.importers.notes import Graph
+from holdfast.agents.importers.records import NoteRecords, Records
 from holdfast.agents.importers.transcript import Object, TranscriptPart, first_objects
-from holdfast.domain.memory import Draft, Source
-from holdfast.errors import Invalid
-
-ReadFrom = Callable[[Path, int], TranscriptPart]
-
-#: Transcript formats: detect by the first objects, read from an offset.
-TRANSCRIPTS: Final[dict[str, tuple[Callable[[Sequence[Object]], bool], ReadFrom]]] = {
-    "claude-code": (claude_code.fits, claude_code.read_from),
-    "codex": (codex.fits, codex.read_from),
-    "gemini": (gemini.fits, gemini.read_from),
-    "opencode": (lambda first: False, opencode.read_from),  # no lines: known by its tables
-    "chatgpt": (CHATGPT.fits, CHATGPT.read_from),
-    "claude-ai": (CLAUDE_AI.fits, CLAUDE_AI.read_from),
-}
-#: Those that can be read a number of bytes at a time.
-IN_PIECES: Final[dict[str, Callable[[Path, int, int], TranscriptPart]]] = {
-    "codex": codex.read_from,
-    "opencode": opencode.read_from,
-    "claude-code": claude_code.read_from,
-}
+from holdfast.domain.memory import Draft, Origin, Source
 
 
-Records = Iterator[tuple[int, Draft | str]]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format of files: its name for `--from`, and what such a file holds."""
+
+    name: str
+    about: str
 
 
-def _all_of(records: Records) -> Graph:
-    graph = Graph()
-    for number, found in records:
-        if isinstance(found, str):
-            graph.broken.append((number, found))
-        else:
-            graph.drafts.append((number, found))
-    return graph
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptFormat(Format):
+    """Sessions with their messages, read from an offset on, some formats a number of bytes at a time."""
+
+    fits: Callable[[Sequence[Object]], bool] = lambda first: False  # by the first objects of a file
+    read_from: Callable[[Path, int, int | None], TranscriptPart]
+    #: Where an agent stores a user's transcripts, by the home folder and the environment.
+    places: Callable[[Path, Mapping[str, str]], tuple[Path, ...]] = lambda home, environment: ()
 
 
-def _one_note(text: str, name: str) -> Graph:
-    note = notes.read_basic_memory(text, name)
-    return Graph(broken=[(1, note)]) if isinstance(note, str) else Graph(drafts=note.drafts)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftFormat(Format):
+    """Records that become memories."""
+
+    fits: Callable[[str, str], bool]  # by the first lines and the name of a file
+    origin: Origin = "import"
+    grows: bool = False  # rewritten with its earlier content
+    together: Literal["file", "folder", "tree"] = "file"  # what is imported as one
 
 
-#: Formats of drafts with their readers, which get the text and the name of a file.
-_DRAFT_READERS: Final[dict[str, Callable[[str, str], Graph]]] = {
-    "mcp-memory": lambda text, name: notes.read_mcp_memory(text),
-    "auto-memory": lambda text, name: _all_of(notes.read_auto_memory(text, name)),
-    "basic-memory": _one_note,
-    "mem0": lambda text, name: _all_of(records.read_mem0(text)),
-}
-#: Those that are read line by line, whatever the length of the file.
-BY_LINE: Final[dict[str, Callable[[Iterable[str]], Records]]] = {
-    "csv": records.read_csv,
-    "jsonl": records.read_json_lines,
-    "text": records.read_text,
-}
-DRAFTS: Final = (*_DRAFT_READERS, *BY_LINE)
-#: Those with categories of their own: a category of the space if it has one of that name, else none.
-FOREIGN_KINDS: Final = frozenset({"mcp-memory", "auto-memory", "basic-memory", "mem0"})
-#: Those of files that are rewritten with their earlier content.
-GROWING: Final = FOREIGN_KINDS | {"csv"}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineFormat(DraftFormat):
+    """Records with our own fields, in a file of any length."""
+
+    read: Callable[[Iterable[str]], Records]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFormat(DraftFormat):
+    """Another program's notes, whose categories a space may not have."""
+
+    read: Callable[[str, str], NoteRecords]  # the text and the name of a file
+    grows: bool = True
+    in_folders: Callable[[Path], bool] = lambda path: False  # files that are looked at when a folder is given
+    project_of: Callable[[Path], str | None] = lambda note: None
+
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(name="holdfast", about="an archive of `holdfast export`, restored field by field"),
+    TranscriptFormat(
+        name=claude_code.CLIENT, about="transcripts of Claude Code", fits=claude_code.fits,
+        read_from=claude_code.read_from, places=claude_code.places,
+    ),
+    TranscriptFormat(
+        name=codex.CLIENT, about="transcripts of Codex", fits=codex.fits,
+        read_from=codex.read_from, places=codex.places,
+    ),
+    TranscriptFormat(
+        name=gemini.CLIENT, about="transcripts of Gemini CLI", fits=gemini.fits,
+        read_from=gemini.read_from, places=gemini.places,
+    ),
+    TranscriptFormat(  # a database, detected by its tables
+        name=opencode.CLIENT, about="the database of opencode",
+        read_from=opencode.read_from, places=opencode.places,
+    ),
+    TranscriptFormat(
+        name=CHATGPT.client, about="an export of ChatGPT: a zip file or conversations.json",
+        fits=CHATGPT.fits, read_from=CHATGPT.read_from,
+    ),
+    TranscriptFormat(
+        name=CLAUDE_AI.client, about="an export of Claude.ai: a zip file or conversations.json",
+        fits=CLAUDE_AI.fits, read_from=CLAUDE_AI.read_from,
+    ),
+    NoteFormat(
+        name="mcp-memory", about="the graph of the MCP memory server",
+        fits=notes.is_mcp_memory, read=notes.read_mcp_memory,
+        in_folders=lambda path: path.suffix in (".jsonl", ".json"),
+    ),
+    NoteFormat(
+        name="auto-memory", about="Claude Code's own notes",
+        fits=notes.is_auto_memory, read=notes.read_auto_memory, origin="file", together="folder",
+        in_folders=lambda path: path.suffix == ".md" and path.parent.name == notes.FOLDER,
+        project_of=notes.project_beside,
+    ),
+    NoteFormat(
+        name="basic-memory", about="a folder of basic-memory's notes",
+        fits=notes.is_basic_memory, read=notes.read_basic_memory, together="tree",
+        in_folders=lambda path: path.suffix == ".md",
+    ),
+    NoteFormat(name="mem0", about="JSON of mem0", fits=records.is_mem0, read=records.read_mem0),
+    LineFormat(name="csv", about="a table", fits=records.is_csv, read=records.read_csv, grows=True),
+    LineFormat(
+        name="jsonl", about="one object per line",
+        fits=records.is_json_lines, read=records.read_json_lines,
+    ),
+    LineFormat(
+        name="text", about="one memory per line", fits=lambda text, name: True, read=records.read_text
+    ),
+)  # fmt: skip
+TRANSCRIPTS: Final = {form.name: form for form in FORMATS if isinstance(form, TranscriptFormat)}
+#: In the order in which they are detected.
+DRAFTS: Final = {form.name: form for form in FORMATS if isinstance(form, LineFormat | NoteFormat)}
 
 #: Folders inside a client's that hold no conversation with a person: helpers, outputs, other stores.
 _SKIPPED_FOLDERS: Final = frozenset({"subagents", "tool-results", ".git", "node_modules"})
-_FIRST_LINES: Final = 5
 _MAX_NOTE: Final = 1024 * 1024
 
 
@@ -109,72 +152,34 @@ class FileDrafts:
     skipped: Mapping[str, int] = field(default_factory=dict)  # of a folder: what was left out, by the reason
 
 
-def drafts_in(text: str, source: Source, format_name: str | None = None, *, name: str = "") -> FileDrafts:
-    """The drafts in a file called `name`, from `source`; the format is detected unless it is given.
-
-    Raises: Invalid, for a format that holds no drafts.
-    """
-    form = format_name or recognised(text, name)
-    if form not in DRAFTS:
-        raise Invalid(f"unknown format {form!r}: use one of {', '.join(DRAFTS)}", field="format")
-    if form in BY_LINE:
-        return drafts_by_line(lambda: io.StringIO(text, newline="\n"), source, form)
-    graph = _DRAFT_READERS[form](text, name)
-    sourced = tuple((number, replace(draft, source=source)) for number, draft in graph.drafts)
-    return FileDrafts(format=form, drafts=sourced, broken=tuple(graph.broken), ties=tuple(graph.ties))
+def drafts_in(text: str, source: Source, form: NoteFormat, *, name: str = "") -> FileDrafts:
+    """The drafts in a file called `name`, from `source`. Raises: Invalid."""
+    file = form.read(text, name)
+    sourced = tuple((number, replace(draft, source=source)) for number, draft in file.drafts)
+    return FileDrafts(format=form.name, drafts=sourced, broken=tuple(file.broken), ties=tuple(file.ties))
 
 
-def drafts_by_line(lines: Callable[[], Iterable[str]], source: Source, form: str) -> FileDrafts:
+def drafts_by_line(lines: Callable[[], Iterable[str]], source: Source, form: LineFormat) -> FileDrafts:
     """The drafts of a file that is read line by line: once to see that it is whole, then as they are taken.
 
     Raises: Invalid, when it is not whole.
     """
     broken, count = [], 0
-    for number, found in BY_LINE[form](lines()):
+    for number, found in form.read(lines()):
         if isinstance(found, str):
             broken.append((number, found))
         else:
             count += 1
-    drafts = DraftLines(lambda: BY_LINE[form](lines()), source, count)
-    return FileDrafts(format=form, drafts=drafts, broken=tuple(broken))
+    drafts = DraftLines(lambda: form.read(lines()), source, count)
+    return FileDrafts(format=form.name, drafts=drafts, broken=tuple(broken))
 
 
-def recognised(text: str, name: str = "") -> str:
+def recognised(text: str, name: str = "") -> LineFormat | NoteFormat:
     """The format of a file of drafts, by its first lines and its name.
 
     Raises: Invalid, for JSON in an unknown format.
     """
-    if notes.is_auto_memory(text, name):
-        return "auto-memory"
-    if notes.is_basic_memory(text):
-        return "basic-memory"
-    if records.is_mem0(text):
-        return "mem0"
-    first = [line for line in text[:100_000].split("\n") if line.strip()][:_FIRST_LINES]
-    if any(notes.is_mcp_memory(line) for line in first):
-        return "mcp-memory"
-    if first and records.is_csv(first[0], name):
-        return "csv"
-    if name.endswith(".json") and first and first[0].lstrip("\ufeff \t").startswith(("[", "{")):
-        _refuse_json(text, name)
-    return "jsonl" if first and records.is_json_lines(first[0]) else "text"
-
-
-def _refuse_json(text: str, name: str) -> None:
-    """Raises: Invalid, unless each line is an object of its own."""
-    import json
-
-    try:
-        found = json.loads(text)
-    except RecursionError:
-        raise Invalid(f"{name!r} is nested too deeply: nothing was imported") from None
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data":  # a value a line
-            return
-        where = f"{name!r}, line {error.lineno}"
-        raise Invalid(f"{where}: invalid JSON ({error.msg}); nothing was imported") from None
-    if not (isinstance(found, dict) and "content" in found):
-        raise Invalid(f"{name!r} is JSON in an unknown format", command="give the format with --from")
+    return next(form for form in DRAFTS.values() if form.fits(text, name))
 
 
 def transcript_format(path: Path) -> str | None:
@@ -184,84 +189,48 @@ def transcript_format(path: Path) -> str | None:
     if path.suffix not in (".jsonl", ".json", ".zip"):
         return None
     first = exports.first_of(path) if exports.is_export(path) else gemini.whole(path) or first_objects(path)
-    return next((name for name, (fits, _) in TRANSCRIPTS.items() if fits(first)), None)
+    return next((form.name for form in TRANSCRIPTS.values() if form.fits(first)), None)
 
 
-def note_format(path: Path) -> str | None:
+def note_format(path: Path) -> NoteFormat | None:
     """The format of a note or graph in a folder; None for plain text, which could be anything.
 
     Raises: OSError.
     """
-    if path.suffix not in (".md", ".jsonl", ".json") or path.stat().st_size > _MAX_NOTE:
+    forms = [form for form in DRAFTS.values() if isinstance(form, NoteFormat) and form.in_folders(path)]
+    if not forms or path.stat().st_size > _MAX_NOTE:
         return None
     text = path.read_bytes().decode("utf-8", "replace")
-    if path.suffix == ".md":
-        if path.parent.name == notes.FOLDER and notes.is_auto_memory(text, path.name):
-            return "auto-memory"
-        return "basic-memory" if notes.is_basic_memory(text) else None
-    try:
-        form = recognised(text, path.name)
-    except Invalid:
-        return None
-    return form if form in ("mcp-memory", "auto-memory") else None
+    return next((form for form in forms if form.fits(text, path.name)), None)
 
 
-def notes_of(files: Sequence[Path], source: Source) -> FileDrafts:
-    """Claude Code's notes in one folder: links between them become ties; numbers count the files."""
-    drafts: list[tuple[int, Draft]] = []
-    broken: list[tuple[int, str]] = []
-    project = notes.project_beside(files[0]) if files else None
-    for number, path in enumerate(files, start=1):
-        try:
-            text = path.read_bytes().decode("utf-8", "replace")
-        except OSError as error:
-            broken.append((number, f"can't be read: {error.strerror}"))
-            continue
-        found = drafts_in(text, source, "auto-memory", name=path.name)
-        drafts += [(number, replace(draft, project=project)) for _, draft in found.drafts]
-        broken += [(number, reason) for _, reason in found.broken]
-    place_of = {draft.subject: place for place, (_, draft) in enumerate(drafts) if draft.subject}
-    ties = tuple(
-        (place, place_of[name])
-        for place, (_, draft) in enumerate(drafts)
-        for name in notes.named_in(draft.content)
-        if place_of.get(name, place) != place
-    )
-    names = tuple(path.name for path in files)
-    return FileDrafts(
-        format="auto-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names
-    )
-
-
-def linked_notes(
-    files: Sequence[Path], source: Source, skipped: Mapping[str, int] | None = None
+def notes_of(
+    files: Sequence[Path], source: Source, form: NoteFormat, skipped: Mapping[str, int]
 ) -> FileDrafts:
-    """Notes of basic-memory: relations between them become ties; numbers count the files."""
+    """Notes that are imported together: links between them become ties; numbers count the files."""
     drafts: list[tuple[int, Draft]] = []
     broken: list[tuple[int, str]] = []
-    first_of: dict[str, int] = {}  # a note by any of its names: the place of its first draft
-    leads: list[tuple[int, str]] = []
+    first_of: dict[str, int] = {}  # the place of a note's first draft, by each of its names
+    links: list[tuple[int, str]] = []
+    project = form.project_of(files[0]) if files else None
     for number, path in enumerate(files, start=1):
         try:
-            note = notes.read_basic_memory(path.read_bytes().decode("utf-8", "replace"), path.name)
+            note = form.read(path.read_bytes().decode("utf-8", "replace"), path.name)
         except OSError as error:
-            note = f"can't be read: {error.strerror}"
-        if isinstance(note, str):
-            broken.append((number, note))
-            continue
-        for name in filter(None, (note.title, note.permalink, path.stem)):
+            note = NoteRecords(broken=[(1, f"can't be read: {error.strerror}")])
+        for name in note.names if note.drafts else ():
             first_of.setdefault(name.casefold(), len(drafts))
-        leads += [(len(drafts) + place, target) for place, target in note.leads_to.items()]
-        drafts += [(number, replace(draft, source=source)) for _, draft in note.drafts]
+        links += [(len(drafts) + place, target) for place, target in note.links]
+        drafts += [(number, replace(draft, source=source, project=project)) for _, draft in note.drafts]
+        broken += [(number, reason) for _, reason in note.broken]
     ties = tuple(
         (place, there)
-        for place, target in leads
-        if (there := first_of.get(target.casefold())) is not None and there < len(drafts) and there != place
+        for place, target in links
+        if (there := first_of.get(target.casefold(), place)) != place
     )
-    names = tuple(path.name for path in files)
     return FileDrafts(
-        format="basic-memory", drafts=tuple(drafts), broken=tuple(broken), ties=ties, files=names,
-        skipped=skipped or {},
+        format=form.name, drafts=tuple(drafts), broken=tuple(broken), ties=ties,
+        files=tuple(path.name for path in files), skipped=skipped,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ The format is undocumented and changes: unknown lines are skipped and counted, l
 tool results, context of hooks, commands with their output, and summaries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +49,10 @@ def fits(first: Sequence[Object]) -> bool:
         or (text_of(found, "type") in _BOOKKEEPING and ("leafUuid" in found or "snapshot" in found))
         for found in first
     )
+
+
+def places(home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    return (Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects",)
 
 
 def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:

@@ -4,7 +4,7 @@ A rollout is one file per session; its first line has the session and its direct
 part of a message with its source; for older ones it is derived from the text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,6 +34,11 @@ _UNIQUE: Final = 20
 def fits(first: Sequence[Object]) -> bool:
     """Whether a file with these first objects is a rollout."""
     return any(_meta_of(found) is not None for found in first[:1])
+
+
+def places(home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    folder = Path(environment.get("CODEX_HOME") or home / ".codex")
+    return folder / "sessions", folder / "archived_sessions"
 
 
 def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:

@@ -58,8 +58,8 @@ class ChatExport:
         """Whether an export with these first objects is one of this service."""
         return bool(first) and all(isinstance(one.get(self.field), self.kind) for one in first)
 
-    def read_from(self, path: Path, offset: int = 0) -> TranscriptPart:
-        """All conversations of an export; None if it was already read to its end.
+    def read_from(self, path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
+        """All conversations of an export, whatever `most` is; none if it was already read to its end.
 
         Raises: Invalid, with the line; OSError.
         """

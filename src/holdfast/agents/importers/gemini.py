@@ -6,7 +6,7 @@ message that is written again replaces the earlier one, so a chat is always read
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,8 +35,12 @@ def fits(first: Sequence[Object]) -> bool:
     return any("sessionId" in found and "projectHash" in found for found in first[:1])
 
 
-def read_from(path: Path, offset: int = 0) -> TranscriptPart:
-    """The messages of a chat; None if it has not grown beyond `offset`. Raises: OSError."""
+def places(home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    return (home / ".gemini" / "tmp",)
+
+
+def read_from(path: Path, offset: int = 0, most: int | None = None) -> TranscriptPart:
+    """All messages of a chat, whatever `most` is; none if it has not grown. Raises: OSError."""
     collector = Collector(CLIENT)
     size = path.stat().st_size
     if size == offset:

@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from holdfast.agents.importers.transcript import first_objects, project_of, text_of
+from holdfast.agents.importers.records import NoteRecords, Records
+from holdfast.agents.importers.transcript import first_lines, first_objects, project_of, text_of
 from holdfast.domain.memory import Draft
 
 INDEX: Final = "MEMORY.md"
@@ -26,32 +26,25 @@ def is_auto_memory(text: str, name: str = "") -> bool:
     return name == INDEX or ("name" in heading and ("description" in heading or "type" in heading))
 
 
-def read_auto_memory(text: str, name: str = "") -> Iterator[tuple[int, Draft | str]]:
-    """The draft of a note, or why it has none."""
-    if name == INDEX:
-        yield from _index(text)
-        return
+def read_auto_memory(text: str, name: str = "") -> NoteRecords:
+    """The draft of a note with its links to others; of the index, those that are in no note."""
+    file = NoteRecords.of(_index(text)) if name == INDEX else _auto_memory(text)
+    for place, (_, draft) in enumerate(file.drafts):
+        targets = dict.fromkeys(found.strip() for found in _NAMED_LINK.findall(draft.content))
+        file.links += [(place, target) for target in targets]
+    return file
+
+
+def _auto_memory(text: str) -> NoteRecords:
     heading, body = _auto_memory_parts(text)
-    title = heading.get("name")
+    title, summary = heading.get("name"), heading.get("description") or None
+    content = body.strip() or summary
     if not title:
-        yield 1, 'no front matter with a "name"'
-    elif not body.strip() and not heading.get("description"):
-        yield 1, "empty note"
-    else:
-        yield (
-            1,
-            Draft(
-                content=body.strip() or heading["description"],
-                category=heading.get("type") or None,
-                subject=title,
-                summary=heading.get("description") or None,
-            ),
-        )
-
-
-def named_in(text: str) -> tuple[str, ...]:
-    """The notes that a note links to."""
-    return tuple(dict.fromkeys(found.strip() for found in _NAMED_LINK.findall(text)))
+        return NoteRecords(broken=[(1, 'no front matter with a "name"')])
+    if content is None:
+        return NoteRecords(broken=[(1, "empty note")])
+    draft = Draft(content=content, category=heading.get("type") or None, subject=title, summary=summary)
+    return NoteRecords(drafts=[(1, draft)], names=(title,))
 
 
 def project_beside(note: Path) -> str | None:
@@ -66,7 +59,7 @@ def project_beside(note: Path) -> str | None:
     return None
 
 
-def _index(text: str) -> Iterator[tuple[int, Draft | str]]:
+def _index(text: str) -> Records:
     """The lines of an index that link to no file: earlier versions kept their notes there."""
     for number, line in enumerate(text.split("\n"), start=1):
         bullet = _BULLET.fullmatch(line)
@@ -110,36 +103,29 @@ _SECTION = re.compile(r"#{1,6}\s+(?:observations?|relations?|notes?)\s*", re.IGN
 _BREAKS = re.compile(r"[_\s]+")
 
 
-@dataclass(slots=True)
-class Note:
-    """One note: drafts with their lines, and the notes that each of them links to."""
-
-    title: str
-    permalink: str | None
-    drafts: list[tuple[int, Draft]] = field(default_factory=list)
-    leads_to: dict[int, str] = field(default_factory=dict)  # a place in `drafts`: another note's name
-
-
-def is_basic_memory(text: str) -> bool:
+def is_basic_memory(text: str, name: str = "") -> bool:
     """Whether a file is a note of basic-memory: its front matter has a permalink."""
     heading, _, _ = _basic_memory_parts(text)
     return heading is not None and isinstance(heading.get("permalink"), str)
 
 
-def read_basic_memory(text: str, name: str = "") -> Note | str:
-    """The note in a file, or why it can't be read."""
+def read_basic_memory(text: str, name: str = "") -> NoteRecords:
+    """The drafts of a note, with its relations to others."""
     heading, body, line = _basic_memory_parts(text)
     if heading is None:
-        return "line 1: no YAML front matter between two lines of ---"
-    title = _text(heading.get("title")) or PurePath(name).stem or "note"
-    note = Note(title, _text(heading.get("permalink")))
+        return NoteRecords(broken=[(1, "line 1: no YAML front matter between two lines of ---")])
+    stem = PurePath(name).stem
+    title = _text(heading.get("title")) or stem or "note"
+    note = NoteRecords(names=tuple(filter(None, (title, _text(heading.get("permalink")), stem))))
     tags = _tags(heading.get("tags"))
     prose: list[str] = []
     begins = line
     for number, row in enumerate(body.split("\n"), start=line):
-        made = _observation(row, title, tags) or _relation(row, note, tags)
-        if made is not None:
+        if made := _observation(row, title, tags):
             note.drafts.append((number, made))
+        elif found := _RELATION.fullmatch(row.rstrip()):
+            note.links.append((len(note.drafts), found[2].strip()))
+            note.drafts.append((number, _relation(found, title, tags)))
         elif row.strip() or prose:
             begins = begins if prose else number
             prose.append(row.rstrip())
@@ -165,15 +151,11 @@ def _observation(row: str, title: str, tags: tuple[str, ...]) -> Draft | None:
     )
 
 
-def _relation(row: str, note: Note, tags: tuple[str, ...]) -> Draft | None:
-    found = _RELATION.fullmatch(row.rstrip())
-    if found is None:
-        return None
+def _relation(found: re.Match[str], title: str, tags: tuple[str, ...]) -> Draft:
     kind = _BREAKS.sub(" ", found[1]).strip() or "relates to"
     target, context = found[2].strip(), found[3].strip()
-    note.leads_to[len(note.drafts)] = target
-    said = f"{note.title} {kind} {target}{f' {context}' if context else ''}"
-    return Draft(content=said, subject=note.title, tags=tuple(dict.fromkeys((*tags, "relation"))))
+    said = f"{title} {kind} {target}{f' {context}' if context else ''}"
+    return Draft(content=said, subject=title, tags=tuple(dict.fromkeys((*tags, "relation"))))
 
 
 def _prose(rows: list[str], title: str) -> str | None:
@@ -217,27 +199,19 @@ def _as_tag(kind: str) -> str:
 _NOT_IN_TAG = re.compile(r"[^\w.-]+")
 
 
-@dataclass(slots=True)
-class Graph:
-    """Drafts with their lines, unreadable lines, and which drafts are related, by position."""
-
-    drafts: list[tuple[int, Draft]] = field(default_factory=list)
-    broken: list[tuple[int, str]] = field(default_factory=list)
-    ties: list[tuple[int, int]] = field(default_factory=list)
-
-
-def is_mcp_memory(first_line: str) -> bool:
-    """Whether a file with this line is a graph of the MCP memory server."""
-    found = _object(first_line)
-    return isinstance(found, dict) and (
+def is_mcp_memory(text: str, name: str = "") -> bool:
+    """Whether a file is a graph of the MCP memory server."""
+    first = [found for line in first_lines(text) if isinstance(found := _object(line), dict)]
+    return any(
         (found.get("type") == "entity" and "name" in found)
         or (found.get("type") == "relation" and "relationType" in found)
+        for found in first
     )
 
 
-def read_mcp_memory(text: str) -> Graph:
+def read_mcp_memory(text: str, name: str = "") -> NoteRecords:
     """The graph in a file; invalid lines are reported and skipped."""
-    graph = Graph()
+    graph = NoteRecords()
     first_of: dict[str, int] = {}  # entity: place of its first draft
     relations: list[tuple[int, Any]] = []
     for number, line in enumerate(text.split("\n"), start=1):

@@ -7,7 +7,7 @@ new version may change the whole database within one second.
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from operator import itemgetter
@@ -41,6 +41,11 @@ _IN_ORDER: Final = "ORDER BY m.time_updated / 1000, m.rowid LIMIT ?"
 _BEFORE: Final = "AND m.session_id = ? AND m.time_created < ?"
 _SIZE: Final = "SELECT sum(length(data)) FROM part WHERE message_id = ?"
 _PARTS: Final = "SELECT data FROM part WHERE message_id = ? AND length(data) < ? ORDER BY id"
+
+
+def places(home: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return (data / "opencode" / (environment.get("OPENCODE_DB") or "opencode.db"),)
 
 
 def is_store(path: Path) -> bool:

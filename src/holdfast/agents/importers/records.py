@@ -9,22 +9,65 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from holdfast.agents.importers.transcript import Object, object_of, text_of
+from holdfast.agents.importers.transcript import Object, first_lines, object_of, text_of
 from holdfast.domain.memory import Draft
 from holdfast.errors import Invalid
+
+Records = Iterator[tuple[int, Draft | str]]
+
+
+@dataclass(slots=True)
+class NoteRecords:
+    """What a file holds: drafts and unreadable lines, each with its line, and related drafts by position."""
+
+    drafts: list[tuple[int, Draft]] = field(default_factory=list)
+    broken: list[tuple[int, str]] = field(default_factory=list)
+    ties: list[tuple[int, int]] = field(default_factory=list)
+    names: tuple[str, ...] = ()  # by which other files link to this one
+    links: list[tuple[int, str]] = field(default_factory=list)  # from a draft to a file of that name
+
+    @classmethod
+    def of(cls, records: Records) -> "NoteRecords":
+        file = cls()
+        for number, found in records:
+            if isinstance(found, str):
+                file.broken.append((number, found))
+            else:
+                file.drafts.append((number, found))
+        return file
+
 
 _JSON_TEXTS = ("content", "category", "subject", "summary", "project")
 
 
-def is_json_lines(first_line: str) -> bool:
-    """Whether a file with this first line has JSON objects."""
-    return first_line.lstrip().startswith("{")
+def is_json_lines(text: str, name: str = "") -> bool:
+    """Whether a file has a JSON object per line. Raises: Invalid, for other JSON."""
+    first = first_lines(text, 1)
+    if name.endswith(".json") and first and first[0].lstrip("\ufeff \t").startswith(("[", "{")):
+        _refuse_json(text, name)
+    return bool(first) and first[0].lstrip().startswith("{")
 
 
-def read_json_lines(lines: Iterable[str]) -> Iterator[tuple[int, Draft | str]]:
+def _refuse_json(text: str, name: str) -> None:
+    """Raises: Invalid, unless each line is an object of its own."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise Invalid(f"{name!r} is nested too deeply: nothing was imported") from None
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":  # a value a line
+            return
+        where = f"{name!r}, line {error.lineno}"
+        raise Invalid(f"{where}: invalid JSON ({error.msg}); nothing was imported") from None
+    if not (isinstance(found, dict) and "content" in found):
+        raise Invalid(f"{name!r} is JSON in an unknown format", command="give the format with --from")
+
+
+def read_json_lines(lines: Iterable[str]) -> Records:
     """Each line's draft, or why it has none. Unknown fields are left out."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
@@ -79,16 +122,17 @@ _LISTED = re.compile(r"[;|,]")
 _SEPARATORS: Final = ",;\t"
 
 
-def is_csv(first_line: str, name: str = "") -> bool:
+def is_csv(text: str, name: str = "") -> bool:
     """Whether a file is CSV: by its name, or by known columns, one of them with the text."""
-    if name.lower().endswith((".csv", ".tsv")):
+    head = "".join(first_lines(text, 1))
+    if head and name.lower().endswith((".csv", ".tsv")):
         return True
-    heads = [head.strip().strip('"').casefold() for head in first_line.split(_separator(first_line))]
+    heads = [column.strip().strip('"').casefold() for column in head.split(_separator(head))]
     known = {_COLUMNS[head] for head in heads if head in _COLUMNS}
     return len(heads) > 1 and len(known) == len(heads) and "content" in known
 
 
-def read_csv(lines: Iterable[str]) -> Iterator[tuple[int, Draft | str]]:
+def read_csv(lines: Iterable[str]) -> Records:
     """Each line's draft, or why it has none. Columns with names of their own are left out.
 
     Raises: Invalid, with the line, when the file is no table or not whole.
@@ -166,16 +210,20 @@ _MEM0 = re.compile(
 )
 
 
-def is_mem0(text: str) -> bool:
+def is_mem0(text: str, name: str = "") -> bool:
     """Whether a file is an export of mem0: a list whose first object has a `memory`."""
     return _MEM0.match(text[:_MEM0_HEAD]) is not None
 
 
-def read_mem0(text: str) -> Iterator[tuple[int, Draft | str]]:
-    """Each memory's draft with its line, or why it has none.
+def read_mem0(text: str, name: str = "") -> NoteRecords:
+    """The memories in a file.
 
     Raises: Invalid, with the line, when the file is not whole: then nothing is to be taken from it.
     """
+    return NoteRecords.of(_mem0_records(text))
+
+
+def _mem0_records(text: str) -> Records:
     found = _listed(text)
     users = {value.get("user_id") for value in found if isinstance(value, dict)}
     at = 0
@@ -239,7 +287,7 @@ def _list(value: Any) -> list[Any]:
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022]\s+)?")
 
 
-def read_text(lines: Iterable[str]) -> Iterator[tuple[int, Draft | str]]:
+def read_text(lines: Iterable[str]) -> Records:
     """A draft for each line that is not blank; list marks are removed."""
     for number, line in enumerate(lines, start=1):
         content = _BULLET.sub("", line).strip()

@@ -228,6 +228,11 @@ def first_objects(path: Path, most: int = 20) -> list[Object]:
     return found
 
 
+def first_lines(text: str, most: int = 5) -> list[str]:
+    """The first lines of a text that are not blank, to detect its format."""
+    return [line for line in text[:100_000].split("\n") if line.strip()][:most]
+
+
 def text_of(found: Object, name: str) -> str | None:
     """A field, if it is a text that is not blank."""
     value = found.get(name)
