@@ -11,7 +11,7 @@ Trouble = SQLAlchemyError | sqlite3.Error | OSError | UnicodeDecodeError | Unico
 TROUBLES = (SQLAlchemyError, sqlite3.Error, OSError, UnicodeDecodeError)
 
 #: What a store says of values that it can't take. The caller's mistake, not the store's state.
-REFUSALS = (UnicodeEncodeError, OverflowError, StatementError)
+REFUSALS = (UnicodeEncodeError, OverflowError, StatementError, sqlite3.IntegrityError)
 
 _FULL = "the disk is full: free some space, then try again; saved data is safe"
 _READ_ONLY = "the database can't be written: check the owner and mode of the file and its folder"
@@ -62,10 +62,12 @@ _COMMANDS: dict[str, str] = {
 }
 
 
-def refused(error: UnicodeEncodeError | OverflowError | StatementError) -> Invalid | None:
+def refused(
+    error: UnicodeEncodeError | OverflowError | StatementError | sqlite3.IntegrityError,
+) -> Invalid | None:
     """The refusal of a value that can't be stored; none when the store itself is in trouble."""
     cause = error.orig if isinstance(error, StatementError) else error
-    if isinstance(error, IntegrityError):
+    if isinstance(error, IntegrityError | sqlite3.IntegrityError):
         return Invalid(f"these values conflict: {_first_line(error)}")
     if isinstance(cause, UnicodeEncodeError) or isinstance(error, DataError):
         return Invalid("a text has characters that can't be stored, such as NUL, or a number is too large")

@@ -10,28 +10,18 @@ from sqlalchemy import (
     Connection,
     Text,
     and_,
-    bindparam,
     case,
     func,
     or_,
     select,
     type_coerce,
-    update,
 )
 
 from holdfast.domain.history import LEFT_OPEN, Action, Entry, remembered
 from holdfast.domain.memory import Memory, Origin, Repetition, Source, Version
 from holdfast.store.mapping import row_of, value_of
-from holdfast.store.rows import SpaceRows, inserted, same_or_none
+from holdfast.store.rows import SpaceRows, same_or_none
 from holdfast.store.schema import heads, journal, repetitions, versions
-
-# Made once: every write asks it.
-_COUNTED = (
-    update(heads)
-    .where(heads.c.space == bindparam("of"))
-    .values(seq=heads.c.seq + bindparam("more"))
-    .returning(heads.c.seq)
-)
 
 #: What leaves a memory in use, or out of it.
 _STAYS = ("reinforced", "contradicted", "decayed", "linked", "unlinked")
@@ -49,8 +39,7 @@ class VersionTable(SpaceRows):
 
     def add(self, *wordings: Version) -> None:
         rows = [{**row_of(one, self._space), "checksum": checksum(one.content)} for one in wordings]
-        if rows:
-            self._connection.execute(inserted(versions), rows)
+        self._sql.insert(versions, rows)
 
     def of(self, memory_id: str) -> list[Version]:
         """All wordings of a memory, oldest first."""
@@ -113,24 +102,20 @@ class JournalTable(SpaceRows):
         note: str | None = None,
     ) -> int:
         """Adds an entry and answers its number. The head row is locked by the transaction already."""
-        seq = self._counted(1)
+        seq = self._sql.next_number(heads.c.seq, 1)
         self._add([self._entry(seq, action, source, now, before, after, note)])
         return seq
 
     def write_added(self, memories: Sequence[Memory], now: datetime) -> None:
         """Adds an entry for each of these new memories, in their order."""
         if memories:
-            first = self._counted(len(memories)) - len(memories) + 1
+            first = self._sql.next_number(heads.c.seq, len(memories)) - len(memories) + 1
             self._add(
                 [
                     self._entry(seq, "added", memory.source, now, None, memory, None)
                     for seq, memory in enumerate(memories, start=first)
                 ]
             )
-
-    def _counted(self, more: int) -> int:
-        """The number of the last of so many new entries."""
-        return int(self._connection.execute(_COUNTED, {"of": self._space, "more": more}).scalar_one())
 
     def _entry(
         self,

@@ -38,7 +38,7 @@ class MemoryTable(MemoryFigures):
         self._ranks = ranks
 
     def get(self, memory_id: str) -> Memory | None:
-        return self._value(Memory, self._select(Memory, memories.c.id == memory_id))
+        return self._one(Memory, memory_id)
 
     def many(self, memory_ids: Sequence[str]) -> list[Memory]:
         """Those of the memories that there are, in the order of `memory_ids`."""

@@ -38,7 +38,7 @@ from holdfast.store.full_text import Indexed, Owner, Totals
 from holdfast.store.full_text_postgres import PostgresFullText
 from holdfast.store.mapping import table_of, values_of
 from holdfast.store.queries import SubjectNames
-from holdfast.store.schema import links, memories, messages, sessions
+from holdfast.store.schema import heads, links, memories, messages, sessions
 
 if TYPE_CHECKING:
     from holdfast.store.vector_feed import Kind
@@ -101,9 +101,19 @@ class PostgresQueries:
             query = query.where(or_(*(part.regexp_match(pattern) for part in worded), tagged))
         return query
 
+    def insert(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Adds rows with the same columns whose keys are free."""
+        if rows:
+            self.connection.execute(_inserting(table), rows)
+
     def insert_new(self, table: Table, values: Mapping[str, Any]) -> bool:
         """Adds the row; false when its key is taken, and then nothing was changed."""
         return self.connection.execute(_insert(table), values).first() is not None
+
+    def next_number(self, counter: Column[int], more: int) -> int:
+        """The last of so many new numbers of the space."""
+        counted = update(heads).where(heads.c.space == self.space).values({counter: counter + more})
+        return int(self.connection.execute(counted.returning(counter)).scalar_one())
 
     def many(self, kind: type[Value], ids: Collection[str]) -> list[Value]:
         """Those of the values of a table with these ids that there are, in no order."""
@@ -186,6 +196,12 @@ class PostgresQueries:
     def _active(self, project: str | None) -> tuple[ColumnElement[bool], ...]:
         own = or_(memories.c.project.is_(None), memories.c.project == project)
         return memories.c.space == self.space, memories.c.state == "active", own
+
+
+@cache
+def _inserting(table: Table) -> Any:
+    """Made once: to make it anew takes as long as to run it."""
+    return insert(table)
 
 
 @cache

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, insert, select, text
+from sqlalchemy import Connection, Select, and_, select, text
 
 from holdfast.domain.confidence import next_step_at
 from holdfast.domain.memory import Memory
@@ -142,8 +142,7 @@ class RankTable(SpaceRows):
 
     def _put(self, values: Iterable[Memory], led: Collection[str]) -> list[dict[str, Any]]:
         rows = [row for memory in values if (row := self._row(memory, memory.id in led)) is not None]
-        if rows:
-            self._connection.execute(insert(brief_ranks), rows)
+        self._sql.insert(brief_ranks, rows)
         return rows
 
     def _row(self, memory: Memory, led: bool) -> dict[str, Any] | None:

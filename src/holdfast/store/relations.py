@@ -125,10 +125,12 @@ class TombstoneTable(SpaceRows):
         self._are_any = True
 
     def get(self, text_hash: str) -> Tombstone | None:
-        return self._value(Tombstone, self._select(Tombstone, tombstones.c.hash == text_hash))
+        return next(iter(self.among([text_hash])), None)
 
     def among(self, hashes: Collection[str]) -> list[Tombstone]:
         """Those of these texts."""
+        if not self._are_any:
+            return []
         return self._values(Tombstone, self._select(Tombstone, self._one_of(tombstones.c.hash, hashes)))
 
     def count(self) -> int:

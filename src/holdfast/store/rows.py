@@ -1,20 +1,17 @@
 """What the tables of a space share: rows of that space alone, read and written as values."""
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
-    Insert,
     Row,
     Select,
     Table,
     delete,
     func,
-    insert,
     select,
     update,
 )
@@ -27,12 +24,6 @@ from holdfast.store.schema import heads
 AnyRow = Row[Any]
 Value = TypeVar("Value")
 Known = TypeVar("Known", Memory, Message, Session)
-
-
-@cache
-def inserted(table: Table) -> Insert:
-    """The statement that adds rows to a table; to make it anew takes as long as to run it."""
-    return insert(table)
 
 
 class SpaceRows:
@@ -51,6 +42,10 @@ class SpaceRows:
     def _values(self, kind: type[Value], query: Select[Any]) -> list[Value]:
         return values_of(kind, self._connection.execute(query))
 
+    def _one(self, kind: type[Known], wanted: str) -> Known | None:
+        """The value with this id, if there is one."""
+        return next(iter(self._sql.many(kind, [wanted])), None)
+
     def _value(self, kind: type[Value], query: Select[Any]) -> Value | None:
         """The first value, if there is any."""
         row = self._connection.execute(query).first()
@@ -59,8 +54,7 @@ class SpaceRows:
     def _add(self, values: Sequence[Any]) -> None:
         """Adds values of one class, whose keys are free."""
         if values:
-            rows = [row_of(value, self._space) for value in values]
-            self._connection.execute(inserted(table_of(type(values[0]))), rows)
+            self._sql.insert(table_of(type(values[0])), [row_of(value, self._space) for value in values])
 
     def _add_new(self, value: Any) -> bool:
         """Adds it; false when its key is taken, and then nothing was changed."""

@@ -35,7 +35,7 @@ class SessionTable(SpaceRows):
     """The sessions of one space, with their messages."""
 
     def get(self, session_id: str) -> Session | None:
-        return self._value(Session, self._select(Session, sessions.c.id == session_id))
+        return self._one(Session, session_id)
 
     def many(self, session_ids: Sequence[str]) -> list[Session]:
         """Those of the sessions that there are, in the order of `session_ids`."""
@@ -138,7 +138,7 @@ class SessionTable(SpaceRows):
         return self._values(Message, query.order_by(messages.c.number))
 
     def message(self, message_id: str) -> Message | None:
-        return self._value(Message, self._select(Message, messages.c.id == message_id))
+        return self._one(Message, message_id)
 
     def messages_by_id(self, message_ids: Sequence[str]) -> list[Message]:
         """Those of the messages that there are, in the order of `message_ids`."""

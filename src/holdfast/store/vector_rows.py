@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from sqlalchemy import Connection, and_, delete, insert, select, update
+from sqlalchemy import Connection, and_, delete, select
 
 from holdfast.domain.jobs import Embedded, Missing
 from holdfast.domain.memory import Memory, Message
@@ -153,9 +153,10 @@ class VectorTable(SpaceRows, Generic[Owner]):
             for text, parts in zip(texts, vectors, strict=True)
             for part, vector in enumerate(parts)
         ]
-        for number, row in enumerate(rows, start=self._numbers(len(rows))):
+        first = self._sql.next_number(heads.c.vectors, len(rows)) - len(rows) + 1
+        for number, row in enumerate(rows, start=first):
             row["number"] = number
-        self._connection.execute(insert(self._kind.table), rows)
+        self._sql.insert(self._kind.table, rows)
 
     def embedded(self, model: str, upto: int) -> None:
         """Notes that everything up to there has its vector, or needs none."""
@@ -214,12 +215,6 @@ class VectorTable(SpaceRows, Generic[Owner]):
         query = select(self._kind.reached, self._kind.last).select_from(heads.outerjoin(vector_models, mine))
         reached, last = self._connection.execute(query.where(heads.c.space == self._space)).one()
         return reached or 0, last
-
-    def _numbers(self, count: int) -> int:
-        """The first of so many new numbers."""
-        counted = update(heads).where(heads.c.space == self._space).values(vectors=heads.c.vectors + count)
-        last: int = self._connection.execute(counted.returning(heads.c.vectors)).scalar_one()
-        return last - count + 1
 
     def _take_out(self, which: Any) -> dict[str, int]:
         """Removes rows, and their sign bits with them; answers how many of each model."""
